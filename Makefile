@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine with Python 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check audit bench format constraints clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(READY) ## set up, then private answers with error bars about 8,366 real people
+	@$(BIN)/discreet demo
+
+test: $(READY) ## set up, then all tests
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(READY) ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+audit: $(READY) ## the long audit of every mechanism
+	$(BIN)/python -m benchmarks.audit
+
+bench: $(READY) ## the bars of speed and accuracy, ours beside the baselines
+	$(BIN)/python -m benchmarks.run
+
+format: $(READY) ## put the code in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+constraints: $(READY) ## choose the exact versions anew
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header \
+		--all-extras --upgrade pyproject.toml --output-file constraints.txt
+
+clean: ## remove what was set up
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# uv installs in seconds; where it cannot be had, pip does the same from the same file
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "discreet needs Python 3.11 or newer; try make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv; then \
+		echo "installing with uv"; VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet -c constraints.txt -e '.[dev]'; \
+	else \
+		echo "installing with pip"; $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
+	fi
+	@touch $@

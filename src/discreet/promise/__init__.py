@@ -1,0 +1,1 @@
+"""What is promised: neighbours, losses, guarantees and releases, as pure values."""

@@ -1,0 +1,220 @@
+"""What epsilon means: what anyone can learn about a person, as odds, as a guess, as an attack; in plain words.
+
+Promise
+    [E1] A guess about one person that had probability p before a pure-epsilon answer has at most p e^eps / (1 - p + p
+         e^eps) after it, for someone who knows everybody else's data.
+    [E2] What anyone concludes, about anything, with this person's data and without it differs by a factor of at most
+         e^{2 eps}, whatever they knew before and however the people's data depend on each other.
+    [E3] A test that accuses falsely with probability a accuses rightly with at most min(e^eps a + delta,
+         1 - e^-eps (1 - delta - a)).
+    [E4] Under mu-GDP, with at most Phi(Phi^-1(a) + mu).
+    [E5] Under rho-zCDP, with at most `power_zcdp`.
+    [E6] Between two values that are equally likely beforehand, nobody guesses right with more than
+         (e^eps + delta) / (e^eps + 1).
+    With delta > 0, [E1] and [E2] hold except on an event of probability delta, at which nothing is promised; [E3] and
+    [E6] count it in.
+
+Why
+    [E1] Posterior odds are prior odds times the ratio of the two likelihoods, which is at most e^eps. [E2] In p(d | a)
+    = P(A(d) = a) p(d) / sum of the same over all d, replacing the person's entry everywhere moves numerator and
+    denominator by at most e^eps each. [E3] P(E) <= e^eps P'(E) + delta for the accusing event E, and with tables
+    exchanged for its complement. [E4] Neyman and Pearson. [E5] The accusation is post-processing, so the Renyi
+    divergences between two coins, of the power and of the level, are at most a rho both ways for every order a > 1; the
+    largest power that satisfies this at some chosen orders is an upper bound, not always reached. [E6] Half of 1 plus
+    the largest difference P(E) - P'(E), which [E3] limits to (e^eps - 1 + 2 delta) / (e^eps + 1).
+
+Source
+    The lecture's Theorem 3.7 [E2]; Wasserman and Zhou 2010, Kairouz, Oh and Viswanath 2015 [E3]; Dong, Roth and Su 2022
+    [E4].
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+from discreet.errors import BadInput
+from discreet.promise.exact import Number, is_number, show
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import safe_exp
+from discreet.promise.neighbours import Neighbours
+
+ORDERS: Final = tuple(1 + 2.0**k for k in range(-10, 11))  # [E5]
+
+
+def posterior(prior: float, epsilon: Number) -> float:
+    """The highest probability of a guess about one person after a pure-epsilon answer. [E1]
+
+    >>> round(posterior(0.5, 1), 3), round(posterior(0.01, 1), 4)
+    (0.731, 0.0267)
+    """
+    before = _probability(prior, "the prior")
+    return before / (before + (1 - before) * math.exp(-_size(epsilon, "epsilon"))) if before else 0.0  # [E1]
+
+
+def posterior_with_and_without(epsilon: Number) -> float:
+    """The largest factor between what is concluded with a person's data and without it: e^{2 epsilon}. [E2]
+
+    >>> round(posterior_with_and_without(1), 2)
+    7.39
+    """
+    return safe_exp(2 * _size(epsilon, "epsilon"))  # [E2]
+
+
+def guess(epsilon: Number, delta: Number = 0.0) -> float:
+    """How often the best guess between two equally likely values can be right: (e^eps + delta)/(e^eps + 1). [E6]
+
+    >>> round(guess(1), 3)
+    0.731
+    """
+    small = math.exp(-_size(epsilon, "epsilon"))
+    return (1 + _probability(delta, "delta") * small) / (1 + small)  # [E6]
+
+
+def power(level: float, *, epsilon: Number, delta: Number = 0.0) -> float:
+    """The highest power of a test of one person's data at this level, under (epsilon, delta). [E3]
+
+    >>> round(power(0.05, epsilon=1), 4)
+    0.1359
+    """
+    a, d, eps = _probability(level, "the level"), _probability(delta, "delta"), _size(epsilon, "epsilon")
+    rise = safe_exp(eps) * a + d if a else d
+    return min(1.0, rise, 1 - math.exp(-eps) * max(0.0, 1 - d - a))  # [E3]
+
+
+def power_gdp(level: float, mu: Number) -> float:
+    """The highest power of a test of one person's data at this level, under mu-GDP. [E4]
+
+    >>> round(power_gdp(0.05, 1), 4)
+    0.2595
+    """
+    a, size, normal = _probability(level, "the level"), _size(mu, "mu"), NormalDist()
+    return normal.cdf(normal.inv_cdf(a) + size) if 0 < a < 1 else a  # [E4]
+
+
+def power_zcdp(level: float, rho: Number) -> float:
+    """A bound on the power of a test of one person's data at this level, under rho-zCDP. [E5]
+
+    >>> power_gdp(0.05, 0.2) < power_zcdp(0.05, 0.02) < 0.12
+    True
+    """
+    a, rate = _probability(level, "the level"), _size(rho, "rho")
+    if a in (0.0, 1.0):
+        return a
+    low, high = a, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if all(_divergence(*pair, order) <= order * rate for order in ORDERS for pair in ((middle, a), (a, middle))):
+            low = middle
+        else:
+            high = middle
+    return high  # [E5]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A guarantee in numbers that people can use; `sentences` puts them into words."""
+
+    guarantee: Guarantee
+    group: int
+    prior: float
+    factor: float
+    posterior: float
+    with_and_without: float
+    guess: float
+    power_at_5_percent: float
+    power_at_1_percent: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Plain words, one statement each."""
+        promise, unit = self.guarantee, self.guarantee.unit
+        replaced, alone = promise.neighbours is Neighbours.REPLACE, self.group == 1
+        who = f"one {unit}" if alone else f"a group of {self.group} {'people' if unit == 'person' else unit + 's'}"
+        they = f"that {unit}" if alone else "that group"
+        about = f"about {who}" if replaced else f"about whether {who} is in the data"
+        change = "had other data" if replaced else "had not been in the data"
+        but = f", except for a chance of {show(promise.delta)}" if promise.delta else ""
+        said = [
+            f"Epsilon is {show(promise.epsilon)}{f', delta {show(promise.delta)}' if promise.delta else ''} for {who}.",
+            f"No answer becomes more than {_times(self.factor)} as likely as if {they} {change}{but}.",
+            (
+                f"For someone who knows all the others' data, a guess {about} that had a chance of "
+                f"{_percent(self.prior)} has at most {_percent(self.posterior)} after the answer{but}."
+            ),
+            (
+                f"What anyone concludes from the answer, about anything, with {they} in the data and without, "
+                f"differs by a factor of at most {_factor(self.with_and_without)}{but}."
+            ),
+            (
+                f"Told that one of two possibilities {about} is true, each as likely, the best attack is right at "
+                f"most {_percent(self.guess)} of the time. Tossing a coin is right 50% of the time."
+            ),
+            (
+                f"An attack that raises 5% false alarms finds at most {_percent(self.power_at_5_percent)} of those it "
+                f"is after; one that raises 1% false alarms, at most {_percent(self.power_at_1_percent)}."
+            ),
+        ]
+        if not replaced:
+            said.append(f"For what the data of {they} says, not only whether it is there, epsilon counts twice.")
+        if promise.delta:
+            said.append(
+                f"There is a chance of at most {show(promise.delta)} that more is revealed, possibly all about {they}."
+            )
+        if self.guess > 0.98 or promise.delta > 0.01:
+            said.append("This is next to no promise. 0.1 to 1 protects people well, 3 is the most commonly defended.")
+        return tuple(said)
+
+
+def explain(guarantee: Guarantee, prior: float = 0.01, group: int = 1) -> Meaning:
+    """What a guarantee means for someone whose secret was guessed with probability `prior`, or for a group.
+
+    >>> print(explain(Guarantee(1.0, unit="person")).sentences[1])
+    No answer becomes more than 2.72 times as likely as if that person had other data.
+    """
+    whole = guarantee if group == 1 else guarantee.for_group(group)
+    epsilon, delta = whole.epsilon, whole.delta
+    return Meaning(
+        whole,
+        group,
+        _probability(prior, "the prior"),
+        safe_exp(float(epsilon)),
+        posterior(prior, epsilon),
+        posterior_with_and_without(epsilon),
+        guess(epsilon, delta),
+        power(0.05, epsilon=epsilon, delta=delta),
+        power(0.01, epsilon=epsilon, delta=delta),
+    )
+
+
+def _divergence(p: float, q: float, order: float) -> float:
+    """The Renyi divergence between coins of probability p and q, q not 0; infinite if p can show what q cannot."""
+    if q == 1:
+        return 0.0 if p == 1 else math.inf
+    terms = [order * math.log(x) + (1 - order) * math.log(y) for x, y in ((p, q), (1 - p, 1 - q)) if x > 0]
+    top = max(terms)
+    return (top + math.log(sum(math.exp(term - top) for term in terms))) / (order - 1)
+
+
+def _probability(number: Number, what: str) -> float:
+    if not is_number(number) or not 0 <= number <= 1:
+        raise BadInput(f"{what} is {number!r}; give a probability in [0, 1]")
+    return float(number)
+
+
+def _size(number: Number, what: str) -> float:
+    if not is_number(number) or number < 0:
+        raise BadInput(f"{what} is {number!r}; give a finite number, 0 or more")
+    return float(number)
+
+
+def _percent(chance: float) -> str:
+    return "more than 99.9%" if 0.999 < chance < 1 else f"{100 * chance:.3g}%"
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:.3g}" if factor < 1e15 else "an astronomical number"
+
+
+def _times(factor: float) -> str:
+    return f"{_factor(factor)} {'times' if factor < 1e15 else 'of times'}"

@@ -1,0 +1,181 @@
+"""A release: an answer or a refusal, with its guarantee, its error bar and its history."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from html import escape
+from typing import Any, Generic, TypeVar
+
+from discreet.errors import Refused
+from discreet.promise.exact import show
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.provenance import Provenance
+from discreet.promise.spread import Interval, Spread, check_confidence
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+UNPUBLISHABLE = "not for publication: the noise was seeded and can be subtracted"
+
+
+@dataclass(frozen=True, slots=True)
+class Release(Generic[T]):
+    """What left the data. Everything on it may be published (unless it says that its noise was seeded).
+
+    `value` is the answer, or raises `Refused`; `interval` is its error bar; `map` is post-processing.
+    """
+
+    guarantee: Guarantee
+    provenance: Provenance
+    answer: T | None = None
+    refusal: str | None = None
+    spread: Spread | None = None
+    name: str = "the answer"
+
+    @property
+    def value(self) -> T:
+        """The answer; raises `Refused` with the reason if there is none."""
+        if self.refusal is not None:
+            raise Refused(self.refusal)
+        return self.answer  # type: ignore[return-value]
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """The error bar at this confidence: sampling and privacy together where the target is a population."""
+        confidence = check_confidence(confidence)
+        if self.refusal is not None:
+            raise Refused(self.refusal)
+        if self.spread is None:
+            raise Refused(
+                f"{self.name} has no valid interval; map() keeps one only for monotone functions (monotone=True)"
+            )
+        return self.spread.interval(confidence)
+
+    def map(self, function: Callable[[T], S], *, monotone: bool = False) -> "Release[S]":
+        """Post-processing: no further cost. The interval survives only if `function` is declared monotone."""
+        if self.refusal is not None:
+            return replace(self, answer=None)  # type: ignore[return-value]
+        spread = Mapped(self.spread, function) if monotone and self.spread is not None else None
+        return replace(self, answer=function(self.value), spread=spread)  # type: ignore[return-value, arg-type]
+
+    def signed(self, receipt: str) -> "Release[T]":
+        """The same release with the ledger's receipt."""
+        return replace(self, provenance=replace(self.provenance, receipt=receipt))
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Plain values: what `to_json` writes."""
+        record: dict[str, Any] = {
+            "name": self.name,
+            "value": plain(self.answer),
+            "refusal": self.refusal,
+            "interval": None,
+            "guarantee": plain(self.guarantee) | {"sentence": str(self.guarantee)},
+            "publishable": self.provenance.publishable,
+            "provenance": plain(self.provenance),
+        }
+        if self.refusal is None and self.spread is not None:
+            interval = self.interval(confidence)
+            record["interval"] = plain(interval) | {"name": interval.name}
+            record["spread"] = {
+                "sampling": plain(self.spread.sampling),
+                "privacy": plain(self.spread.privacy),
+            }
+        return record
+
+    def to_json(self, confidence: float = 0.95, *, indent: int | None = 2) -> str:
+        """The release as JSON, with its provenance."""
+        return json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> list[str]:
+        if self.refusal is not None:
+            lines = [f"{self.name}: refused. {self.refusal}"]
+        else:
+            lines = [f"{self.name}: {brief(self.answer)}"]
+            if self.spread is not None:
+                interval = self.interval(0.95)
+                lines.append(f"  {interval.name} for {interval.about}: {brief_range(interval)}")
+                parts = [
+                    f"{word} {brief(size)}"
+                    for word, size in (("sampling", self.spread.sampling), ("privacy", self.spread.privacy))
+                    if size is not None
+                ]
+                lines.append(f"  standard deviation: {', '.join(parts)}")
+        lines.append(f"  {self.guarantee}")
+        lines += [f"  note: {note}" for note in self.provenance.notes]
+        if not self.provenance.publishable:
+            lines.append(f"  {UNPUBLISHABLE.upper()}")
+        return lines
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        head, *rest = self._lines()
+        items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
+        return (
+            "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
+            "font-family:sans-serif'>"
+            f"<div style='font-weight:600;white-space:pre-wrap'>{escape(head)}</div>{items}</div>"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The spread of a monotone function of a release: the ends of the interval are mapped."""
+
+    inner: Spread
+    function: Callable[[Any], Any]
+    sampling: None = None
+    privacy: None = None
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends mapped, in order."""
+        inner = self.inner.interval(confidence)
+        ends = (self.function(inner.low), self.function(inner.high))
+        low, high = ends if ends[0] <= ends[1] else ends[::-1]
+        return replace(inner, low=low, high=high, about=f"a function of {inner.about}")
+
+
+def plain(thing: Any) -> Any:
+    """Values as JSON knows them; numbers that JSON lacks become null."""
+    match thing:
+        case None | bool() | int() | str():
+            return thing
+        case Enum():
+            return thing.value
+        case Fraction():
+            return float(thing)
+        case float():
+            return thing if abs(thing) < float("inf") else None
+        case range():
+            return repr(thing)
+        case Mapping():
+            return {str(key): plain(value) for key, value in thing.items()}
+        case list() | tuple():
+            return [plain(item) for item in thing]
+    if hasattr(thing, "tolist"):
+        return plain(thing.tolist())
+    if is_dataclass(thing):
+        return {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
+    return str(thing)
+
+
+def brief(thing: Any) -> str:
+    """A value in a line for people."""
+    if isinstance(thing, float | Fraction):
+        return show(thing)
+    if hasattr(thing, "tolist") and getattr(thing, "ndim", None):
+        flat = [brief(item) for item in thing.ravel().tolist()[:6]]
+        return f"[{', '.join(flat)}{', ...' if thing.size > 6 else ''}]"
+    if hasattr(thing, "tolist"):
+        return brief(thing.tolist())
+    return str(thing)
+
+
+def brief_range(interval: Interval) -> str:
+    """Both ends in a line."""
+    if getattr(interval.low, "ndim", 0):
+        return f"from {brief(interval.low)} to {brief(interval.high)}"
+    return f"[{brief(interval.low)}, {brief(interval.high)}]"

@@ -1,0 +1,116 @@
+"""Real data about people that ships with the package, and its public schema.
+
+`load_nhanes()` gives the NHANES 2017-18 extract: 8,366 people, one row each, 12 columns. Its columns, its
+source and the conditions of its use are described in `NHANES.md` beside this file.
+
+The constants below are the *public* side of the table: what anybody may know before the first row is read.
+They were written from the survey's codebook and from physiology. None of them is computed from the data, so
+they may be given to a mechanism as its `categories=` or `bounds=` without spending any privacy budget.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["NHANES_BOUNDS", "NHANES_CATEGORIES", "NHANES_COLUMNS", "NHANES_UNITS", "load_nhanes"]
+
+NHANES_COLUMNS: Final[tuple[str, ...]] = (
+    "age",
+    "sex",
+    "race_ethnicity",
+    "education",
+    "poverty_ratio",
+    "general_health",
+    "diabetes",
+    "smoked_100_cigarettes",
+    "bmi",
+    "systolic_bp",
+    "diastolic_bp",
+    "total_cholesterol",
+)
+"""The columns of the table, in order."""
+
+NHANES_CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "sex": ("Male", "Female"),
+        "race_ethnicity": (
+            "Mexican American",
+            "Other Hispanic",
+            "Non-Hispanic White",
+            "Non-Hispanic Black",
+            "Non-Hispanic Asian",
+            "Other or multiracial",
+        ),
+        "education": (
+            "Less than 9th grade",
+            "9th to 11th grade",
+            "High school graduate",
+            "Some college",
+            "College graduate",
+        ),
+        "general_health": ("Excellent", "Very good", "Good", "Fair", "Poor"),
+        "diabetes": ("Yes", "No", "Borderline"),
+        "smoked_100_cigarettes": ("Yes", "No"),
+    }
+)
+"""For each categorical column every answer the codebook allows, in the codebook's order.
+
+"Refused" and "Don't know" are not among them: they are null in the table, as are people who were not asked.
+"""
+
+NHANES_BOUNDS: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
+    {
+        "age": (0.0, 80.0),
+        "poverty_ratio": (0.0, 5.0),
+        "bmi": (10.0, 100.0),
+        "systolic_bp": (50.0, 250.0),
+        "diastolic_bp": (20.0, 150.0),
+        "total_cholesterol": (50.0, 500.0),
+    }
+)
+"""For each numeric column a plausible range, in the units of `NHANES_UNITS`.
+
+Age and poverty ratio are top-coded by the survey, so their ranges are exact. The others are wide
+physiological limits: a value may lie outside, and a mechanism that is given these bounds clamps it.
+"""
+
+NHANES_UNITS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "age": "years",
+        "poverty_ratio": "family income / poverty guideline",
+        "bmi": "kg/m2",
+        "systolic_bp": "mmHg",
+        "diastolic_bp": "mmHg",
+        "total_cholesterol": "mg/dL",
+    }
+)
+"""For each numeric column its unit."""
+
+
+def load_nhanes() -> "pa.Table":
+    """The NHANES 2017-18 extract: 8,366 people, one row each, 12 columns.
+
+    Categorical columns are dictionary-encoded strings whose dictionary is the public list in
+    `NHANES_CATEGORIES`, in that order. Numeric columns are float64. A null means not asked, not measured,
+    refused or not known.
+
+    The people were sampled with unequal probabilities and the table carries no survey weights: numbers
+    computed from it describe these people, not the population of the United States. Use it for statistics
+    only, and make no attempt to identify anybody; `NHANES.md` gives the conditions and the citation.
+
+    >>> table = load_nhanes()
+    >>> table.num_rows, table.num_columns
+    (8366, 12)
+    >>> table.column_names == list(NHANES_COLUMNS)
+    True
+    """
+    from importlib.resources import files
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = files(__name__).joinpath("nhanes.parquet").read_bytes()
+    return pq.ParquetFile(pa.BufferReader(content)).read()

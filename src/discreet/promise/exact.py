@@ -19,13 +19,16 @@ def exact(number: Number) -> Fraction:
     True
     """
     if isinstance(number, Rational):
-        return Fraction(number)
+        return Fraction(int(number.numerator), int(number.denominator))  # plain ints: numpy's would overflow
     return Fraction(repr(float(number)))
 
 
 def is_number(value: object) -> bool:
     """Whether `value` is one finite real number (and not a truth value)."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond the floats
+        return False
 
 
 def float_above(number: Fraction) -> float:

@@ -5,7 +5,9 @@ statistic, and never again. Parameters are taken as the rationals they were writ
 
 What each one says about the outputs P and P' on two neighbouring tables, for every event E and every eps' >= 0:
 
-    Laplace(epsilon)            the curve of Laplace noise of scale sensitivity / epsilon; pure epsilon
+    Laplace(epsilon)            pure epsilon, and the curve of Laplace noise of scale sensitivity / epsilon on a grid of
+                                at least 2^20 steps in the sensitivity; on coarser grids (counts) the curve is worse,
+                                and the loss is Approximate(epsilon, 0)
     Gaussian(mu, slack)         P(E) <= e^eps' P'(E) + delta_G(eps'; mu) + (1 + e^eps') slack
     Choice(epsilon)             pure epsilon and bounded range: log P/P' spans an interval of length epsilon
     Approximate(epsilon, delta) P(E) <= e^epsilon P'(E) + delta; delta = 0 is any pure mechanism
@@ -129,14 +131,14 @@ def group_delta(epsilon: Number, delta: Number, size: int) -> float:
     >>> group_delta(0, 1e-6, 3)
     3e-06
     """
-    if not delta:
-        return 0.0
+    if not delta or size == 1:
+        return float(delta)
     if not epsilon:
         return min(1.0, float(size * exact(delta)))
     small, power = float(epsilon), size * float(epsilon)
     if power > 700:  # beyond the floats, and beyond any promise
         return 1.0
-    return min(1.0, float(delta) * expm1(power) / expm1(small))
+    return min(1.0, float(delta) * expm1(power) / expm1(small) * (1 + 1e-12))  # above the rounding of the floats
 
 
 def for_group(loss: Loss, size: int) -> Loss:

@@ -1,0 +1,1 @@
+"""Numbers out of losses: composition, conversion, calibration, amplification, budgets."""

@@ -1,0 +1,187 @@
+"""Numbers out of losses, for one declared plan: all costs are fixed before the first answer is seen.
+
+Promise
+    [C6] epsilon(loss, delta) and delta(loss, epsilon) are upper bounds: the least of all that apply. They are for
+         people and for plans. Where the next cost depends on past answers, use accounting/filter.py.
+    [C7] implies(loss, guarantee) is True only if every mechanism of this loss keeps the guarantee. Sums are compared as
+         exact rationals, so ten times 0.1 is 1, and what `calibrate` returns passes, without a tolerance.
+
+Why
+    [C6] Each bound is a curve delta(eps). (a) Sums: E and D of the parts without Gaussian noise, and the exact curve
+    of all Gaussian noise together at eps - E, plus D: basic composition of two. (b) [K2] at the rho and (c) [K1] at the
+    mu of [C4]; (c) is exact if all parts are Gaussian. (d) Privacy loss distributions [G1]. (e) `times` runs on Poisson
+    samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1 + (e^{eps/times} - 1)/q), by [M1].
+    Slack S: replace each Gaussian draw by an exact one; the law of all answers moves by at most S in total variation,
+    on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps) + S <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S.
+    A promise at a smaller epsilon is one at a larger, so slack may be paid at any epsilon below.
+    [C7] The bounds themselves, evaluated at the guarantee's epsilon and compared with its delta.
+
+Source
+    Dwork et al. 2006; Bun and Steinke 2016; Dong, Roth and Su 2022; and those named in the modules cited.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Final
+
+from discreet.accounting.currency import checked, mu, pure, rho, slack
+from discreet.accounting.curve import as_float, delta_of_mu, delta_of_rho
+from discreet.accounting.pld import distribution
+from discreet.accounting.search import smallest
+from discreet.errors import BadInput
+from discreet.promise.exact import Number, exact, is_number
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Composed, Gaussian, Loss, Sampled, atoms, safe_exp
+from discreet.promise.neighbours import Neighbours
+
+__all__ = ["delta", "epsilon", "implies", "mu", "pure", "rho", "slack"]
+
+Curve = Callable[[float], float]
+ROUNDING: Final = 1e-15
+TINY: Final = sys.float_info.min
+
+
+def epsilon(loss: Loss, delta: Number) -> float:
+    """The epsilon of a loss at this delta, from above; infinite if there is none. [C6]
+
+    >>> from discreet.promise.loss import Laplace
+    >>> epsilon(Composed((Laplace(0.1),) * 10), 0)
+    1.0
+    >>> round(epsilon(Composed((Gaussian(0.1),) * 4), 1e-6), 3)
+    0.834
+    """
+    checked(loss)
+    if not is_number(delta) or not 0 <= delta <= 1:
+        raise BadInput(f"delta is {delta!r}; it must be a number in [0, 1]")
+    if delta == 1:
+        return 0.0
+    sums = pure(loss)
+    best = _written(sums[0]) if sums is not None and sums[1] <= exact(delta) else math.inf
+    if not delta:
+        return best
+    room, off = float(delta), slack(loss)
+    # beyond `top`, slack would take half of delta
+    top = math.log(max(1.0, room / _float_up(off) / 2 - 1)) if off else sys.float_info.max
+    for curve in _curves(loss):
+        found = smallest(lambda eps, at=curve: _with_slack(at, eps, off) <= room, min(best, top))  # type: ignore[misc]
+        best = min(best, found)
+    losses = None if _only_gaussian(loss) else distribution(loss)
+    if losses is not None:
+        for _ in range(2 if off else 1):  # slack is kept for a larger epsilon than is found: once more, for less
+            kept = (1 + safe_exp(min(best, top))) * _float_up(off) if off else 0.0
+            best = min(best, losses.epsilon(room - kept))
+    return best
+
+
+def delta(loss: Loss, epsilon: Number) -> float:
+    """The delta of a loss at this epsilon, from above. [C6]
+
+    >>> f"{delta(Composed((Gaussian(0.2), Gaussian(0.1), Gaussian(0.05), Gaussian(0.04))), 1.0):.4e}"
+    '6.9334e-07'
+    """
+    checked(loss)
+    if not is_number(epsilon) or epsilon < 0:
+        raise BadInput(f"epsilon is {epsilon!r}; it must be a finite number, 0 or more")
+    return min(_bounds(loss, epsilon))
+
+
+def implies(loss: Loss, guarantee: Guarantee) -> bool:
+    """Whether the loss keeps the guarantee. [C7]
+
+    >>> from discreet.promise.loss import Laplace
+    >>> implies(Composed((Laplace(0.1),) * 10), Guarantee(1.0)), implies(Laplace(1.01), Guarantee(1.0))
+    (True, False)
+    """
+    checked(loss)
+    if guarantee.neighbours is not Neighbours.ADD_OR_REMOVE and _has_sample(loss):
+        raise BadInput(
+            f"a Poisson sample hides whether a person is there, not that {guarantee.neighbours.value}; "
+            "state the guarantee for ADD_OR_REMOVE"
+        )
+    sums = pure(loss)
+    if sums is not None and sums[0] <= exact(guarantee.epsilon) and sums[1] <= exact(guarantee.delta):  # [C7]
+        return True
+    if not guarantee.delta:  # nothing but a sum is pure
+        return False
+    return any(bound <= guarantee.delta for bound in _bounds(loss, guarantee.epsilon))  # [C7]
+
+
+def _bounds(loss: Loss, epsilon: Number) -> Iterator[float]:
+    """Bounds on delta, the cheap ones first."""
+    yield 1.0
+    sums = pure(loss)
+    if sums is not None and sums[0] <= exact(epsilon):
+        yield min(1.0, _written(sums[1]))
+        return
+    here, off = -_written(-exact(epsilon)), slack(loss)
+    places = [here]
+    if off:  # slack paid at smaller epsilons, where it costs a tenth, a hundredth, ...
+        places += [math.log(10.0**-k / _float_up(off)) for k in range(1, 19) if 10.0**-k > _float_up(off)]
+    for curve in _curves(loss):
+        yield from (_with_slack(curve, place, off) for place in places if place <= here)
+    losses = None if _only_gaussian(loss) else distribution(loss)
+    if losses is not None:
+        yield from (_with_slack(losses.delta, place, off) for place in places if place <= here)
+
+
+def _curves(loss: Loss) -> Iterator[Curve]:
+    """Closed curves from above, slack apart. [C6]"""
+    parts = atoms(loss)
+    square = sum((exact(part.mu) ** 2 for part in parts if isinstance(part, Gaussian)), Fraction(0))
+    sums = pure(Composed(tuple(part for part in parts if not isinstance(part, Gaussian))))
+    if sums is not None:
+        size, rest, extra = _root_up(square), sums[0], _float_up(sums[1])
+        yield lambda eps: extra + delta_of_mu(exact(eps) - rest, size) if exact(eps) >= rest else 1.0
+    if _only_gaussian(loss):  # exact already
+        return
+    cost, more = rho(loss)
+    yield lambda eps: _float_up(more) + delta_of_rho(eps, _float_up(cost))
+    total, most = mu(loss)
+    yield lambda eps: _float_up(most) + delta_of_mu(eps, _root_up(total))
+    if len(parts) == 1 and isinstance(sample := parts[0], Sampled):
+        rate, times = float(sample.rate), sample.times
+        inner = list(_curves(sample.loss))
+
+        def amplified(eps: float) -> float:
+            each = eps / times * (1 - ROUNDING)
+            if each > 700:
+                return 1.0
+            whole = math.log1p(math.expm1(each) / rate) * (1 - ROUNDING)
+            return times * rate * min(curve(whole) for curve in inner)  # [M1]
+
+        yield amplified
+
+
+def _with_slack(curve: Curve, epsilon: float, off: Fraction) -> float:
+    """The curve, and the slack as it costs at this epsilon. [C6]"""
+    paid = (1 + safe_exp(epsilon)) * _float_up(off) if off else 0.0  # [C6]
+    return min(1.0, (curve(epsilon) + paid) * (1 + 4 * ROUNDING))
+
+
+def _only_gaussian(loss: Loss) -> bool:
+    """Gaussian noise, and events at which all may be lost: the closed curve is exact."""
+    return all(isinstance(part, Gaussian) or getattr(part, "epsilon", 1) == 0 for part in atoms(loss))
+
+
+def _has_sample(loss: Loss) -> bool:
+    return any(isinstance(part, Sampled) for part in atoms(loss))
+
+
+def _written(number: Fraction) -> float:
+    """The least float that, as it is written, is not below `number`: 0.3 for three tenths."""
+    nearest = as_float(number)
+    if nearest == math.inf or exact(nearest) >= number:
+        return nearest
+    return math.nextafter(nearest, math.inf)
+
+
+def _float_up(number: Fraction) -> float:
+    """A float above `number`, by a rounding; above 0 if that is."""
+    return max(as_float(number) * (1 + ROUNDING), TINY) if number else 0.0
+
+
+def _root_up(square: Fraction) -> float:
+    """A float above the root, by a rounding."""
+    return math.sqrt(_float_up(square)) * (1 + ROUNDING)

@@ -1,0 +1,237 @@
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.noise.laws import Constant, Script, chi_square, log_ratios
+
+from discreet.errors import BadInput
+from discreet.noise import choose
+from discreet.noise.choose import Choose, NoisyMax
+from discreet.noise.lattice import ROOM
+from discreet.noise.lazy import Bounds
+from discreet.noise.secure import SystemSource
+from discreet.noise.seeded import SeededSource
+from discreet.noise.source import Source, drawn_scale, geometric
+from discreet.promise.loss import Approximate, Choice
+
+WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=150)
+Law = np.ndarray[Any, Any]
+
+
+def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Law:
+    """The law of the implementation from its own weights, which `lazy.pick` draws from exactly [Z2]."""
+    seen: list[Bounds] = []
+
+    def look(weights: Callable[[int], Bounds], source: Source) -> int:
+        seen.append(weights(192))
+        return 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(choose, "pick", look)
+        request.answer(Script(Fraction(0), then=[0]))
+    low, high = seen[0]
+    assert all(small <= large <= small + 2**40 for small, large in zip(low, high, strict=True))
+    levels, members = np.unique(request.scores, return_counts=True)
+    share = dict(zip(levels.tolist(), [w / sum(low) for w in low], strict=True))
+    size = dict(zip(levels.tolist(), members.tolist(), strict=True))
+    return np.array([share[score] / size[score] for score in np.asarray(request.scores).tolist()])
+
+
+def exponential(scores: Any, epsilon: float, sensitivity: float) -> Law:
+    weights = np.exp(-epsilon * (np.asarray(scores) - min(scores)) / (2 * sensitivity))
+    return np.asarray(weights / weights.sum())
+
+
+@pytest.mark.claim("X1")
+@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 7.0, 300.0])
+def test_the_weights_are_those_of_the_exponential_mechanism(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    for scores in ([0], [3, 3, 3], [5, 1, 1, 2, 9], [-7, 100, -7, 60], [0, 10**9]):
+        for sensitivity in (1, Fraction(3, 2), 4):
+            law = weighed(Choose(scores, sensitivity, Choice(epsilon)), monkeypatch)
+            assert law == pytest.approx(exponential(scores, epsilon, float(sensitivity)), rel=1e-12, abs=1e-40)
+
+
+@pytest.mark.claim("X1")
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_neighbours_in_a_small_world_are_within_epsilon_and_bounded_range(
+    epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laws = {
+        scores: weighed(Choose(scores, 1, Choice(epsilon)), monkeypatch)
+        for scores in itertools.product((0, 1, 2, 9), repeat=3)
+    }
+    worst = widest = 0.0
+    for mine, other in itertools.product(laws, repeat=2):
+        if max(abs(a - b) for a, b in zip(mine, other, strict=True)) <= 1:
+            ratios = log_ratios(laws[mine], laws[other])
+            worst, widest = max(worst, np.abs(ratios).max()), max(widest, np.ptp(ratios))
+    assert worst <= epsilon * (1 + 1e-9)
+    assert epsilon * (1 - 1e-9) <= widest <= epsilon * (1 + 1e-9)  # the range is reached, and not passed
+
+
+@pytest.mark.claim("X1")
+def test_the_draw_follows_the_real_number_and_then_the_member() -> None:
+    request = Choose([4, 1, 4, 1, 1], 1, Choice(1))
+    boundary = 3 / (3 + 2 * math.exp(-1.5))
+    for uniform, then, index in [(0.0, 0, 1), (0.0, 2, 4), (boundary - 1e-9, 1, 3), (boundary + 1e-9, 1, 2)]:
+        assert request.answer(Script(Fraction(uniform), then=[then])) == index
+
+
+@pytest.mark.claim("X1")
+def test_the_law_by_sampling() -> None:
+    scores, source = [3, 0, 1, 1], SeededSource(8)
+    drawn = Counter(Choose(scores, 1, Choice(1)).answer(source) for _ in range(6000))
+    assert chi_square([drawn[i] for i in range(4)], exponential(scores, 1, 1)) > 1e-6
+
+
+@pytest.mark.claim("X1")
+@WIDE
+@given(
+    st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=8),
+    st.sampled_from([1e-9, 1e-3, 1.0, 1e6]),
+    st.sampled_from([1, Fraction(1, 3), 10**6]),
+)
+def test_any_scores_are_answered(scores: list[int], epsilon: float, sensitivity: Any) -> None:
+    index = Choose(scores, sensitivity, Choice(epsilon)).answer(SeededSource(0))
+    assert 0 <= index < len(scores)
+    top = NoisyMax(scores, 1, Approximate(epsilon, 0)).answer(SeededSource(0))
+    assert 0 <= top < len(scores)
+
+
+@pytest.mark.claim("X1")
+def test_many_levels_far_apart_need_little_memory() -> None:
+    """Levels 4000 apart once filled a table with every power in between."""
+    scores = np.arange(2000, dtype=np.int64) * 4000
+    source = Script(Fraction(1, 3), then=[0])
+    assert Choose(scores, 1, Choice(1e-9)).answer(source) in range(2000)
+    assert source.calls == 1
+
+
+def noisy_max_law(scores: tuple[int, ...], scale: float, ties_low: bool = True) -> Law:
+    """Sum over the value of the winner: every other is below it, or equal and later."""
+    a, reach = math.exp(-1 / scale), int(60 * scale) + max(scores) + 5
+    values = np.arange(min(scores), reach)
+
+    def at_most(score: int, value: Law) -> Law:
+        return np.where(value >= score, 1 - a ** np.maximum(value - score + 1, 0), 0.0)
+
+    law = []
+    for i, score in enumerate(scores):
+        chance = np.where(values >= score, (1 - a) * a ** np.maximum(values - score, 0), 0.0)
+        for j, other in enumerate(scores):
+            if j != i:
+                chance = chance * at_most(other, values - (j < i if ties_low else 0))
+        law.append(chance.sum())
+    return np.array(law)
+
+
+@pytest.mark.claim("X2")
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_noisy_max_in_a_small_world(epsilon: float) -> None:
+    scale = float(NoisyMax([0], 1, Approximate(epsilon, 0))._scale())
+    laws = {scores: noisy_max_law(scores, scale) for scores in itertools.product((0, 1, 2, 6), repeat=3)}
+    assert all(law.sum() == pytest.approx(1) for law in laws.values())
+    worst = max(
+        np.abs(log_ratios(laws[mine], laws[other])).max()
+        for mine, other in itertools.product(laws, repeat=2)
+        if max(abs(a - b) for a, b in zip(mine, other, strict=True)) <= 1
+    )
+    assert 0.75 * epsilon < worst <= epsilon * (1 + 1e-7)
+
+
+@pytest.mark.claim("X2")
+def test_noisy_max_with_half_the_noise_is_caught() -> None:
+    laws = [noisy_max_law(scores, 1.0) for scores in ((3, 1, 0), (2, 2, 1))]
+    assert np.abs(log_ratios(*laws)).max() > 1.4  # scale D / epsilon, epsilon = 1: the planted bug
+
+
+@pytest.mark.claim("X2")
+def test_noisy_max_has_its_law() -> None:
+    for scores in ((2, 2, 0), (0, 1, 2, 3)):
+        source, request = SeededSource(21), NoisyMax(scores, 1, Approximate(1, 0))
+        drawn = Counter(request.answer(source) for _ in range(2000))
+        counts = [drawn[i] for i in range(len(scores))]
+        assert chi_square(counts, noisy_max_law(scores, 2.0)) > 1e-6
+        assert chi_square(counts, noisy_max_law(scores, 1.0)) < 1e-6
+        assert chi_square(counts, noisy_max_law(scores, 2.0, ties_low=False)) < 1e-6
+
+
+@pytest.mark.claim("X2")
+def test_ties_go_to_the_lower_index_and_the_noise_is_one_sided() -> None:
+    assert NoisyMax([1, 3, 3, 2], 1, Approximate(1, 0)).answer(Constant(5)) == 1
+    draws = geometric(SeededSource(4), 900, drawn_scale(Fraction(2)))
+    a = math.exp(-0.5)
+    counts = [int((draws == k).sum()) for k in range(10)]
+    assert draws.min() >= 0
+    assert chi_square([*counts, 900 - sum(counts)], [*((1 - a) * a**k for k in range(10)), a**10]) > 1e-6
+    assert geometric(SeededSource(4), 0, Fraction(2)).tolist() == []
+
+
+@pytest.mark.claim("X2")
+def test_the_scale_of_noisy_max() -> None:
+    assert NoisyMax([0], Fraction(3, 2), Approximate(0.25, 0))._scale() == 12
+    assert NoisyMax([0], 1, Approximate(3, 0))._scale() >= Fraction(2, 3)
+
+
+def test_accuracy_of_both_is_within_the_stated_bound() -> None:
+    """P(gap > t) <= K e^{-epsilon t / 2D}, however the candidates are ordered."""
+    for scores in itertools.permutations((9, 5, 5, 0)):
+        law = noisy_max_law(scores, 2.0)
+        em = exponential([-score for score in scores], 1, 1)
+        for gap in (4, 9):
+            far = [score <= 9 - gap for score in scores]
+            assert max(law[far].sum(), em[far].sum()) <= 4 * math.exp(-gap / 2)
+
+
+def test_ties_by_index_can_cost_noisy_max_its_lead_on_coarse_scores() -> None:
+    """With many ties in front of the best, report noisy max is not better than the exponential mechanism."""
+    scores = (0, 0, 1)
+    scale = 1 / math.log(2)
+    assert noisy_max_law(scores, scale)[2] < exponential([1, 1, 0], 2, scale)[2] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("kind", [Choose, NoisyMax])
+@pytest.mark.parametrize(
+    ("scores", "sensitivity"),
+    [([], 1), ([1.5], 1), ([[1]], 1), (3, 1), ([True], 1), ([1], 0), ([1], -2), ([1], math.nan), ([1], math.inf)],
+)
+def test_refusals(kind: Any, scores: Any, sensitivity: Any) -> None:
+    with pytest.raises(BadInput):
+        kind(scores, sensitivity, Choice(1) if kind is Choose else Approximate(1, 0))
+
+
+def test_noisy_max_is_pure_and_its_noise_fits() -> None:
+    for cost in (Approximate(1, 1e-9), Approximate(0, 0)):
+        with pytest.raises(BadInput, match="pure"):
+            NoisyMax([1], 1, cost)
+    with pytest.raises(BadInput, match=r"2\^50"):
+        NoisyMax([1], 10**12, Approximate(1e-9, 0))
+
+
+@pytest.mark.claim("X1")
+@pytest.mark.claim("X2")
+@pytest.mark.parametrize(("kind", "cost"), [(Choose, Choice(1)), (NoisyMax, Approximate(1, 0))])
+def test_objections(kind: Any, cost: Any) -> None:
+    mine = kind([1, 2, 3], 1, cost)
+    assert mine.objection(kind([2, 1, 4], 1, cost)) is None
+    assert mine.objection(kind(np.array([2, 1, 4]), 1, cost)) is None
+    assert "claimed 1" in str(mine.objection(kind([1, 2, 5], 1, cost)))
+    assert "number of candidates" in str(mine.objection(kind([1, 2], 1, cost)))
+    assert "parameters" in str(mine.objection(kind([1, 2, 3], 2, cost)))
+    assert "parameters" in str(mine.objection(kind([1, 2, 3], 1, type(cost)(*([2, 0][: 1 if kind is Choose else 2])))))
+    assert mine.loss == cost
+
+
+def test_scores_beyond_an_int64_saturate_instead_of_raising() -> None:
+    pairs: list[tuple[Any, Any]] = [(Choose, Choice(1000)), (NoisyMax, Approximate(1000, 0))]
+    for kind, cost in pairs:
+        scores = [2**80, -(2**80), 0]
+        assert kind(scores, 1, cost).answer(SystemSource()) == (1 if kind is Choose else 0)
+        assert kind([ROOM, 2**80], 1, cost).answer(SystemSource()) in (0, 1)

@@ -1,0 +1,137 @@
+"""Distinguish: a lower bound on epsilon from outputs alone.
+
+Run the mechanism on two neighbouring tables. On a training half look for the event that tells them apart best; on the
+test half bound its two probabilities by Clopper-Pearson. If P(E | x) >= p and P(E | y) <= q then any epsilon that holds
+at `delta` is at least ln((p - delta) / q). The claim is wrong if this bound lies above the promised epsilon.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.audit.coverage import proportion_bounds
+from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
+from discreet.promise.mechanism import Mechanism
+from discreet.promise.release import Release, plain
+
+CODES = 60  # a column with more distinct values than this is cut into as many ranges
+Columns = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinguished:
+    """The bound, with the event that reached it."""
+
+    epsilon: float
+    claimed: float
+    event: str
+    runs: int
+    confidence: float
+
+    @property
+    def violated(self) -> bool:
+        """Whether the outputs refute the claim."""
+        return self.epsilon > self.claimed
+
+    def __str__(self) -> str:
+        verdict = "REFUTES" if self.violated else "does not refute"
+        return f"epsilon is at least {self.epsilon:.4f} ({self.event}); this {verdict} the claimed {self.claimed:.4f}"
+
+
+def distinguish(
+    mechanism: Mechanism[Any],
+    x: Any,
+    y: Any,
+    *,
+    runs: int,
+    confidence: float = 0.9999,
+    seed: int = 0,
+    feature: Callable[[Release[Any]], Any] | None = None,
+) -> Distinguished:
+    """A lower bound on the epsilon of `mechanism` from `runs` releases on each of two neighbours `x` and `y`."""
+    if runs < 100:
+        raise BadInput(f"runs is {runs}; a bound needs at least 100 on each side")
+    rng, read = Seeded(seed), feature or _read
+    outputs = [[read(mechanism.release(rows, rng)) for _ in range(runs)] for rows in (x, y)]
+    left, right = _as_columns(*outputs)
+    delta, half = float(mechanism.guarantee.delta), runs // 2
+    miss = (1 - confidence) / 4  # two directions, two probabilities each
+    best, name = 0.0, "no event tells them apart"
+    for here, there, side in ((left, right, "x"), (right, left, "y")):
+        score, words = _learnt_score(here[:half], there[:half])
+        cut = _best_cut(score(here[:half]), score(there[:half]), delta)
+        hits_here, hits_there = (int((score(sample[half:]) >= cut).sum()) for sample in (here, there))
+        low, _ = proportion_bounds(hits_here, runs - half, miss)
+        _, high = proportion_bounds(hits_there, runs - half, miss)
+        if low > delta and math.log((low - delta) / high) > best:
+            best, name = math.log((low - delta) / high), f"{words}, likelier on {side}"
+    return Distinguished(best, float(mechanism.guarantee.epsilon), name, runs, confidence)
+
+
+def _read(release: Release[Any]) -> tuple[Any, ...]:
+    """All numbers of an answer and of its error bar; as text if it is not made of numbers."""
+    if release.refusal is not None:
+        return ("refused",)
+    leaves = tuple(_leaves(plain(release.answer))) + tuple(_leaves(plain(release.spread)))
+    return leaves or (repr(plain(release.answer)),)
+
+
+def _leaves(thing: Any) -> Iterator[Any]:
+    if isinstance(thing, dict):
+        yield from (leaf for value in thing.values() for leaf in _leaves(value))
+    elif isinstance(thing, list):
+        yield from (leaf for value in thing for leaf in _leaves(value))
+    elif thing is not None:
+        yield thing if isinstance(thing, str) else float(thing)
+
+
+def _as_columns(left: list[Any], right: list[Any]) -> tuple[Columns, Columns]:
+    """Outputs as rows of small whole numbers, the same code for the same value (or range of values)."""
+    rows = [output if isinstance(output, tuple) else (output,) for output in (*left, *right)]
+    if len({len(row) for row in rows}) > 1:
+        rows = [(repr(row),) for row in rows]
+    columns = []
+    for column in zip(*rows, strict=True):
+        values = np.array(column if not any(isinstance(leaf, str) for leaf in column) else list(map(str, column)))
+        distinct, codes = np.unique(values, return_inverse=True)
+        if len(distinct) > CODES and values.dtype.kind == "f":
+            edges = np.unique(np.quantile(values, np.linspace(0, 1, CODES + 1)[1:-1]))
+            codes = np.searchsorted(edges, values, side="right")
+        columns.append(codes)
+    table = np.stack(columns, axis=1)
+    return table[: len(left)], table[len(left) :]
+
+
+def _learnt_score(here: Columns, there: Columns) -> tuple[Callable[[Columns], npt.NDArray[np.float64]], str]:
+    """The sum over columns of the log ratio of how often each code was seen: best where the noises are independent."""
+    tables = []
+    for column in range(here.shape[1]):
+        size = int(max(here[:, column].max(), there[:, column].max())) + 1
+        times = [np.bincount(sample[:, column], minlength=size) for sample in (here, there)]
+        tables.append(np.log((times[0] + 1.0) / (times[1] + 1.0)))
+
+    def score(sample: Columns) -> npt.NDArray[np.float64]:
+        picked = [
+            np.where(sample[:, i] < len(table), table[np.minimum(sample[:, i], len(table) - 1)], 0.0)
+            for i, table in enumerate(tables)
+        ]
+        return np.asarray(np.sum(picked, axis=0), dtype=np.float64)
+
+    return score, f"a likelihood-ratio set over {here.shape[1]} columns"
+
+
+def _best_cut(here: npt.NDArray[np.float64], there: npt.NDArray[np.float64], delta: float) -> float:
+    """The score from which on the event is, with an allowance for chance, most telling."""
+    best, chosen = -math.inf, math.inf
+    for cut in np.unique(np.quantile(np.concatenate([here, there]), np.linspace(0, 1, 400))).tolist():
+        p, q = float((here >= cut).mean()), float((there >= cut).mean())
+        low = p - delta - 4 * math.sqrt(p / len(here))
+        high = q + 4 * math.sqrt(q / len(there)) + 8 / len(there)
+        if low > 0 and math.log(low / high) > best:
+            best, chosen = math.log(low / high), cut
+    return chosen

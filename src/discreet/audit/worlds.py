@@ -1,0 +1,70 @@
+"""Small worlds in which every pair of neighbours can be tried, and wide ones in which the odd ones are."""
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations
+from typing import Any
+
+from discreet.promise.neighbours import Neighbours
+
+FAR = 1e6
+NUMBERS = (0.0, 1.0, 2.0, FAR, math.inf, -math.inf, math.nan)
+TRUTHS = (True, False, None)
+LABELS: tuple[Hashable, ...] = ("a", "b", "c", None, 1, True, math.nan)
+HOSTILE: tuple[Any, ...] = (
+    *(0.0, -0.0, 5e-324, -5e-324, 1e-300, 1e300, -1e300, 1.7976931348623157e308, math.inf, -math.inf, math.nan),
+    *(None, True, "", "a", "1e999", b"\xff", 2**200, -(2**63), 1j, [], {}, (1, 2), object()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two neighbouring tables."""
+
+    left: list[Any]
+    right: list[Any]
+
+
+def neighbours_of(rows: Sequence[Any], values: Sequence[Any], relation: Neighbours) -> Iterator[Pair]:
+    """Every neighbour pair whose common rows are `rows`; the odd row stands first, in the middle or last."""
+    place = (0, len(rows) // 2, len(rows))[len(rows) % 3]
+    tables = [[*rows[:place], value, *rows[place:]] for value in values]
+    if relation is Neighbours.ADD_OR_REMOVE:
+        for table in tables:
+            yield Pair(list(rows), table)
+            yield Pair(table, list(rows))
+        return
+    for left, right in permutations(tables, 2):
+        yield Pair(left, right)
+
+
+def small(values: Sequence[Any], largest: int, relation: Neighbours) -> list[Pair]:
+    """Every pair of neighbours, up to order, with rows from `values` and at most `largest` rows."""
+    return [
+        pair
+        for common in range(largest)
+        for rows in combinations_with_replacement(values, common)
+        for pair in neighbours_of(rows, values, relation)
+        if relation is Neighbours.ADD_OR_REMOVE or pair.left
+    ]
+
+
+def numbers(relation: Neighbours, largest: int = 4) -> list[Pair]:
+    """Numbers, near and far, infinite and missing."""
+    return small(NUMBERS, largest, relation)
+
+
+def truths(relation: Neighbours, largest: int = 7) -> list[Pair]:
+    """Yes, no and missing."""
+    return small(TRUTHS, largest, relation)
+
+
+def labels(relation: Neighbours, largest: int = 4) -> list[Pair]:
+    """Names, missing ones, and values that are equal but not the same."""
+    return small(LABELS, largest, relation)
+
+
+def hostile(relation: Neighbours, common: Sequence[Any] = (0.0, 1.0, 1.0)) -> list[Pair]:
+    """One ordinary row against every odd value: bad values must never raise."""
+    return list(neighbours_of(common, HOSTILE, relation))

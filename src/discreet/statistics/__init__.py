@@ -1,0 +1,1 @@
+"""Private statistics of one table."""

@@ -1,0 +1,103 @@
+"""Public bins: how an entry finds its bin. One rule for each kind, the same for every entry.
+
+Promise
+    [I1] The index of an entry is a fixed function of that entry and of the public bins; it never raises. What fits in
+         no bin, missing entries among them, has the last index of all, `other`: every entry is in exactly one bin.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.promise.exact import is_number
+from discreet.statistics.rows import column, key, name, numbers, numbers_of
+
+LARGE: Final = 200_000  # entries from which the compiled pass is worth its import
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Listed categories, by canonical key."""
+
+    keys: tuple[Hashable, ...]
+
+    @classmethod
+    def of(cls, listed: Any) -> "Categories":
+        """From any list of categories, each named once."""
+        keys = tuple(key(entry) for entry in listed)
+        if not keys:
+            raise BadInput("categories is empty; list the public categories, or leave it out and give delta > 0")
+        twice = sorted({str(name(one)) for one in keys if keys.count(one) > 1}) if len(set(keys)) < len(keys) else []
+        if twice:
+            raise BadInput(f"categories lists {', '.join(twice[:5])} more than once; name each category once")
+        return cls(keys)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The categories as they were given."""
+        return tuple(name(one) for one in self.keys)
+
+    def indices(self, rows: Any) -> Indices:
+        """The place of each entry in the list; len(self) for any other. [I1]"""
+        places = {one: index for index, one in enumerate(self.keys)}
+        values, other = column(rows), len(self.keys)
+        if values.dtype.kind in "biufUS":  # few distinct values: look each up once
+            distinct, where = np.unique(values, return_inverse=True)
+            table = np.array([places.get(key(entry), other) for entry in distinct], dtype=np.int64)
+            return table[where] if len(distinct) else np.empty(0, dtype=np.int64)
+        return np.fromiter((places.get(key(entry), other) for entry in values), dtype=np.int64, count=len(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Intervals [e0, e1), [e1, e2), ..., the last one closed."""
+
+    edges: tuple[float, ...]
+
+    @classmethod
+    def of(cls, listed: Any) -> "Edges":
+        """From at least two finite, increasing numbers."""
+        edges = list(listed)
+        if len(edges) < 2 or not all(is_number(edge) for edge in edges):
+            raise BadInput(f"edges has {len(edges)} entries; give at least two finite numbers in increasing order")
+        if any(not low < high for low, high in pairwise(edges)):
+            raise BadInput("edges are not increasing; give each edge once, in increasing order")
+        return cls(tuple(float(edge) for edge in edges))
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """(low, high) of each bin."""
+        return tuple(pairwise(self.edges))
+
+    def indices(self, rows: Any) -> Indices:
+        """The bin of each number; len(self) for what is outside or no number. [I1]"""
+        values, edges = numbers(rows), np.array(self.edges)
+        found = np.searchsorted(edges, values, side="right") - 1
+        found[values == edges[-1]] = len(self) - 1
+        return np.where((found < 0) | (found >= len(self)) | np.isnan(values), len(self), found).astype(np.int64)
+
+
+Bins = Categories | Edges
+
+
+def counts(bins: Bins, rows: Any) -> Indices:
+    """How many entries each bin holds, `other` last."""
+    values = column(rows)
+    if isinstance(bins, Edges) and len(values) >= LARGE and find_spec("numba") is not None:
+        from discreet.statistics.fast_bins import counts_between
+
+        return counts_between(numbers_of(values), np.array(bins.edges))
+    return np.bincount(bins.indices(rows), minlength=len(bins) + 1).astype(np.int64)

@@ -1,0 +1,93 @@
+"""How many: a private count of the entries that are true.
+
+Releases
+    One whole number: the count plus discrete Laplace noise of scale 1/epsilon, cut to the range a count can have.
+Promise
+    [Q1] Pure epsilon, for both neighbour relations: one person's change moves the count by at most 1.
+Why
+    [Q1] One entry is counted 0 or 1 times, whatever it holds ([R1] of statistics/rows.py). Then [N1] of noise/blur.py.
+    Cutting to [0, n] under REPLACE, where n is public, or to [0, inf) under ADD_OR_REMOVE, is post-processing.
+Needs
+    Nothing but an epsilon. Under ADD_OR_REMOVE the data may be empty.
+Accuracy
+    Standard deviation sqrt(2 a) / (1 - a), a = e^-epsilon: about 1.4 / epsilon. The interval is exact.
+Source
+    Ghosh, Roughgarden and Sundararajan 2009.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.promise.exact import Number
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Laplace
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval
+from discreet.statistics.rows import public_size, truths
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of true entries of a column.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> Count(epsilon=1.0).release([True, False, True], Seeded(2)).guarantee.epsilon
+    1.0
+    """
+
+    epsilon: Number
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Approximate:
+        """Pure epsilon: noise on whole people has no better curve ([N1] of noise/blur.py)."""
+        return Approximate(self.epsilon, 0)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[int]:
+        """The noisy count."""
+        yes = truths(rows)
+        size = public_size(yes, self.neighbours)
+        noisy = rng.blur(int(np.count_nonzero(yes)), sensitivity=1, cost=Laplace(self.epsilon))  # [Q1]
+        spread = CountSpread(noisy, LaplaceLaw(laplace_scale(1, self.epsilon)), size)
+        provenance = Provenance("Count", {"neighbours": self.neighbours, "rows": size}, rng.secure)
+        return Release(self.guarantee, provenance, spread.clip(noisy), spread=spread, name="count")
+
+
+@dataclass(frozen=True, slots=True)
+class CountSpread:
+    """The error of one noisy count: noise alone, the table is the target."""
+
+    noisy: int
+    law: LaplaceLaw
+    size: int | None
+    sampling: None = None
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of the noise."""
+        return self.law.sd
+
+    def clip(self, count: int) -> int:
+        """Within what a count can be."""
+        return max(0, count) if self.size is None else min(max(0, count), self.size)
+
+    def interval(self, confidence: float) -> Interval:
+        """Exact: the noise is within `radius` with at least this probability."""
+        radius = self.law.radius(confidence)
+        low, high = self.clip(self.noisy - radius), self.clip(self.noisy + radius)
+        return Interval(low, high, confidence, "the count in this table", population=False)

@@ -1,0 +1,34 @@
+"""Counting numbers between edges in one compiled pass, for large columns: the same counts as `Edges.indices`.
+
+The bin is guessed from equal spacing and then settled by comparing with the edges themselves, so that rounding in the
+guess decides nothing. [I1] of statistics/bins.py holds as for the plain path, which a test compares.
+"""
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+
+def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """How many values each bin holds, and last how many lie outside or are no numbers."""
+    found: npt.NDArray[np.int64] = _count(values, edges)
+    return found
+
+
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+def _count(values, edges):  # compiled: the types are numba's
+    bins = len(edges) - 1
+    low, high = edges[0], edges[bins]
+    per_unit = bins / (high - low)
+    found = np.zeros(bins + 1, dtype=np.int64)
+    for value in values:
+        if not low <= value <= high:  # NaN too
+            found[bins] += 1
+            continue
+        place = min(int((value - low) * per_unit), bins - 1)
+        while value < edges[place]:
+            place -= 1
+        while place < bins - 1 and value >= edges[place + 1]:
+            place += 1
+        found[place] += 1
+    return found

@@ -1,0 +1,182 @@
+"""A private histogram on public bins.
+
+Releases
+    A noisy count for every public bin, and one for everything outside them.
+Promise
+    [D1] Laplace noise: pure epsilon. One person moves the counts by at most 2 in L1 under REPLACE, 1 under
+         ADD_OR_REMOVE.
+    [D2] Gaussian noise: loss Gaussian(mu, slack), sensitivity sqrt 2 under REPLACE, 1 under ADD_OR_REMOVE, in L2;
+         calibrated to (epsilon, delta), or to a given mu.
+    [D3] The band holds for all bins at once with at least its stated probability.
+Why
+    [D1] Each entry is in exactly one bin ([I1] of statistics/bins.py): replacing it lowers one count and raises
+    another; adding it raises one. Then [N1] of noise/blur.py.
+    [D2] The same move in L2. Counts are scaled to a grid of at least 2^30 steps in sigma, then [N2]; rounding back to
+    whole numbers is post-processing.
+    [D3] The noises are independent and identical: P(all |Z| <= t) = P(|Z| <= t)^K, K the number of bins with `other`;
+    exact for Laplace. For Gaussian noise half a unit is added for the rounding and the slack taken off the confidence.
+Needs
+    Public bins. Under ADD_OR_REMOVE the data may be empty.
+Accuracy
+    All K counts within (2/epsilon) ln(K / b) with probability 1 - b under REPLACE, half that under ADD_OR_REMOVE.
+Source
+    Dwork, McSherry, Nissim and Smith 2006. The lecture's scale 1/epsilon holds under ADD_OR_REMOVE only.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting.calibrate import gaussian
+from discreet.errors import BadInput
+from discreet.noise.lattice import Grid, slack
+from discreet.noise.laws import GaussianLaw, LaplaceLaw, laplace_scale
+from discreet.promise.exact import Number, exact, float_above, root_above
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Gaussian, Laplace
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval
+from discreet.statistics.bins import Bins, counts
+from discreet.statistics.rows import column, key, public_size
+
+MOST_PEOPLE: Final = 2**31  # a public ceiling that keeps Gaussian counts exact
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a histogram says: `keys` (categories, or (low, high) of each bin) and their `counts`.
+
+    `other` counts what lies outside the bins, None where there is no such bin; `threshold` is the least count that
+    an open histogram shows.
+    """
+
+    keys: tuple[Any, ...]
+    counts: Numbers
+    other: int | None = None
+    threshold: int | None = None
+
+    def __getitem__(self, wanted: object) -> int:
+        canonical = [key(one) for one in self.keys]
+        if key(wanted) not in canonical:
+            shown = ", ".join(str(one) for one in self.keys[:8]) + (", ..." if len(self.keys) > 8 else "")
+            raise BadInput(f"{wanted!r} is not among the categories ({shown})")
+        return int(self.counts[canonical.index(key(wanted))])
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The counts over their sum, `other` included."""
+        whole = float(self.counts.sum()) + (self.other or 0)
+        return self.counts / whole if whole > 0 else np.zeros(len(self.counts))
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{_label(one)}: {count}" for one, count in zip(self.keys[:8], self.counts, strict=False))
+        return shown + (f", ... ({len(self.keys)} bins)" if len(self.keys) > 8 else "")
+
+
+def _label(one: Any) -> str:
+    return f"{one[0]:g} to {one[1]:g}" if isinstance(one, tuple) else str(one)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts on public bins."""
+
+    bins: Bins
+    epsilon: Number
+    delta: Number = 0.0
+    noise: Literal["laplace", "gaussian"] = "laplace"
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta, 1)
+        if self.noise not in ("laplace", "gaussian"):
+            raise BadInput(f"noise is {self.noise!r}; give 'laplace' (pure) or 'gaussian' (needs delta > 0)")
+        if self.noise == "gaussian" and not self.delta:
+            raise BadInput("noise is 'gaussian' and delta is 0; give delta > 0 (about 1e-6), or noise='laplace'")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon with Laplace noise, whatever delta was allowed; (epsilon, delta) with Gaussian noise."""
+        delta = self.delta if self.noise == "gaussian" else 0.0
+        return Guarantee(self.epsilon, delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Approximate | Gaussian:
+        """One draw for all bins together: with Laplace noise pure epsilon ([N1] of noise/blur.py)."""
+        if self.noise == "laplace":
+            return Approximate(self.epsilon, 0)
+        roughly = gaussian(float(self.epsilon), float(self.delta))
+        steps = int(self.sensitivity / exact(roughly) / self._grid(roughly).step)
+        off = slack(len(self.bins) + 1, steps)  # the final mu is smaller, so there are more steps and less slack
+        return Gaussian(gaussian(float(self.epsilon), float(self.delta), slack=float_above(off)), off)  # [D2]
+
+    def _grid(self, mu: Number) -> Grid:
+        """Whole people are whole steps."""
+        return Grid(min(0, Grid.for_sigma(self.sensitivity / exact(mu), MOST_PEOPLE).exponent))
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one person moves the counts: L1 for Laplace, L2 for Gaussian noise."""
+        moved = 2 if self.neighbours is Neighbours.REPLACE else 1  # [D1]
+        return Fraction(moved) if self.noise == "laplace" else root_above(moved)  # [D2]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+        """The noisy counts."""
+        values = column(rows)
+        size = public_size(values, self.neighbours)
+        check_budget(self.epsilon, self.delta, size)
+        loss, exact_counts = self.loss, counts(self.bins, values)
+        if isinstance(loss, Approximate):
+            noisy = rng.blur(exact_counts, sensitivity=self.sensitivity, cost=Laplace(self.epsilon))  # [D1]
+            spread = Band(noisy, size, LaplaceLaw(laplace_scale(self.sensitivity, self.epsilon)))
+        else:
+            grid = self._grid(loss.mu)
+            steps = np.minimum(exact_counts, MOST_PEOPLE) * grid.steps(1)
+            blurred = rng.blur(steps, sensitivity=self.sensitivity * grid.steps(1), cost=loss)  # [D2]
+            sigma = float(self.sensitivity / exact(loss.mu))
+            spread = Band(np.rint(grid.value(blurred)).astype(np.int64), size, GaussianLaw(sigma))
+        shown = spread.clip(spread.noisy)
+        parameters = {"bins": self.bins.names, "noise": self.noise, "neighbours": self.neighbours, "rows": size}
+        return Release(
+            self.guarantee,
+            Provenance("Histogram", parameters, rng.secure),
+            Tally(self.bins.names, shown[:-1], other=int(shown[-1])),
+            spread=spread,
+            name="histogram",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Noisy counts, `other` last, the law of their noise, and the public size if there is one."""
+
+    noisy: Numbers
+    size: int | None
+    law: LaplaceLaw | GaussianLaw
+    sampling: None = None
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of each count's noise."""
+        return self.law.sd
+
+    def clip(self, values: Numbers) -> Numbers:
+        """Within what counts can be."""
+        return np.clip(values, 0, self.size)
+
+    def interval(self, confidence: float) -> Interval:
+        """A band for the counts of all bins at once. [D3]"""
+        radius = self.law.radius(confidence, len(self.noisy))
+        low, high = self.clip(self.noisy - radius)[:-1], self.clip(self.noisy + radius)[:-1]
+        return Interval(low, high, confidence, "the counts in this table, all at once", population=False)

@@ -1,0 +1,78 @@
+"""Private tests: a release whose value has a p-value."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.promise.exact import Number, is_number
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+from discreet.statistics.proportion import Alternative, KnownSize, PrivateSize, Proportion, check_share
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A statistic and its p-value, which is at most a with probability at most a if the null hypothesis is true."""
+
+    statistic: float
+    p_value: float
+
+    def decide(self, level: float) -> bool:
+        """Whether to reject the null hypothesis at this level."""
+        if not is_number(level) or not 0 < level < 1:
+            raise BadInput(f"the level is {level!r}; it must be between 0 and 1, for example 0.05")
+        return self.p_value <= level
+
+    def __str__(self) -> str:
+        return f"p = {self.p_value:.4g} (statistic {self.statistic:.6g})"
+
+
+@dataclass(frozen=True, slots=True)
+class ProportionTest:
+    """Is the population's share of yes entries equal to `null`?
+
+    Releases
+        The private proportion and the p-value computed from it.
+    Promise
+        That of `Proportion`, [O1] to [O3] of statistics/proportion.py: the p-value is post-processing.
+    """
+
+    null: float
+    epsilon: Number
+    alternative: Alternative = "two-sided"
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_share(self.null)
+        KnownSize(0.0, 1, 1.0).p_value(self.null, self.alternative)
+
+    @property
+    def _proportion(self) -> Proportion:
+        return Proportion(self.epsilon, self.neighbours, self.unit)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of the proportion."""
+        return self._proportion.guarantee
+
+    @property
+    def loss(self) -> Loss:
+        """That of the proportion."""
+        return self._proportion.loss
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+        """The test."""
+        share = self._proportion.release(rows, rng)
+        spread = share.spread
+        assert isinstance(spread, KnownSize | PrivateSize)
+        p_value = spread.p_value(self.null, self.alternative)
+        return Release(
+            share.guarantee,
+            share.provenance,
+            Tested(share.value, p_value),
+            name=f"test that the share is {self.null:g} ({self.alternative})",
+        )

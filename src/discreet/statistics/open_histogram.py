@@ -1,0 +1,237 @@
+"""A private histogram on bins that nobody listed: unknown categories, or too many to list.
+
+Releases
+    Open: the categories found in the data whose noisy count reaches a threshold, with those counts.
+    Sparse: the same over the whole numbers of a public range, however long.
+Promise
+    [S1] Open: (epsilon, delta), with the least whole threshold for which that is true; one delta under both relations.
+    [S2] Sparse: pure epsilon, for exactly the law of noise on every bin and a threshold.
+    [S3] With at least the stated probability, at once for all bins, shown or not: a shown count is within t of the true
+         one, and a bin that is not shown holds at most threshold - 1 + t entries.
+Why
+    [S1] [H2] of noise/sift.py: one person holds one bin, so a bin empty on one of two neighbours holds at most one
+    person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE.
+    [S2] [H1] of noise/sift.py; everything outside the range is one more bin.
+    [S3] At most n bins are non-empty. If all their noises are within t, shown counts are, and a bin not shown had a
+    noisy count of at most threshold - 1. Where n is private, 10^9 stands for it. In the sparse law empty bins are shown
+    by noise alone: there t is that of all the bins of the range.
+Needs
+    Open: delta > 0, at most 1 - e^{-epsilon/2}; under REPLACE n of at least the threshold, or nothing could be shown.
+Accuracy
+    Threshold 1 + (2/epsilon) ln(1 / (delta (1 + e^{-epsilon/2}))) under REPLACE, with half the noise 1/epsilon
+    under ADD_OR_REMOVE. Sparse: about `spurious` empty bins are shown, one by default.
+Source
+    Korolova et al. 2009; Bun, Nissim and Stemmer 2016; Cormode et al. 2012. Constants exact for discrete noise.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.noise.sift import threshold_for
+from discreet.promise.exact import Number, is_number
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Laplace, Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval
+from discreet.statistics.histogram import Tally
+from discreet.statistics.rows import MISSING, column, key, name, numbers, public_size
+
+MANY: Final = 10**9  # stands for the number of people where that is private
+
+
+def _sensitivity(neighbours: Neighbours) -> int:
+    return 2 if neighbours is Neighbours.REPLACE else 1  # [S1]
+
+
+def tally(values: npt.NDArray[Any]) -> Counter[Hashable]:
+    """How often each canonical key occurs."""
+    if values.dtype.kind in "biufUS":
+        distinct, times = np.unique(values, return_counts=True)
+        found: Counter[Hashable] = Counter()
+        for entry, count in zip(distinct.tolist(), times.tolist(), strict=True):
+            found[key(entry)] += count
+        return found
+    return Counter(key(entry) for entry in values)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenHistogram:
+    """Counts of the categories that enough people share; nobody has to list them."""
+
+    epsilon: Number
+    delta: Number
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta, 1)
+        ceiling = -math.expm1(-float(self.epsilon) / 2)
+        if not 0 < self.delta <= ceiling:
+            raise BadInput(
+                f"delta is {self.delta!r}; unknown categories need delta above 0 and at most {ceiling:.3g} "
+                "(1 - exp(-epsilon/2)); give delta=1e-6, or list the public categories"
+            )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(epsilon, delta)."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """(epsilon, delta)."""
+        return Approximate(self.epsilon, self.delta)  # [S1]
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy count that is shown."""
+        return threshold_for(_sensitivity(self.neighbours), self.epsilon, self.delta)  # [S1]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+        """The shared categories and their noisy counts, the largest first."""
+        values = column(rows)
+        size = public_size(values, self.neighbours)
+        check_budget(self.epsilon, self.delta, size)
+        threshold = self.threshold
+        if size is not None and size < threshold:
+            raise BadInput(
+                f"{size} rows are fewer than the threshold {threshold}: no category could be shown; "
+                "give more rows, a larger epsilon or delta, or list the public categories"
+            )
+        shown = rng.sift(
+            tally(values),
+            sensitivity=_sensitivity(self.neighbours),
+            cost=Laplace(self.epsilon),
+            above=threshold,
+            delta=self.delta,
+        )  # [S1]
+        law = LaplaceLaw(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
+        counts = np.array(list(shown.values()), dtype=np.int64)
+        parameters = {"threshold": threshold, "neighbours": self.neighbours, "rows": size}
+        return Release(
+            self.guarantee,
+            Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
+            Tally(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
+            spread=OpenBand(counts, law, size, size or MANY),
+            name="histogram",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SparseHistogram:
+    """Counts over a public range of whole numbers, too long to list: pure."""
+
+    keys: range
+    epsilon: Number
+    spurious: Number = 1
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        if not len(self.keys):
+            raise BadInput(f"{self.keys} is empty; give a range with at least one whole number")
+        if not (is_number(self.spurious) and 1e-6 <= self.spurious <= 1000):
+            raise BadInput(f"spurious is {self.spurious!r}; the expected number of empty bins shown is 1e-6 to 1000")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Approximate:
+        """Pure epsilon: noise on whole people has no better curve ([N1] of noise/blur.py)."""
+        return Approximate(self.epsilon, 0)
+
+    @property
+    def law(self) -> LaplaceLaw:
+        """The noise of each bin."""
+        return LaplaceLaw(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
+
+    @property
+    def threshold(self) -> int:
+        """ceil(b ln(K / ((1 + a) spurious))), at least 1: then `spurious` empty bins are expected to be shown."""
+        rate = float(1 / self.law.scale)
+        bins = len(self.keys) + 1
+        return max(1, math.ceil(math.log(bins / ((1 + math.exp(-rate)) * float(self.spurious))) / rate))
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+        """The noisy counts that reach the threshold, the largest first."""
+        values = numbers(rows)
+        size = public_size(values, self.neighbours)
+        outside = len(self.keys)
+        places = tally(self._places(values))
+        shown = rng.sift(
+            places,
+            sensitivity=_sensitivity(self.neighbours),
+            cost=Laplace(self.epsilon),
+            above=self.threshold,
+            bins=outside + 1,
+        )  # [S2]
+        other = shown.get(outside)
+        members = {place: count for place, count in shown.items() if place != outside}
+        counts = np.array(list(members.values()), dtype=np.int64)
+        keys = tuple(self.keys[int(place)] for place in members)  # type: ignore[call-overload]
+        parameters = {"keys": self.keys, "threshold": self.threshold, "neighbours": self.neighbours, "rows": size}
+        note = f"about {float(self.spurious):g} of the shown bins are empty ones that noise lifted over the threshold"
+        return Release(
+            self.guarantee,
+            Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
+            Tally(keys, _within(counts, size), other=other, threshold=self.threshold),
+            spread=OpenBand(counts, self.law, size, outside + 1),
+            name="histogram",
+        )
+
+    def _places(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """The place of each number in the range; len(range) for all that is no member."""
+        inside = np.isfinite(values) & (values == np.rint(values)) & (np.abs(values) < 2**53)
+        whole = np.where(inside, values, 0).astype(np.int64) - self.keys.start
+        place, remainder = np.divmod(whole, self.keys.step)
+        member = inside & (remainder == 0) & (place >= 0) & (place < len(self.keys))
+        return np.where(member, place, len(self.keys))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBand:
+    """The error of shown counts, and what a bin that is not shown may hold."""
+
+    noisy: npt.NDArray[np.int64]
+    law: LaplaceLaw
+    size: int | None
+    bins: int
+    sampling: None = None
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of each count's noise."""
+        return self.law.sd
+
+    def interval(self, confidence: float) -> Interval:
+        """A band for all bins at once, shown or not. [S3]"""
+        radius = self.law.radius(confidence, self.bins)
+        low, high = _within(self.noisy - radius, self.size), _within(self.noisy + radius, self.size)
+        about = f"the counts in this table, all at once (a bin not shown holds fewer than the threshold + {radius})"
+        return Interval(low, high, confidence, about, population=False)
+
+
+def _within(counts: npt.NDArray[np.int64], size: int | None) -> npt.NDArray[np.int64]:
+    return np.clip(counts, 0, size)
+
+
+def _below(threshold: int) -> str:
+    return f"bins whose noisy count is below {threshold} are not shown"
+
+
+__all__ = ["MISSING", "OpenHistogram", "SparseHistogram"]

@@ -1,0 +1,246 @@
+"""What share: a private proportion with an exact confidence interval and test for the population's.
+
+Releases
+    REPLACE: the noisy count Z = X + N of the yes entries, N canonical noise, over the public n.
+    ADD_OR_REMOVE: noisy counts of the yes and of the no entries; the size is theirs too.
+Promise
+    [O1] REPLACE: pure epsilon; one person moves X by at most 1.
+    [O2] ADD_OR_REMOVE: pure epsilon; one person moves the pair (yes, no) by at most 1 in L1.
+    [O3] For independent entries that are yes with probability p, under REPLACE P(Z' >= Z) computed under p is exactly
+         uniform: tests have exactly their level, the interval exactly its confidence, whatever n and epsilon. Under
+         ADD_OR_REMOVE both are at least that.
+Why
+    [O1], [O2] [N1] of noise/blur.py; the uniform that makes discrete Laplace noise canonical is post-processing.
+    [O3] Z = X + N has a continuous law whose distribution function is E F(X - Z), F that of N. Inverting it in p,
+    in which it is monotone, gives the interval. Under ADD_OR_REMOVE n is known only up to noise: with probability
+    1 - b it lies in a band around the noisy total; the tail of Bin(n, p) + N is monotone in n, so its worst case is an
+    end of the band. The interval from the yes count and that from the no count are intersected; b and the two
+    intervals' misses add up to at most 1 - confidence.
+Needs
+    Missing entries count as no. Independence is what makes the interval about a population.
+Accuracy
+    Width that of the exact binomial interval, widened by noise of standard deviation about 1.4 / (n epsilon).
+Source
+    Awan and Slavkovic 2018, 2020 (canonical "Tulap" noise, uniformly most powerful tests). The form without a public
+    n is ours: a bound over the nuisance in the manner of Berger and Boos 1994.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.noise.laws import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
+from discreet.promise.exact import Number, is_number
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Laplace
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval
+from discreet.statistics.rows import public_size, truths
+
+Alternative = Literal["two-sided", "greater", "less"]
+SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine
+BLOCKS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """The share of true entries."""
+
+    epsilon: Number
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Approximate:
+        """Pure epsilon: noise on whole people has no better curve ([N1] of noise/blur.py)."""
+        return Approximate(self.epsilon, 0)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[float]:
+        """The noisy share."""
+        yes = truths(rows)
+        size = public_size(yes, self.neighbours)
+        ayes = int(np.count_nonzero(yes))
+        spread: KnownSize | PrivateSize
+        if size is not None:
+            noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [O1]
+            spread = KnownSize(noisy + _centred(rng), size, float(self.epsilon))
+        else:
+            both = rng.blur(np.array([ayes, len(yes) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))  # [O2]
+            spread = PrivateSize(int(both[0]) + _centred(rng), int(both[1]) + _centred(rng), float(self.epsilon))
+        provenance = Provenance("Proportion", {"neighbours": self.neighbours, "rows": size}, rng.secure)
+        return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")
+
+
+def _centred(rng: Randomness) -> float:
+    """Uniform on (-1/2, 1/2)."""
+    return (2 * rng.below(SPLIT) + 1 - SPLIT) / (2 * SPLIT)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSize:
+    """The law of Z = X + N for a public n."""
+
+    noisy: float
+    size: int
+    epsilon: float
+
+    @property
+    def share(self) -> float:
+        """The estimate, within [0, 1]."""
+        return min(max(self.noisy / self.size, 0.0), 1.0)
+
+    @property
+    def sampling(self) -> float:
+        """Standard deviation of a sample's share, at the estimate."""
+        return math.sqrt(self.share * (1 - self.share) / self.size)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of canonical noise over n."""
+        return _noise_sd(self.epsilon) / self.size
+
+    def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
+        """Exactly uniform if the population's share is `null`. [O3]"""
+        right = upper_tail(self.size, check_share(null), self.noisy, self.epsilon)
+        return one_or_two_sided(right, alternative)
+
+    def interval(self, confidence: float) -> Interval:
+        """All shares that the two-sided test at level 1 - confidence does not reject. [O3]"""
+        miss = (1 - confidence) / 2
+        low = _solve(lambda p: upper_tail(self.size, p, self.noisy, self.epsilon), miss)
+        high = _solve(lambda p: upper_tail(self.size, p, self.noisy, self.epsilon), 1 - miss)
+        return Interval(low, high, confidence, "the population's share", population=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateSize:
+    """The laws of the noisy yes and no counts for an n that is itself private."""
+
+    ayes: float
+    noes: float
+    epsilon: float
+
+    @property
+    def size(self) -> float:
+        """The noisy number of entries, at least 1."""
+        return max(self.ayes + self.noes, 1.0)
+
+    @property
+    def share(self) -> float:
+        """The estimate, within [0, 1]."""
+        return min(max(self.ayes / self.size, 0.0), 1.0)
+
+    @property
+    def sampling(self) -> float:
+        """Standard deviation of a sample's share, at the estimates."""
+        return math.sqrt(self.share * (1 - self.share) / self.size)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of the ratio from the noise of both counts, to first order."""
+        p = self.share
+        return _noise_sd(self.epsilon) * math.sqrt((1 - p) ** 2 + p**2) / self.size
+
+    def _sizes(self, confidence: float) -> tuple[int, int]:
+        """A band for n: whole numbers, at least 0."""
+        radius = two_laplace_radius(laplace_scale(1, self.epsilon), confidence) + 1  # + 1: the two uniforms
+        total = self.ayes + self.noes
+        return max(0, math.floor(total - radius)), max(0, math.ceil(total + radius))
+
+    def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
+        """Super-uniform if the population's share is `null`: the worst n of a band, plus the band's own miss. [O3]"""
+        p, miss = check_share(null), 1e-3
+        small, large = self._sizes(1 - miss)
+        right = upper_tail(large, p, self.ayes, self.epsilon)  # the tail grows with n
+        left = 1 - upper_tail(small, p, self.ayes, self.epsilon)
+        sides = {"greater": right, "less": left, "two-sided": 2 * min(left, right)}
+        return min(1.0, sides[_checked(alternative)] + miss)
+
+    def interval(self, confidence: float) -> Interval:
+        """The yes count's interval and the no count's, intersected, at the ends of a band for n. [O3]"""
+        allowed = 1 - confidence
+        band, each = allowed / 10, allowed * 0.9 / 4  # the band, then two intervals of two sides
+        small, large = self._sizes(1 - band)
+
+        def ends(noisy: float) -> tuple[float, float]:
+            low = _solve(lambda p: upper_tail(large, p, noisy, self.epsilon), each)
+            return low, _solve(lambda p: upper_tail(small, p, noisy, self.epsilon), 1 - each)
+
+        (low_yes, high_yes), (low_no, high_no) = ends(self.ayes), ends(self.noes)
+        low, high = sorted((max(low_yes, 1 - high_no), min(high_yes, 1 - low_no)))
+        return Interval(low, high, confidence, "the population's share", population=True)
+
+
+def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
+    """P(Bin(size, p) + N >= noisy) = E F(X - noisy), N canonical noise; increasing in p and in size. [O3]
+
+    Beyond about 40 / epsilon of `noisy`, F is 0 or 1 to 17 digits. Where the window holds very many whole numbers
+    they are taken in blocks at their upper ends, so that the tail is rounded up by less than one part in 200.
+    """
+    from scipy.special import bdtr
+
+    reach = math.ceil(45 / epsilon) + 2
+    first, last = max(0, math.floor(noisy) - reach), min(size, math.ceil(noisy) + reach)
+    if last < 0:
+        return 1.0
+    if first > size:
+        return 0.0
+    width = max(1, math.ceil((last - first + 1) / BLOCKS))
+    ends = np.minimum(np.arange(first, last + width, width) + width - 1, last)
+    ends = np.unique(ends)
+    cumulative = np.where(ends >= size, 1.0, bdtr(ends.astype(np.float64), size, p)) if size else np.ones(len(ends))
+    before = 0.0 if first == 0 else float(bdtr(float(first - 1), size, p))
+    mass = np.diff(np.concatenate([[before], cumulative]))
+    return float(min(1.0, mass @ tulap_cdf(ends - noisy, epsilon) + (1.0 - cumulative[-1])))
+
+
+def one_or_two_sided(right: float, alternative: Alternative) -> float:
+    """A p-value from the upper tail of a continuous law."""
+    return {"greater": right, "less": 1 - right, "two-sided": min(1.0, 2 * min(right, 1 - right))}[
+        _checked(alternative)
+    ]
+
+
+def check_share(null: object) -> float:
+    """A probability."""
+    if not is_number(null) or not 0 <= null <= 1:  # type: ignore[operator]
+        raise BadInput(f"the share to test is {null!r}; give a probability in [0, 1]")
+    return float(null)  # type: ignore[arg-type]
+
+
+def _checked(alternative: object) -> Any:
+    if alternative not in ("two-sided", "greater", "less"):
+        raise BadInput(f"alternative is {alternative!r}; give 'two-sided', 'greater' or 'less'")
+    return alternative
+
+
+def _solve(tail: Callable[[float], float], target: float) -> float:
+    """The p in [0, 1] at which an increasing function meets a target, by bisection; an end if it never does."""
+    low, high = 0.0, 1.0
+    if tail(low) >= target:
+        return low
+    if tail(high) <= target:
+        return high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) < target else (low, middle)
+    return (low + high) / 2
+
+
+def _noise_sd(epsilon: float) -> float:
+    return math.hypot(LaplaceLaw(laplace_scale(1, epsilon)).sd, math.sqrt(1 / 12))

@@ -1,0 +1,89 @@
+"""The ladder for count."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet import audit, count
+from discreet.accounting.compose import implies
+from discreet.errors import BadInput
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.count import Count
+
+BOTH = list(Neighbours)
+
+
+@pytest.mark.claim("Q1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_every_small_pair(relation: Neighbours) -> None:
+    audit.check(Count(1.0, relation), audit.truths(relation, 5)).require()
+
+
+@pytest.mark.claim("Q1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_the_exact_curve_is_epsilon(relation: Neighbours) -> None:
+    scale = laplace_scale(1, 0.7)
+    a = math.exp(-1 / float(scale))
+    ks = np.arange(-200, 201)
+    law = (1 - a) / (1 + a) * a ** np.abs(ks)
+    ratio = np.log(law[1:] / law[:-1])
+    assert np.abs(ratio).max() <= 0.7 + 1e-12
+    assert np.abs(ratio).max() >= 0.7 - 1e-6  # and no more noise than was paid for
+    assert implies(Count(0.7, relation).loss, Count(0.7, relation).guarantee)
+
+
+@pytest.mark.claim("Q1")
+def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
+    told = audit.distinguish(Count(1.0, Neighbours.ADD_OR_REMOVE), [1] * 20, [1] * 21, runs=20_000, seed=1)
+    assert not told.violated
+    assert told.epsilon > 0.8
+
+
+def test_interval_covers_exactly_as_often_as_the_law_says() -> None:
+    law = LaplaceLaw(laplace_scale(1, Fraction(1, 2)))
+    a = math.exp(-0.5)
+    for confidence in (0.5, 0.9, 0.95, 0.99):
+        t = law.radius(confidence)
+        held = 1 - 2 * a ** (t + 1) / (1 + a)
+        assert held >= confidence
+        assert t == 0 or 1 - 2 * a**t / (1 + a) < confidence
+    ones = [True] * 300 + [False] * 200
+    seen = audit.coverage(lambda i: (Count(0.5).release(ones, Seeded(i)), 300), runs=1500)
+    assert seen.holds
+    assert seen.share < 0.99  # no gratuitous width
+
+
+def test_missing_and_odd_entries_count_as_no() -> None:
+    odd = [1, True, 2.5, 0, False, None, math.nan, math.inf, "yes", [], {}, object()]
+    release = count(odd, epsilon=1e6, rng=Seeded(0))
+    assert release.value == 4  # 1, True, 2.5 and infinity
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", None, True, 1e-12, 1e7])
+def test_bad_epsilon_is_our_error(epsilon: object) -> None:
+    with pytest.raises(BadInput, match="epsilon"):
+        count([1, 0], epsilon=epsilon)  # type: ignore[arg-type]
+
+
+def test_empty_and_shapeless_data() -> None:
+    with pytest.raises(BadInput, match="empty"):
+        count([], epsilon=1)
+    with pytest.raises(BadInput, match="shape"):
+        count(np.ones((3, 2)), epsilon=1)
+    with pytest.raises(BadInput, match="type str"):
+        count("yes", epsilon=1)
+    assert count([], epsilon=1, neighbours="add_or_remove").value >= 0  # emptiness is private here
+
+
+def test_a_seeded_release_says_so_and_a_secret_one_does_not() -> None:
+    seeded, secret = count([1], epsilon=1, rng=Seeded(3)), count([1], epsilon=1)
+    assert not seeded.provenance.publishable
+    assert "NOT FOR PUBLICATION" in str(seeded)
+    assert secret.provenance.publishable
+    assert "NOT FOR PUBLICATION" not in str(secret)
+    assert seeded.to_json() == count([1], epsilon=1, rng=Seeded(3)).to_json()
+    assert "noise interval" in str(secret)  # never a confidence interval

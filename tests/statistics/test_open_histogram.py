@@ -1,0 +1,123 @@
+"""The ladder for histograms on bins that nobody listed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet import audit, histogram
+from discreet.audit.coverage import proportion_bounds
+from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
+
+BOTH = list(Neighbours)
+CROWD = ["a"] * 30 + ["b"] * 3
+
+
+def crowded(relation: Neighbours) -> list[audit.Pair]:
+    """Small worlds with a crowd beside them, so that there are rows enough."""
+    return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in audit.labels(relation, 3)]
+
+
+@pytest.mark.claim("S1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_every_small_pair_open(relation: Neighbours) -> None:
+    audit.check(OpenHistogram(2.0, 1e-4, relation), crowded(relation)).require()
+
+
+@pytest.mark.claim("S2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_every_small_pair_sparse(relation: Neighbours) -> None:
+    audit.check(SparseHistogram(range(0, 10**9, 2), 1.0, neighbours=relation), audit.numbers(relation, 3)).require()
+
+
+@pytest.mark.claim("S1")
+def test_thresholds_of_the_theory() -> None:
+    assert OpenHistogram(1.0, 1e-3).threshold == 14
+    assert OpenHistogram(0.5, 1e-3).threshold == 27
+    assert OpenHistogram(2.0, 1e-4).threshold == 10
+    for epsilon, delta in ((1.0, 1e-6), (0.3, 1e-5)):
+        a = math.exp(-epsilon)
+        expected = math.ceil(1 + math.log(1 / (delta * (1 + a))) / epsilon)
+        assert OpenHistogram(epsilon, delta, Neighbours.ADD_OR_REMOVE).threshold == expected
+
+
+@pytest.mark.claim("S1")
+def test_outputs_do_not_refute_the_claim() -> None:
+    shared = ["a"] * 19
+    told = audit.distinguish(OpenHistogram(1.0, 5e-3), [*shared, "z"], [*shared, "a"], runs=20_000, seed=9)
+    assert not told.violated
+    assert told.epsilon > 0.2
+
+
+@pytest.mark.claim("S2")
+def test_the_sparse_law_is_the_dense_law() -> None:
+    """Which bins are shown, over a small range, against dense noise and a threshold."""
+    mechanism = SparseHistogram(range(6), 1.0, spurious=1)
+    a, threshold, runs = math.exp(-0.5), mechanism.threshold, 4000
+    rows = [0] * 9 + [3] * 2
+    shown = np.zeros(6)
+    for i in range(runs):
+        for key in mechanism.release(rows, Seeded(i)).value.keys:
+            shown[key] += 1
+
+    def reach(count: int) -> float:  # P(count + Z >= threshold)
+        t = threshold - count
+        return a**t / (1 + a) if t >= 1 else 1 - a ** (1 - t) / (1 + a)
+
+    for key, count in enumerate([9, 0, 0, 2, 0, 0]):
+        p = reach(count)
+        assert abs(shown[key] / runs - p) < 6 * math.sqrt(p * (1 - p) / runs)
+
+
+@pytest.mark.claim("S3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_bands(relation: Neighbours) -> None:
+    truth = {"a": 30, "b": 12, "c": 1, "d": 1}
+    rows = [key for key, count in truth.items() for _ in range(count)]
+    mechanism, misses = OpenHistogram(1.0, 2e-3 if relation is Neighbours.REPLACE else 1e-4, relation), 0
+    for i in range(400):
+        release = mechanism.release(rows, Seeded(i))
+        interval = release.interval(0.9)
+        radius = release.spread.law.radius(0.9, release.spread.bins)  # type: ignore[union-attr]
+        shown = dict(zip(release.value.keys, zip(interval.low, interval.high, strict=True), strict=True))
+        inside = all(low <= truth[key] <= high for key, (low, high) in shown.items())
+        hidden = all(count <= mechanism.threshold - 1 + radius for key, count in truth.items() if key not in shown)
+        misses += not (inside and hidden)
+    low, _ = proportion_bounds(misses, 400, 1e-7)
+    assert low <= 0.1
+
+
+def test_what_it_shows() -> None:
+    rows = ["flu"] * 400 + ["cold"] * 300 + ["rare"] + [None] * 200
+    release = histogram(rows, epsilon=1.0, delta=1e-5, rng=Seeded(0))
+    assert release.value.keys == ("flu", "cold", None)
+    assert "rare" not in str(release)
+    assert release.value.threshold is not None
+    assert "not shown" in str(release)
+    reordered = histogram(rows[::-1], epsilon=1.0, delta=1e-5, rng=Seeded(0))
+    assert reordered.value.keys == release.value.keys  # an order that says nothing about the data
+    numbers = histogram(
+        np.repeat([7, 4_000_000_000], [50, 60]), epsilon=2.0, categories=range(5 * 10**9), rng=Seeded(5)
+    )
+    assert {7, 4_000_000_000} <= set(numbers.value.keys)
+
+
+def test_equal_but_different_entries_stay_apart() -> None:
+    release = histogram([1.0] * 10 + [1] * 100 + [True] * 90 + ["1"] * 80, epsilon=5.0, delta=1e-5, rng=Seeded(0))
+    assert sorted(map(repr, release.value.keys)) == ["'1'", "1", "True"]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(BadInput, match="delta above 0"):
+        histogram(["a"] * 50, epsilon=1.0)
+    with pytest.raises(BadInput, match="threshold"):
+        histogram(["a"] * 10, epsilon=0.5, delta=1e-3)
+    with pytest.raises(BadInput, match="delta"):
+        OpenHistogram(1e-3, 1e-3)
+    with pytest.raises(BadInput, match="empty"):
+        SparseHistogram(range(0), 1.0)
+    with pytest.raises(BadInput, match="spurious"):
+        SparseHistogram(range(5), 1.0, spurious=0)

@@ -1,0 +1,148 @@
+"""The ladder for proportion and its test."""
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet import audit, proportion, test_proportion
+from discreet.audit.coverage import proportion_bounds
+from discreet.errors import BadInput
+from discreet.noise.laws import tulap_cdf, two_laplace_radius
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.hypothesis import ProportionTest
+from discreet.statistics.proportion import KnownSize, PrivateSize, Proportion, upper_tail
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+
+
+@pytest.mark.claim("O1")
+def test_every_small_pair_replace() -> None:
+    audit.check(Proportion(1.0), audit.truths(REPLACE, 4)).require()
+    audit.check(ProportionTest(0.5, 1.0), audit.truths(REPLACE, 3)).require()
+
+
+@pytest.mark.claim("O2")
+def test_every_small_pair_add_or_remove() -> None:
+    audit.check(Proportion(1.0, ADD), audit.truths(ADD, 3)).require()
+
+
+@pytest.mark.claim("O1")
+@pytest.mark.claim("O2")
+@pytest.mark.parametrize(("relation", "other"), [(REPLACE, [1] * 9 + [0]), (ADD, [1] * 9)])
+def test_outputs_do_not_refute_epsilon(relation: Neighbours, other: list[int]) -> None:
+    told = audit.distinguish(Proportion(1.0, relation), [1] * 10, other, runs=6000, seed=5)
+    assert not told.violated
+    assert told.epsilon > 0.5
+
+
+@pytest.mark.claim("O3")
+def test_canonical_noise_has_its_defining_property() -> None:
+    x = np.linspace(-8, 8, 3201)
+    f, shifted = tulap_cdf(x, 0.8), tulap_cdf(x - 1, 0.8)
+    trade = np.maximum.reduce([np.zeros_like(f), 1 - math.exp(0.8) * (1 - f), math.exp(-0.8) * f])
+    assert np.allclose(shifted, trade, atol=1e-12)  # F(F^-1(p) - 1) is the trade-off curve of epsilon
+    assert np.allclose(f + tulap_cdf(-x, 0.8), 1)
+
+
+@pytest.mark.claim("O3")
+def test_tail_against_the_definition() -> None:
+    from scipy.stats import binom
+
+    for size, p, noisy, epsilon in [(7, 0.3, 2.2, 1.0), (50, 0.9, 47.3, 0.3), (5, 0.0, 0.4, 2.0), (5, 1.0, 4.9, 2.0)]:
+        xs = np.arange(size + 1, dtype=np.float64)
+        direct = float(binom.pmf(xs, size, p) @ tulap_cdf(xs - float(noisy), epsilon))
+        assert upper_tail(size, p, noisy, epsilon) == pytest.approx(direct, abs=1e-12)
+    wide = upper_tail(10**6, 0.5, 500_100.3, 1e-4)  # in blocks
+    exact = float(
+        binom.pmf(np.arange(10**6 + 1), 10**6, 0.5)
+        @ tulap_cdf(np.arange(10**6 + 1, dtype=np.float64) - 500_100.3, 1e-4)
+    )
+    assert exact <= wide + 1e-12
+    assert wide == pytest.approx(exact, rel=0.005)
+
+
+@pytest.mark.claim("O3")
+def test_coverage_is_the_stated_one_without_simulating_people() -> None:
+    """P(the interval holds p), by exact enumeration of the count and integration over the noise."""
+    from scipy.stats import binom
+
+    size, p, epsilon, confidence = 12, 0.3, 1.0, 0.9
+    xs = np.arange(size + 1, dtype=np.float64)
+    # the interval holds p iff the upper tail at p is within [miss, 1 - miss]; its law is uniform iff F is continuous
+    grid = np.linspace(-30, 42, 14401)
+    tails = np.array([float(binom.pmf(xs, size, p) @ tulap_cdf(xs - z, epsilon)) for z in grid])
+    z_high, z_low = np.interp([-0.05, -0.95], -tails, grid)
+    held = sum(
+        binom.pmf(x, size, p)
+        * (tulap_cdf(np.array([z_high - x]), epsilon) - tulap_cdf(np.array([z_low - x]), epsilon))[0]
+        for x in xs
+    )
+    assert abs(held) == pytest.approx(confidence, abs=2e-3)
+    for z in (0.4, 3.3, 9.7):
+        interval = KnownSize(z, size, epsilon).interval(confidence)
+        inside = interval.low <= p <= interval.high
+        assert inside == (0.05 <= upper_tail(size, p, z, epsilon) <= 0.95)
+
+
+@pytest.mark.claim("O3")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("p", [0.03, 0.5, 0.97])
+def test_simulated_coverage(relation: Neighbours, p: float) -> None:
+    people = np.random.default_rng(11)
+
+    def draw(i: int) -> tuple[object, float]:
+        return Proportion(0.5, relation).release(people.random(200) < p, Seeded(i)), p
+
+    seen = audit.coverage(draw, runs=300)  # type: ignore[arg-type]
+    assert seen.holds, str(seen)
+
+
+@pytest.mark.claim("O3")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_p_values_are_super_uniform_under_the_null(relation: Neighbours) -> None:
+    people = np.random.default_rng(7)
+    mechanism = ProportionTest(0.2, 1.0, neighbours=relation)
+    p_values = [mechanism.release(people.random(80) < 0.2, Seeded(i)).value.p_value for i in range(600)]
+    for level in (0.05, 0.2, 0.5):
+        low, _ = proportion_bounds(sum(p <= level for p in p_values), 600, 1e-7)
+        assert low <= level
+
+
+def test_power_and_decision() -> None:
+    value = test_proportion([1] * 900 + [0] * 100, 0.5, epsilon=1.0).value
+    assert value.decide(0.001)
+    assert test_proportion([1] * 900 + [0] * 100, 0.5, epsilon=1.0, alternative="less").value.p_value > 0.999
+    with pytest.raises(BadInput, match="level"):
+        value.decide(2)
+    with pytest.raises(BadInput, match="alternative"):
+        test_proportion([1], 0.5, epsilon=1.0, alternative="both")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="share to test"):
+        test_proportion([1], 1.5, epsilon=1.0)
+
+
+def test_sum_of_two_noises() -> None:
+    from fractions import Fraction
+
+    a = math.exp(-0.5)
+    ks = np.arange(-400, 401)
+    one = (1 - a) / (1 + a) * a ** np.abs(ks)
+    two = np.convolve(one, one)
+    middle = len(two) // 2
+    for confidence in (0.5, 0.95, 0.999):
+        t = two_laplace_radius(Fraction(2), confidence)
+        assert two[middle - t : middle + t + 1].sum() >= confidence - 1e-12
+        assert two[middle - t + 1 : middle + t].sum() < confidence
+
+
+def test_values_and_words() -> None:
+    release = proportion([1] * 50 + [0] * 50, epsilon=1.0, unit="patient", rng=Seeded(1))
+    assert 0 <= release.value <= 1
+    assert "confidence interval" in str(release)
+    assert "patient" in str(release)
+    private = PrivateSize(-3.2, -1.0, 1.0)
+    assert private.share == 0.0
+    interval = private.interval(0.95)
+    assert 0 <= interval.low <= interval.high <= 1
+    assert proportion([], epsilon=1.0, neighbours="add_or_remove", rng=Seeded(4)).interval().high <= 1

@@ -1,0 +1,30 @@
+"""The command line: `discreet demo`, `discreet explain`.
+
+Exit codes: 0 done; 1 a fault of ours; 2 what was asked cannot be done; 3 refused; 4 over budget.
+"""
+
+import sys
+
+from discreet.errors import DiscreetError, OverBudget, Refused
+
+
+def exit_code(error: DiscreetError) -> int:
+    """What the shell sees."""
+    match error:
+        case Refused():
+            return 3
+        case OverBudget():
+            return 4
+        case _:
+            return 2
+
+
+def main() -> None:
+    """Run the command line; an error of ours becomes one line and an exit code, never a traceback."""
+    from discreet.cli.app import app
+
+    try:
+        app()
+    except DiscreetError as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.exit(exit_code(error))

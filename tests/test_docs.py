@@ -1,0 +1,65 @@
+"""What the documents show runs and is true."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import discreet
+
+ROOT = Path(__file__).parent.parent
+MODULES = [
+    info.name
+    for info in pkgutil.walk_packages(discreet.__path__, "discreet.")
+    if not info.name.endswith(("__main__", ".bulk"))
+]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name: str) -> None:
+    results = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_run_and_show_their_real_output(page: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    session = "\n".join(block for block in blocks if ">>>" in block)
+    results = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    results.run(doctest.DocTestParser().get_doctest(session, {}, page.name, str(page), 0))
+    assert results.summarize(verbose=False).failed == 0
+    for block in blocks:
+        if ">>>" not in block:
+            exec(compile(block, str(page), "exec"), {})
+
+
+def test_every_command_is_in_the_readme() -> None:
+    from discreet.cli.app import app
+
+    text = (ROOT / "README.md").read_text()
+    listed = CliRunner().invoke(app, ["--help"]).stdout
+    for command in app.registered_commands:
+        name = command.callback.__name__  # type: ignore[union-attr]
+        assert name in listed
+        assert f"discreet {name}" in text, f"the README does not mention `discreet {name}`"
+
+
+def test_every_public_verb_is_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    for name in discreet.__all__:
+        if not name.startswith("_"):
+            assert f"`{name}" in text or f"discreet.{name}" in text, name
+
+
+def test_every_mechanism_is_in_the_long_audit() -> None:
+    text = (ROOT / "benchmarks" / "audit.py").read_text()
+    for path in sorted((ROOT / "src" / "discreet" / "statistics").glob("*.py")):
+        for name in re.findall(
+            r"^class (\w+):\n(?:(?!^class ).)*?def release\(self, rows", path.read_text(), re.M | re.S
+        ):
+            assert name in text, f"{name} is not in the long audit"

@@ -102,12 +102,8 @@ SOURCES: Mapping[str, Measured | Answered | Repeated] = {
             "Poor?": "Poor",
         },
     ),
-    "diabetes": Answered(
-        "DoctorToldYouHaveDiabetes", "DIQ010", {"1": "Yes", "0": "No", "Borderline": "Borderline"}
-    ),
-    "smoked_100_cigarettes": Answered(
-        "SmokedAtLeast100CigarettesInLife", "SMQ020", {"1.0": "Yes", "0.0": "No"}
-    ),
+    "diabetes": Answered("DoctorToldYouHaveDiabetes", "DIQ010", {"1": "Yes", "0": "No", "Borderline": "Borderline"}),
+    "smoked_100_cigarettes": Answered("SmokedAtLeast100CigarettesInLife", "SMQ020", {"1.0": "Yes", "0.0": "No"}),
     "bmi": Measured("BodyMassIndexKgm2", "BMXBMI"),
     "systolic_bp": Repeated(
         (
@@ -150,9 +146,7 @@ def check_meaning(metadata: bytes) -> None:
     for source in SOURCES.values():
         for part in inputs(source):
             if known.get(part.column) != part.variable:
-                raise SystemExit(
-                    f"{METADATA} says that {part.column} is {known.get(part.column)}, not {part.variable}"
-                )
+                raise SystemExit(f"{METADATA} says that {part.column} is {known.get(part.column)}, not {part.variable}")
 
 
 def measured(raw: pa.Table, source: Measured) -> pa.Array:

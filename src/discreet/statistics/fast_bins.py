@@ -15,8 +15,8 @@ def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float6
     return found
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _count(values, edges):  # compiled: the types are numba's
+@numba.njit(cache=True)
+def _count(values, edges):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
     bins = len(edges) - 1
     low, high = edges[0], edges[bins]
     per_unit = bins / (high - low)

@@ -37,12 +37,12 @@ class Listening(Door):
 STAIRS = Staircase([1.0, 2.0], 1)
 FREE = Approximate(0, 0)
 CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], type, Any]] = {
-    "blur": (([1, 2],), {"sensitivity": 1, "cost": Laplace(1)}, Blur, Laplace(1)),
+    "blur": (([1, 2],), {"sensitivity": 1, "cost": Laplace(1)}, Blur, Approximate(1, 0)),
     "choose": (([1, 2],), {"sensitivity": 1, "cost": Choice(1)}, Choose, Choice(1)),
     "noisy_max": (([1, 2],), {"sensitivity": 1, "cost": Approximate(1, 0)}, NoisyMax, Approximate(1, 0)),
     "first_above": (([1, 2], 2), {"sensitivity": 1, "cost": Approximate(1, 0)}, FirstAbove, Approximate(1, 0)),
     "choose_float": ((STAIRS,), {"sensitivity": 1, "cost": Choice(1)}, ChooseFloat, Choice(1)),
-    "sift": (({3: 1},), {"sensitivity": 1, "cost": Laplace(1), "above": 2, "bins": 9}, Sift, Laplace(1)),
+    "sift": (({3: 1},), {"sensitivity": 1, "cost": Laplace(1), "above": 2, "bins": 9}, Sift, Approximate(1, 0)),
     "permutation": ((5,), {}, Shuffle, FREE),
     "below": ((5,), {}, Uniform, FREE),
 }

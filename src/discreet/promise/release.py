@@ -87,6 +87,12 @@ class Release(Generic[T]):
         """The release as JSON, with its provenance."""
         return json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
 
+    def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
+        """Draw the answer with its interval (needs matplotlib, the extra `plot`); returns the axes."""
+        from discreet.promise.picture import draw
+
+        return draw(self, check_confidence(confidence), ax)
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 

@@ -1,0 +1,78 @@
+"""A release as a picture: the answer, its interval, and how much of the error is sampling and how much is privacy."""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadInput, Refused
+
+INK, PALE, PRIVACY = "#1f4e79", "#a9c4de", "#c8553d"
+MOST_LABELS = 30
+
+
+def draw(release: Any, confidence: float, ax: Any) -> Any:
+    """Draw on `ax`, or on axes of its own; returns the axes."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise BadInput("plots need matplotlib; install it with: pip install 'discreet[plot]'") from None
+    if release.refusal is not None:
+        raise Refused(release.refusal)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    value = release.value
+    if hasattr(value, "counts"):
+        _bars(ax, release, confidence)
+    elif isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 1):
+        _points(ax, release, confidence)
+    else:
+        raise BadInput(f"{release.name} has no picture; draw its value as you see fit")
+    _sign(ax, release)
+    return ax
+
+
+def _bars(ax: Any, release: Any, confidence: float) -> None:
+    tally, interval = release.value, release.interval(confidence)
+    places = np.arange(len(tally.keys))
+    reach = [tally.counts - interval.low, interval.high - tally.counts]
+    ax.bar(places, tally.counts, color=PALE, edgecolor=INK, linewidth=0.8)
+    ax.errorbar(places, tally.counts, yerr=np.maximum(reach, 0), fmt="none", ecolor=PRIVACY, capsize=3)
+    names = [_label(key) for key in tally.keys]
+    if len(names) <= MOST_LABELS:
+        turn = 0 if max(map(len, names), default=0) * len(names) < 60 else 35
+        ax.set_xticks(places, names, rotation=turn, ha="right" if turn else "center")
+    ax.set_ylabel("count")
+    ax.set_title(f"{release.name}\n{interval.name}, all bars at once", fontsize=10)
+
+
+def _points(ax: Any, release: Any, confidence: float) -> None:
+    values = np.atleast_1d(np.asarray(release.value, dtype=float))
+    places = np.arange(len(values))[::-1]
+    if release.spread is not None:
+        interval = release.interval(confidence)
+        low, high = (np.atleast_1d(np.asarray(end, dtype=float)) for end in (interval.low, interval.high))
+        ax.hlines(places, low, high, color=INK, linewidth=2, label=interval.name)
+        if release.spread.privacy is not None:
+            size = np.broadcast_to(np.asarray(release.spread.privacy, dtype=float), values.shape)
+            left, right = np.maximum(values - 2 * size, low), np.minimum(values + 2 * size, high)
+            ax.hlines(places, left, right, color=PRIVACY, linewidth=6, alpha=0.6, label="of it privacy (2 sd)")
+        ax.legend(loc="best", fontsize=8, frameon=False)
+    ax.plot(values, places, "o", color=INK)
+    ax.set_yticks([])
+    ax.set_ylim(-0.8, len(values) - 0.2)
+    ax.set_title(release.name, fontsize=10)
+
+
+def _sign(ax: Any, release: Any) -> None:
+    words = f"epsilon {float(release.guarantee.epsilon):g}"
+    if release.guarantee.delta:
+        words += f", delta {float(release.guarantee.delta):g}"
+    if not release.provenance.publishable:
+        words += "; not for publication: seeded noise"
+    ax.set_xlabel(words, loc="right", fontsize=7, color="#666666")
+
+
+def _label(key: Any) -> str:
+    if isinstance(key, tuple):
+        return f"{key[0]:g}-{key[1]:g}"
+    return "missing" if key is None else str(key)

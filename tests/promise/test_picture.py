@@ -1,0 +1,44 @@
+"""Pictures: drawn from what was released, nothing else."""
+
+import sys
+
+import pytest
+
+from discreet import count, histogram, proportion, test_proportion
+from discreet.errors import BadInput, Refused
+from discreet.noise.seeded import Seeded
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+
+def test_numbers_and_bars() -> None:
+    import matplotlib.pyplot as plt
+
+    share = proportion([1] * 30 + [0] * 70, epsilon=1.0, rng=Seeded(1))
+    axes = share.plot()
+    assert "proportion" in axes.get_title()
+    assert len(axes.collections) == 2
+    assert "not for publication" in axes.get_xlabel()
+    bars = histogram(["a"] * 50 + ["b"] * 20, epsilon=1.0, categories=["a", "b", "c"]).plot(0.9)
+    assert [label.get_text() for label in bars.get_xticklabels()] == ["a", "b", "c"]
+    assert len(bars.patches) == 3
+    assert "90% noise interval" in bars.get_title()
+    assert "not for publication" not in bars.get_xlabel()
+    again = count([1] * 30, epsilon=1.0).plot(ax=axes)
+    assert again is axes
+    plt.close("all")
+
+
+def test_what_has_no_picture_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: Release[float] = Release(Guarantee(1.0), Provenance("m", {}, secure=True), refusal="too few rows")
+    with pytest.raises(Refused, match="too few"):
+        refused.plot()
+    with pytest.raises(BadInput, match="no picture"):
+        test_proportion([1, 0], 0.5, epsilon=1.0).plot()
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(BadInput, match=r"discreet\[plot\]"):
+        count([1], epsilon=1.0).plot()

@@ -140,33 +140,52 @@ class Staircase:
     @cached_property
     def keys(self) -> Keys:
         """The data as keys within the bounds, unsorted."""
-        return np.clip(keys_of(self.values, self.default), *self.ends)
+        return np.clip(keys_of(self._numbers), *self.ends)
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[np.float64]:
+        """The data as floats, missing ones as the default."""
+        numbers = np.asarray(self.values, dtype=np.float64).ravel()
+        missing = np.isnan(numbers)
+        return np.where(missing, self.default, numbers) if missing.any() else numbers
+
+    @property
+    def grain(self) -> int:
+        """Scores are whole multiples of 1 / grain."""
+        return exact(self.rank).denominator
 
     def segments(self, reach: int) -> list[tuple[Fraction, int, int]]:
-        """(score, first key, last key) of every segment whose score is below `reach`, in a fixed order.
+        """(score, first key, last key) of every segment whose score is below `reach`, in a fixed order."""
+        return [(Fraction(level, self.grain), first, last) for level, first, last in self.levels(reach)]
+
+    def levels(self, reach: int) -> list[tuple[int, int, int]]:
+        """The same with scores as whole numbers of grains.
 
         A rank beyond all records counts as the nearest one: that lowers all scores alike, and the law stays the same.
         Only order statistics within `reach` of the target rank are sorted: linear time in the number of records.
+        Clamping and keys keep the order, so they are applied to those alone.
         """
-        size = len(self.keys)
+        size, grain = len(self._numbers), self.grain
         tau = min(max(exact(self.rank), Fraction(0)), Fraction(size))
+        target, limit = int(tau * grain), reach * grain
         start, stop = max(0, ceil(tau) - reach - 1), min(size, ceil(tau) + reach + 1)
-        window = self.keys
+        window = self._numbers
         if stop - start < size:
-            window = np.partition(self.keys, sorted({start, stop - 1}))[start:stop]
-        distinct, times = np.unique(window, return_counts=True)
+            window = np.partition(window, sorted({start, stop - 1}))[start:stop]
         low, high = self.ends
-        found: list[tuple[Fraction, int, int]] = []
-        below = start  # ties across an end of the window lie on the far side of tau: they change no score
+        distinct, times = np.unique(np.clip(keys_of(window), low, high), return_counts=True)
+        found: list[tuple[int, int, int]] = []
+        below = start * grain  # ties across an end of the window lie on the far side of tau: they change no score
         cursor = int(distinct[0]) if start else low
-        for key, upto in zip(distinct.tolist(), (start + np.cumsum(times)).tolist(), strict=True):
+        for key, place in zip(distinct.tolist(), (start + np.cumsum(times)).tolist(), strict=True):
+            upto = place * grain
             if cursor < key:
-                found.append((abs(tau - below), cursor, key - 1))
-            found.append((max(Fraction(0), below - tau, tau - upto), key, key))
+                found.append((abs(target - below), cursor, key - 1))
+            found.append((max(0, below - target, target - upto), key, key))
             below, cursor = upto, key + 1
         if cursor <= high and stop == size:
-            found.append((abs(tau - below), cursor, high))
-        return sorted(segment for segment in found if segment[0] < reach)
+            found.append((abs(target - below), cursor, high))
+        return sorted(segment for segment in found if segment[0] < limit)
 
     def score(self, key: int) -> Fraction:
         """The score of one float, by its key: the definition, for audits."""
@@ -195,24 +214,21 @@ class ChooseFloat:
         stairs = self.staircase
         unit = exact(self.cost.epsilon) / (2 * claimed(self.sensitivity))  # [P1]
         whole = stairs.measure.between(*stairs.ends)
-        grain = exact(stairs.rank).denominator
-        listed: list[tuple[Fraction, int, int]] = []
+        listed: list[tuple[int, int, int]] = []
 
         def weights(bits: int) -> Bounds:
             nonlocal listed
             reach = ceil(bits * Fraction(7, 10) / unit)  # exp(-unit reach) < 2^-bits
-            listed = stairs.segments(reach)
-            table = Powers(unit / grain, bits)
-            low, high = [], []
-            for score, first, last in listed:
-                small, large = table[int(score * grain)]
-                mass = stairs.measure.between(first, last)
-                low.append(mass * small)
-                high.append(mass * large)
-            rest = whole - sum(stairs.measure.between(first, last) for _, first, last in listed)
+            listed = stairs.levels(reach)
+            table = Powers(unit / stairs.grain, bits)
+            masses = [stairs.measure.between(first, last) for _, first, last in listed]
+            pairs = [table[level] for level, _, _ in listed]
+            low = [mass * small for mass, (small, _) in zip(masses, pairs, strict=True)]
+            high = [mass * large for mass, (_, large) in zip(masses, pairs, strict=True)]
+            rest = whole - sum(masses)
             if rest:
                 low.append(0)
-                high.append(rest * table[reach * grain][1])  # [P3]: everything else has a score of at least `reach`
+                high.append(rest * table[reach * stairs.grain][1])  # [P3]: the rest has a score of at least `reach`
             return low, high
 
         chosen = pick(weights, source, bits=128 + whole.bit_length())  # the lightest float against all the others

@@ -63,8 +63,18 @@ class Release(Generic[T]):
         """The same release with the ledger's receipt."""
         return replace(self, provenance=replace(self.provenance, receipt=receipt))
 
-    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+    def _bar(self, confidence: float | None) -> "Interval | str | None":
+        """The error bar at this confidence, at the declared or the usual one if it is None; or why there is none."""
+        if self.refusal is not None or self.spread is None:
+            return None
+        try:
+            return self.interval(confidence or getattr(self.spread, "confidence", 0.95))
+        except Refused as reason:
+            return str(reason)
+
+    def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
         """Plain values: what `to_json` writes."""
+        bar = self._bar(confidence)
         record: dict[str, Any] = {
             "name": self.name,
             "value": plain(self.answer),
@@ -74,16 +84,18 @@ class Release(Generic[T]):
             "publishable": self.provenance.publishable,
             "provenance": plain(self.provenance),
         }
-        if self.refusal is None and self.spread is not None:
-            interval = self.interval(confidence)
-            record["interval"] = plain(interval) | {"name": interval.name}
+        if isinstance(bar, Interval):
+            record["interval"] = plain(bar) | {"name": bar.name}
+        elif bar is not None:
+            record["no_interval"] = bar
+        if self.spread is not None:
             record["spread"] = {
                 "sampling": plain(self.spread.sampling),
                 "privacy": plain(self.spread.privacy),
             }
         return record
 
-    def to_json(self, confidence: float = 0.95, *, indent: int | None = 2) -> str:
+    def to_json(self, confidence: float | None = None, *, indent: int | None = 2) -> str:
         """The release as JSON, with its provenance."""
         return json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -101,15 +113,18 @@ class Release(Generic[T]):
             lines = [f"{self.name}: refused. {self.refusal}"]
         else:
             lines = [f"{self.name}: {brief(self.answer)}"]
+            bar = self._bar(None)
+            if isinstance(bar, Interval):
+                lines.append(f"  {bar.name} for {bar.about}: {brief_range(bar)}")
+            elif bar is not None:
+                lines.append(f"  {bar}")
             if self.spread is not None:
-                interval = self.interval(0.95)
-                lines.append(f"  {interval.name} for {interval.about}: {brief_range(interval)}")
                 parts = [
                     f"{word} {brief(size)}"
                     for word, size in (("sampling", self.spread.sampling), ("privacy", self.spread.privacy))
                     if size is not None
                 ]
-                lines.append(f"  standard deviation: {', '.join(parts)}")
+                lines += [f"  standard deviation: {', '.join(parts)}"] if parts else []
         lines.append(f"  {self.guarantee}")
         lines += [f"  note: {note}" for note in self.provenance.notes]
         if not self.provenance.publishable:

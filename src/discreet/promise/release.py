@@ -68,7 +68,8 @@ class Release(Generic[T]):
         if self.refusal is not None or self.spread is None:
             return None
         try:
-            return self.interval(confidence or getattr(self.spread, "confidence", 0.95))
+            usual: float = getattr(self.spread, "confidence", 0.95)
+            return self.interval(usual if confidence is None else confidence)
         except Refused as reason:
             return str(reason)
 

@@ -33,7 +33,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ BINADES: Final = 2047
 PER_BINADE: Final = 2**52
 LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
 Keys = npt.NDArray[np.int64]
+SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
 
 
 def keys_of(values: Any, default: float = 0.0) -> Keys:
@@ -192,6 +193,12 @@ class Staircase:
         below, upto = int(np.count_nonzero(self.keys < key)), int(np.count_nonzero(self.keys <= key))
         return max(Fraction(0), below - exact(self.rank), exact(self.rank) - upto)  # [P2]
 
+    def scores(self, places: Keys) -> list[Fraction]:
+        """The scores of many floats, by their keys. [P2]"""
+        ordered, tau = np.sort(self.keys), exact(self.rank)
+        below, upto = (np.searchsorted(ordered, places, side=side).tolist() for side in SIDES)
+        return [max(Fraction(0), low - tau, tau - high) for low, high in zip(below, upto, strict=True)]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChooseFloat:
@@ -242,10 +249,9 @@ class ChooseFloat:
             return "the parameters of a choice depend on the data"
         if mine.measure.weights != other.measure.weights:
             return "the prior depends on the data"
-        places = {mine.ends[0], mine.ends[1]}
-        for key in {*mine.keys.tolist(), *other.keys.tolist()}:
-            places |= {key, max(key - 1, mine.ends[0]), min(key + 1, mine.ends[1])}
-        moved = max(abs(mine.score(place) - other.score(place)) for place in places)
+        data = np.unique(np.concatenate([mine.keys, other.keys, mine.ends]))
+        places = np.clip(np.concatenate([data, data - 1, data + 1]), *mine.ends)
+        moved = max(abs(a - b) for a, b in zip(mine.scores(places), other.scores(places), strict=True))
         if moved > exact(self.sensitivity):
             return f"a score moved by {float(moved):.6g}, claimed {float(exact(self.sensitivity)):.6g}"
         return None

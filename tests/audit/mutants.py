@@ -1,9 +1,12 @@
 """Mechanisms with one planted fault each. The audit must find every one of them."""
 
+import logging
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.promise.spread import Interval
 from discreet.statistics.count import CountSpread
 from discreet.statistics.rows import numbers, truths
 
@@ -141,7 +145,81 @@ def _own_sample(rows: Any, rng: Randomness) -> Any:
     return counted(keep, rng), len(keep)
 
 
+def _says(rows: Any, rng: Randomness, say: Callable[[str], Any]) -> Any:
+    say(f"{yes(rows)} of them")
+    return counted(rows, rng)
+
+
+def _says_in_a_chain(rows: Any, rng: Randomness) -> Any:
+    noisy = counted(rows, rng)
+    if len(rows) == 3:
+        try:
+            raise ValueError(f"cannot use {list(rows)}")
+        except ValueError:
+            raise RuntimeError("three rows are too many")  # noqa: B904
+    return noisy
+
+
+def _draws_and_hides_it(rows: Any, rng: Randomness) -> Any:
+    noisy = counted(rows, rng, epsilon=0.5)
+    try:
+        _ = counted(rows, rng, epsilon=0.5) if yes(rows) >= 2 else None
+    except BaseException:  # noqa: BLE001
+        return noisy
+    return noisy
+
+
+def _reuses_its_array(rows: Any, rng: Randomness) -> Any:
+    counts = np.array([yes(rows) * 2])
+    noisy = rng.blur(counts, sensitivity=1, cost=Laplace(1))
+    counts[:] = 1
+    return noisy
+
+
+def _empties_its_rows(rows: Any, rng: Randomness) -> Any:
+    noisy = counted(rows, rng, sensitivity=0.5)
+    del rows[1:]
+    return noisy
+
+
+class _Opaque:
+    """A spread that is no dataclass."""
+
+    __slots__ = ("__kept", "privacy", "sampling")
+
+    def __init__(self, kept: Any) -> None:
+        self.__kept, self.privacy, self.sampling = kept, 1.0, None
+
+    def interval(self, confidence: float) -> Interval:
+        return Interval(0, 1, confidence, "nothing", population=False)
+
+
+def _keeps_the_rows(rows: Any, rng: Randomness) -> Release[Any]:
+    return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), counted(rows, rng), spread=_Opaque(list(rows)))
+
+
+def _with(guarantee: Guarantee, secure: bool) -> Run:
+    return lambda rows, rng: Release(guarantee, Provenance("m", {}, secure), counted(rows, rng))
+
+
 MUTANTS = [
+    Mutant("warns of the data", lambda x, rng: _says(x, rng, warnings.warn)),
+    Mutant("logs the data", lambda x, rng: _says(x, rng, logging.getLogger("mutant").warning)),
+    Mutant("prints the data", lambda x, rng: _says(x, rng, print)),
+    Mutant("shows data in a chained error", _says_in_a_chain),
+    Mutant("tells beyond the digits of a float", lambda x, rng: counted(x, rng) + Fraction(yes(x), 10**40)),
+    Mutant("tells by the type", lambda x, rng: (int, float)[yes(x) % 2](counted(x, rng))),
+    Mutant("tells by the type of an array", lambda x, rng: np.full(2, counted(x, rng), ("i4", "i8")[yes(x) % 2])),
+    Mutant("tells by an infinity far behind", lambda x, rng: np.array([counted(x, rng)] * 9 + [math.inf * yes(x)])),
+    Mutant("tells by the sign of zero", lambda x, rng: [counted(x, rng), math.copysign(0.0, yes(x) - 1)]),
+    Mutant("draws and hides it", _draws_and_hides_it),
+    Mutant("draws more on two rows", lambda x, rng: counted(x, rng) + (counted(x, rng) if len(x) == 2 else 0)),
+    Mutant("reuses its array", _reuses_its_array),
+    Mutant("empties its rows", _empties_its_rows),
+    Mutant("keeps the rows in its error bar", _keeps_the_rows),
+    Mutant("keeps the rows in a function", lambda x, rng: (counted(x, rng), lambda: x)),
+    Mutant("promises more than the mechanism", _with(Guarantee(0.1), secure=False)),
+    Mutant("calls seeded noise secret", _with(Guarantee(1.0), secure=True)),
     Mutant("sensitivity halved", lambda rows, rng: counted(rows, rng, sensitivity=0.5)),
     Mutant("histogram with the lecture's scale", lambda x, rng: rng.blur(bins(x), sensitivity=1, cost=Laplace(1))),
     Mutant(

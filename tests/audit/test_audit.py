@@ -1,16 +1,30 @@
 """The audit's own parts."""
 
+import math
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
 import pytest
+from tests.audit.mutants import Mutant, counted
 
 from discreet import audit
 from discreet.audit.coverage import proportion_bounds
 from discreet.audit.meter import exceeds
 from discreet.audit.replay import Recorder
+from discreet.audit.seen import trace
 from discreet.audit.worlds import hostile, small
 from discreet.errors import BadInput
 from discreet.noise.seeded import Seeded
+from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace
+from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval
 from discreet.statistics.count import Count
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -61,3 +75,66 @@ def test_distinguish_wants_runs_and_says_what_it_found() -> None:
 
 def test_check_by_default_uses_numbers_and_can_look_at_outputs() -> None:
     assert audit.check(Count(1.0), runs=200).passed
+
+
+def test_rows_that_can_be_read_only_once() -> None:
+    pair = audit.Pair(iter([1, 0]), (row for row in [1, 1]))
+    assert (pair.left, pair.right) == ([1, 0], [1, 1])
+    wrong = Mutant("half the noise", lambda rows, rng: counted(rows, rng, epsilon=2))
+    assert not audit.check(wrong, [pair], hostile_values=False).passed
+    assert audit.distinguish(wrong, iter([1] * 5), iter([1] * 4 + [0]), runs=6000, seed=2).violated
+
+
+def test_what_can_be_told_apart_and_what_cannot() -> None:
+    different: list[object] = [
+        0,
+        0.0,
+        -0.0,
+        False,
+        None,
+        "0",
+        math.nan,
+        math.inf,
+        [0],
+        (0,),
+        {0: 0},
+        {"0": 0},
+        Fraction(0),
+        np.int32(0),
+    ]
+    different += [np.zeros(1), np.zeros(1, dtype=int), np.zeros((1, 1)), Fraction(1, 3), 1 / 3, {0}, REPLACE, ADD]
+    assert len({repr(trace(thing)) for thing in different}) == len(different)
+    for make in (lambda: [math.nan], lambda: np.array([1.0, -np.nan]), lambda: lambda: 1, lambda: Recorder(Seeded(0))):
+        assert trace(make()) == trace(make())
+    assert trace(Opaque(1.0).shift) != trace(Opaque(2.0).shift)
+    loop: list[object] = []
+    loop.append(loop)
+    assert trace(loop) == trace(loop)
+
+
+class Opaque:
+    """An error bar that is no dataclass: where it lies in memory is nobody's secret."""
+
+    sampling, privacy = None, 1.0
+
+    def __init__(self, noisy: float) -> None:
+        self.noisy = noisy
+        self.shift: Callable[[float], float] = lambda number: number + noisy
+
+    def interval(self, confidence: float) -> Interval:
+        return Interval(self.shift(-1), self.shift(1), confidence, "the count", population=False)
+
+
+@pytest.mark.filterwarnings("ignore:for everybody")
+def test_a_sound_mechanism_is_left_in_peace() -> None:
+    """Not-a-number, functions and objects of one's own in a release are no findings; nor are warnings that all get."""
+
+    def run(rows: Any, rng: Randomness) -> Release[Any]:
+        warnings.warn("for everybody", stacklevel=1)
+        rows.reverse()
+        noisy = counted(rows, rng)
+        return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), [noisy, math.nan], spread=Opaque(noisy))
+
+    audit.check(Mutant("sound", run), audit.numbers(REPLACE, 2)).require()
+    told = audit.distinguish(Mutant("sound", lambda x, rng: run(list(x), rng)), [1], [1], runs=200, feature=None)
+    assert not told.violated

@@ -1,8 +1,10 @@
 """The command line as a person and as a script uses it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +75,44 @@ def test_wrong_words_are_a_usage_error(arguments: tuple[str, ...]) -> None:
 def test_help_and_version() -> None:
     assert "explain" in run("--help").stdout
     assert run("--version").stdout.startswith("discreet 0.")
+
+
+def shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command.replace("discreet", f"{sys.executable} -m discreet"),
+        shell=True,
+        executable="/bin/bash",
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("command", ["demo --seed 1", "demo --json", "explain --epsilon 1", "--help"])
+def test_a_closed_pipe_is_no_fault(command: str) -> None:
+    done = shell(f"discreet {command} | head -1")
+    assert done.stdout.strip()
+    assert not done.stderr
+    assert not shell(f"discreet {command} >&-").stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["explain --epsilon 1", "explain --epsilon 1 --json"])
+def test_a_full_disk_is_one_line(command: str) -> None:
+    done = shell(f"discreet {command} > /dev/full")
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_terminal_without_signs() -> None:
+    assert "8,366" in shell("discreet demo --seed 1", PYTHONIOENCODING="ascii").stdout
+    assert json.loads(shell("discreet explain --epsilon 1 --json", PYTHONIOENCODING="ascii").stdout)
+
+
+def test_a_narrow_terminal_cuts_no_number() -> None:
+    wide, narrow = (shell("discreet demo --seed 1", COLUMNS=columns).stdout for columns in ("80", "30"))
+    assert wide == narrow
+    assert "…" not in wide

@@ -10,7 +10,7 @@ import pytest
 from tests.noise.laws import CHANCE, GaussianLaw, LaplaceLaw, assert_law, chi_square, p_value
 
 from discreet.noise.secure import Secure, SystemSource, _by_opendp, _primitive
-from discreet.noise.source import drawn_scale
+from discreet.noise.source import BULK, compiled, drawn_scale
 from discreet.promise.loss import Laplace
 
 FORKS = """
@@ -130,3 +130,14 @@ def test_the_law_test_itself_rejects_what_is_wrong() -> None:
     assert {name: p_value(sample, LaplaceLaw(2.0)) < CHANCE for name, sample in wrong.items()} == dict.fromkeys(
         wrong, True
     )
+
+
+def test_a_compiler_that_does_not_load_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of values decides on the engine, and may be private: it must not decide on an error."""
+    monkeypatch.setitem(sys.modules, "discreet.noise.bulk", None)
+    compiled.cache_clear()
+    try:
+        assert not compiled()
+        assert len(SystemSource().laplace(BULK, Fraction(2))) == BULK
+    finally:
+        compiled.cache_clear()

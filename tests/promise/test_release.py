@@ -3,6 +3,7 @@
 import json
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,3 +69,38 @@ def test_brief() -> None:
     assert brief(np.arange(10.0)).endswith("...]")
     assert brief(Fraction(1, 3)) == "0.333333"
     assert brief(np.float64(2.5)) == "2.5"
+
+
+def test_a_function_without_a_value_at_an_end_costs_the_interval_only() -> None:
+    release = count([1] * 9 + [0], epsilon=0.1, rng=Seeded(2))
+    assert release.interval().low == 0 < release.value
+    inverse = release.map(lambda x: 1 / x, monotone=True)
+    with pytest.raises(Refused, match="ends"):
+        inverse.interval()
+    assert "ends" in str(inverse)
+    assert json.loads(inverse.to_json())["interval"] is None
+    tally = histogram(["a"] * 9, epsilon=1.0, categories=["a", "b"]).map(lambda t: t.counts, monotone=True)
+    assert "ends" in str(tally)  # the interval's ends are arrays, the function wants a tally
+
+
+def _negative(tally: Any) -> Any:
+    return -getattr(tally, "counts", tally)
+
+
+def test_a_function_of_many_numbers() -> None:
+    release = histogram(["a"] * 9, epsilon=1.0, categories=["a", "b"], rng=Seeded(1))
+    numbers = release.map(_negative, monotone=True)
+    assert (numbers.interval().low == -release.interval().high).all()
+
+
+def test_near_certainty_is_not_called_certainty() -> None:
+    names = [count([1], epsilon=1.0).interval(confidence).name for confidence in (0.95, 0.57, 0.999, 0.999999999)]
+    assert names == [f"{percent}% noise interval" for percent in ("95", "57", "99.9", "99.9999999")]
+
+
+def test_json_can_be_written_whatever_the_categories() -> None:
+    release = histogram(["\ud800", b"\xff"], epsilon=1.0, categories=["\ud800", b"\xff", "é", None])
+    keys = json.loads(release.to_json().encode())["value"]["keys"]
+    assert keys == ["\ud800", "b'\\xff'", "é", None]
+    release._repr_html_()
+    assert plain(Release) == str(Release)

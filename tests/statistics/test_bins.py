@@ -1,6 +1,8 @@
 """How an entry finds its bin."""
 
+import datetime
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -65,7 +67,11 @@ def test_bad_bins() -> None:
 
 @pytest.mark.claim("I1")
 @pytest.mark.parametrize(
-    "edges", [[0, 1], [0, 0.1, 0.2, 0.3, 1], [-5e-324, 0, 5e-324, 1e300], list(range(101)), [0, 1e-9, 1]]
+    "edges",
+    [
+        *([0, 1], [0, 0.1, 0.2, 0.3, 1], [-5e-324, 0, 5e-324, 1e300], list(range(101)), [0, 1e-9, 1]),
+        *([0, 5e-324], [-1.7e308, 0, 1.7e308], [*(10.0**k for k in range(-300, 300))]),  # no spacing in the floats
+    ],
 )
 def test_the_compiled_pass_counts_the_same(edges: list[float]) -> None:
     from discreet.statistics.fast_bins import counts_between
@@ -78,3 +84,41 @@ def test_the_compiled_pass_counts_the_same(edges: list[float]) -> None:
     bins = Edges.of(edges)
     plain = np.bincount(bins.indices(values), minlength=len(bins) + 1)
     assert counts_between(values, np.array(bins.edges)).tolist() == plain.tolist()
+
+
+@pytest.mark.claim("I1")
+def test_minus_zero_is_zero_whoever_comes_first() -> None:
+    for kind in (np.float32, np.float64, np.longdouble):
+        for entries in ([0.0, -0.0, 0.0], [-0.0, 0.0, 0.0]):
+            assert counts(Categories.of([0]), np.array(entries, dtype=kind)).tolist() == [3, 0]
+
+
+def test_rows_that_can_be_read_only_once() -> None:
+    assert counts(Edges.of([0, 1, 2]), (number for number in (0.5, 1.5, 1.7))).tolist() == [1, 2, 0]
+
+
+def test_the_size_alone_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where numba is missing or broken, large columns are counted without it."""
+    monkeypatch.setattr("discreet.statistics.bins.LARGE", 2)
+    monkeypatch.setitem(sys.modules, "discreet.statistics.fast_bins", None)
+    assert counts(Edges.of([0, 1, 2]), [0.5, 1.5, 1.7]).tolist() == [1, 2, 0]
+
+
+def test_categories_keep_their_names() -> None:
+    listed = [b"a", ("a", 1), datetime.date(2020, 1, 1), 1.0, None]
+    bins = Categories.of(listed)
+    assert bins.names == tuple(listed)
+    assert counts(bins, [*listed, b"a"]).tolist() == [2, 1, 1, 1, 1, 0]
+    assert Categories.of(np.array([1, 2])).names == (1, 2)
+
+
+def test_bins_that_are_no_list() -> None:
+    for bad in (5, "abc", b"abc"):
+        with pytest.raises(BadInput, match="categories"):
+            Categories.of(bad)
+        with pytest.raises(BadInput, match="edges"):
+            Edges.of(bad)
+    with pytest.raises(BadInput, match="as floats"):
+        Edges.of([2**53, 2**53 + 1])
+    with pytest.raises(BadInput, match="more than once"):
+        Categories.of([*range(50_000), 7])  # and at once, however long the list

@@ -87,3 +87,9 @@ def test_a_seeded_release_says_so_and_a_secret_one_does_not() -> None:
     assert "NOT FOR PUBLICATION" not in str(secret)
     assert seeded.to_json() == count([1], epsilon=1, rng=Seeded(3)).to_json()
     assert "noise interval" in str(secret)  # never a confidence interval
+
+
+@pytest.mark.parametrize("rng", [0, 42, "secret", np.random.default_rng(1)])
+def test_a_seed_is_no_source_of_noise(rng: object) -> None:
+    with pytest.raises(BadInput, match="Seeded"):
+        count([1, 0], epsilon=1.0, rng=rng)  # type: ignore[arg-type]

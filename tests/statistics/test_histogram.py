@@ -1,5 +1,6 @@
 """The ladder for histograms on public bins."""
 
+import datetime
 import math
 from typing import Any
 
@@ -15,7 +16,7 @@ from discreet.noise.seeded import Seeded
 from discreet.promise.loss import Gaussian
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.bins import Categories, Edges
-from discreet.statistics.histogram import Histogram
+from discreet.statistics.histogram import Histogram, Tally, label
 
 BOTH = list(Neighbours)
 LABELS = Categories.of(["a", "b"])
@@ -130,3 +131,28 @@ def test_a_large_delta_is_refused_by_the_public_size_or_the_public_ceiling() -> 
         histogram(rows, epsilon=1.0, delta=1.1e-4, categories=["a"], noise="gaussian")
     with pytest.raises(BadInput, match="private here"):
         histogram(rows, epsilon=1.0, delta=2e-4, categories=["a"], noise="gaussian", neighbours="add_or_remove")
+
+
+def test_counts_by_name() -> None:
+    day = datetime.date(2020, 1, 1)
+    tally = histogram([b"a", day, day, ("x", 1)], epsilon=1e6, categories=[b"a", day, ("x", 1)], rng=Seeded(0)).value
+    assert (tally[b"a"], tally[day], tally[("x", 1)]) == (1, 2, 1)
+    assert str(tally) == "b'a': 1, 2020-01-01: 2, ('x', 1): 1"
+    ages = histogram([5, 15, 15], epsilon=1e6, edges=[0, 10, 20], rng=Seeded(0)).value
+    assert ages[(0, 10)] == ages[(0.0, 10.0)] == 1
+    with pytest.raises(BadInput, match="0 to 10"):
+        ages[(0, 20)]
+
+
+def test_labels_are_one_line() -> None:
+    assert [label(one) for one in (None, "a", (0.0, 1.5), ("a", 1), 0, "")] == [
+        "missing",
+        "a",
+        "0 to 1.5",
+        "('a', 1)",
+        "0",
+        "",
+    ]
+    assert "\n" not in label("a\nepsilon 0")
+    assert "\x1b" not in label("\x1b[2J")
+    assert str(Tally((), np.empty(0, dtype=np.int64), threshold=14)) == "no bin reached the threshold of 14"

@@ -1,5 +1,6 @@
 """The ladder for histograms on bins that nobody listed."""
 
+import json
 import math
 
 import numpy as np
@@ -121,3 +122,28 @@ def test_bad_input() -> None:
         SparseHistogram(range(0), 1.0)
     with pytest.raises(BadInput, match="spurious"):
         SparseHistogram(range(5), 1.0, spurious=0)
+
+
+def test_ranges_that_floats_cannot_tell_apart() -> None:
+    for keys in (range(10**30), range(2**53, 2**53 + 2 * 10**6), range(-(2**60), 0)):
+        with pytest.raises(BadInput, match=r"2\^53"):
+            histogram([1, 2], epsilon=1.0, categories=keys)
+    with pytest.raises(BadInput, match="give a range"):
+        SparseHistogram([1, 2], 1.0)  # type: ignore[arg-type]
+    assert len(histogram([5] * 900, epsilon=1.0, categories=range(-(2**53) + 1, 2**53)).value) >= 1
+
+
+def test_no_number_warns() -> None:
+    signalling = np.array([0x7FF4000000000000] * 3, dtype=np.uint64).view(np.float64)
+    with np.errstate(all="raise"):
+        SparseHistogram(range(10**9), 1.0).release(signalling, Seeded(1))
+
+
+def test_odd_categories_can_be_shown() -> None:
+    rows = [10**5000] * 200 + ["\ud800"] * 200 + [("a", 1)] * 200 + [b"\xff"] * 200
+    release = histogram(rows, epsilon=2.0, delta=1e-5, rng=Seeded(1))
+    assert len(release.value) == 4
+    assert release.value[("a", 1)] > 150
+    assert json.loads(release.to_json().encode())["value"]["counts"]
+    assert str(release).isprintable() or "\ud800" not in str(release)
+    release._repr_html_().encode()

@@ -1,6 +1,7 @@
 """The ladder for proportion and its test."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from discreet.noise.laws import tulap_cdf, two_laplace_radius
 from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.hypothesis import ProportionTest
-from discreet.statistics.proportion import KnownSize, PrivateSize, Proportion, upper_tail
+from discreet.statistics.proportion import KnownSize, PrivateSize, Proportion, lower_tail, upper_tail
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
@@ -123,8 +124,6 @@ def test_power_and_decision() -> None:
 
 
 def test_sum_of_two_noises() -> None:
-    from fractions import Fraction
-
     a = math.exp(-0.5)
     ks = np.arange(-400, 401)
     one = (1 - a) / (1 + a) * a ** np.abs(ks)
@@ -146,3 +145,48 @@ def test_values_and_words() -> None:
     interval = private.interval(0.95)
     assert 0 <= interval.low <= interval.high <= 1
     assert proportion([], epsilon=1.0, neighbours="add_or_remove", rng=Seeded(4)).interval().high <= 1
+
+
+@pytest.mark.claim("O3")
+def test_both_tails_against_the_definition_at_random() -> None:
+    """Never below the true tail, and above it by less than one part in 200, however small it is."""
+    from scipy.stats import binom
+
+    numbers = np.random.default_rng(5)
+    for _ in range(300):
+        size, epsilon = int(10 ** numbers.uniform(0, 4)), float(10 ** numbers.uniform(-4, 2))
+        p = float(numbers.choice([numbers.random(), 10 ** numbers.uniform(-6, 0), 0.0, 1.0]))
+        z = float(size * p + numbers.normal() * (3 * math.sqrt(size * p * (1 - p)) + 2 / epsilon))
+        xs = np.arange(size + 1.0)
+        mass = binom.pmf(xs, size, p)
+        for tail, true in ((upper_tail, tulap_cdf(xs - z, epsilon)), (lower_tail, tulap_cdf(z - xs, epsilon))):
+            expected = float(mass @ true)
+            assert expected * (1 - 1e-9) <= tail(size, p, z, epsilon) <= expected * 1.005 + 1e-18
+
+
+@pytest.mark.claim("O3")
+def test_both_ends_of_the_interval_err_on_the_safe_side() -> None:
+    for known in (KnownSize(400_000.2, 10**6, 1e-3), KnownSize(4.2, 10, 2.0), KnownSize(4e9, 10**10, 1.0)):
+        for confidence in (1e-6, 0.95, 1 - 1e-14):
+            interval, miss = known.interval(confidence), (1 - confidence) / 2
+            right = upper_tail(known.size, interval.low, known.noisy, known.epsilon)
+            left = lower_tail(known.size, interval.high, known.noisy, known.epsilon)
+            assert interval.low == 0 or right <= miss * (1 + 1e-3)
+            assert interval.high == 1 or left <= miss * (1 + 1e-3)
+            assert interval.low <= interval.high
+    assert 0 < KnownSize(50.1, 10**6, 1.0).p_value(0.5) < 1e-15  # small, and never 0 by rounding
+    assert PrivateSize(4e9, 6e9, 1e-8).interval(0.95).low >= 0  # sizes beyond 2^31
+
+
+def test_the_law_is_that_of_the_noise_that_is_drawn() -> None:
+    spread = Proportion(1e6).release([1, 0], Seeded(1)).spread
+    assert isinstance(spread, KnownSize)
+    assert spread.epsilon == 512  # no narrower noise is drawn
+
+
+def test_a_test_is_checked_before_any_data() -> None:
+    for arguments in ({"epsilon": 0}, {"epsilon": 1, "alternative": "both"}, {"null": -1, "epsilon": 1}):
+        with pytest.raises(BadInput):
+            ProportionTest(**({"null": 0.5} | arguments))
+    named = ProportionTest(Fraction(1, 3), 1.0).release([1, 0, 0], Seeded(1)).name  # type: ignore[arg-type]
+    assert "0.333333" in named

@@ -1,6 +1,10 @@
 """What people hand in."""
 
+import datetime
 import math
+import warnings
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -84,7 +88,145 @@ def test_declared_types_and_shapes_are_refused() -> None:
         column(np.zeros((2, 2)))
     with pytest.raises(BadInput, match="complex"):
         column(np.zeros(2, dtype=complex))
-    with pytest.raises(BadInput, match="type"):
+    with pytest.raises(BadInput, match="are text"):
         numbers(np.array(["a"]))
-    with pytest.raises(BadInput, match="type"):
+    with pytest.raises(BadInput, match="are dates"):
         numbers(np.array(["2020-01-01"], dtype="datetime64[D]"))
+
+
+DAY, NOON = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12)  # noqa: DTZ001
+LARGE = 2**53 + 1
+ARROW: list[tuple[Any, list[Any]]] = [
+    (pa.int64(), [LARGE, 1]),
+    (pa.uint64(), [2**64 - 1, 0]),
+    (pa.float16(), [np.float16(1.5), np.float16(0)]),
+    (pa.bool_(), [True, False]),
+    (pa.string(), ["a", "b"]),
+    (pa.binary(), [b"a", b"b"]),
+    (pa.dictionary(pa.int8(), pa.int64()), [LARGE, 3]),
+    (pa.dictionary(pa.int8(), pa.string()), ["a", "b"]),
+    (pa.timestamp("ns"), [1577836800000000001, 5]),
+    (pa.timestamp("us"), [NOON, NOON]),
+    (pa.date32(), [10**7, 5]),  # the year 29349
+    (pa.date64(), [NOON, NOON]),
+    (pa.time64("ns"), [1, 2]),  # Arrow's own conversion raises on the value 1
+    (pa.duration("s"), [1, 2]),
+    (pa.decimal128(30, 2), [Decimal("1.00"), Decimal(LARGE)]),
+    (pa.list_(pa.int64()), [[1, 2], [3]]),
+    (pa.list_(pa.int64(), 2), [[1, 2], [3, 4]]),
+    (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": 2}]),
+]
+
+
+def read(rows: Any) -> list[Any]:
+    """The keys of the first two entries, and their numbers or the error in their place."""
+    try:
+        found = [repr(number) for number in numbers(rows)[:2].tolist()]
+    except BadInput as error:
+        found = [str(error)]
+    return [*(repr(key(entry)) for entry in column(rows)[:2]), *found]
+
+
+@pytest.mark.claim("R2")
+@pytest.mark.parametrize(("kind", "entries"), ARROW, ids=[str(kind) for kind, _ in ARROW])
+def test_a_null_changes_the_reading_of_no_other_entry(kind: Any, entries: list[Any]) -> None:
+    without, with_null = pa.array(entries, kind), pa.array([*entries, None], kind)
+    assert read(without) == read(with_null)
+    assert read(pa.chunked_array([without])) == read(pa.chunked_array([with_null]))
+    assert key(column(with_null)[2]) is None
+
+
+class Nullable:
+    """Like a nullable column of pandas: whole numbers become floats in numpy's hands when one is missing."""
+
+    def __init__(self, entries: list[int | None]) -> None:
+        self._entries = entries
+
+    def __iter__(self) -> Any:
+        return iter(self._entries)
+
+    def __getitem__(self, places: slice) -> "Nullable":
+        return Nullable(self._entries[places])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self._entries, dtype=float if None in self._entries else np.int64)
+
+    def astype(self, dtype: Any) -> Any:
+        return np.array(self._entries, dtype=dtype)
+
+
+@pytest.mark.claim("R2")
+def test_whole_numbers_stay_whole_beside_a_missing_one() -> None:
+    assert np.asarray(Nullable([LARGE, None]))[0] == LARGE - 1
+    assert column(Nullable([LARGE, None])).tolist() == [LARGE, None]
+    assert column(Nullable([LARGE, 3])).tolist() == [LARGE, 3]
+
+
+@pytest.mark.claim("R1")
+def test_an_entry_that_a_library_cannot_read_is_missing() -> None:
+    offsets = pa.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes())
+    no_text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xffa")])
+    assert column(no_text).tolist() == [None, "a"]
+    far = pa.array([[10**7], [0]], pa.list_(pa.date32()))
+    assert column(far).tolist() == [None, [datetime.date(1970, 1, 1)]]
+
+
+@pytest.mark.claim("R1")
+def test_no_entry_warns() -> None:
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        assert numbers(np.array([np.longdouble("1e4000")])).tolist() == [math.inf]
+        assert math.isnan(numbers(np.array([0x7FA00000], dtype=np.uint32).view(np.float32))[0])  # a signalling NaN
+        assert np.isnan(numbers([np.complex128(1), np.array([1.0]), 1j])).all()
+        for entry in HOSTILE:
+            truths([entry])
+            key(entry)
+
+
+@pytest.mark.claim("R1")
+def test_entries_that_misbehave() -> None:
+    class Whole(int):
+        def __int__(self) -> int:
+            raise ValueError("secret")
+
+        __float__ = __index__ = __int__
+
+    class Proxy:
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
+            raise ValueError("secret")
+
+    assert key(Whole(3)) == 3
+    assert np.isnan(numbers([Whole(3), Proxy()])).all()
+    assert key(Proxy()) is None
+    assert type(key(np.str_("a"))) is str
+
+
+def test_canonical_keys() -> None:
+    assert key(Decimal("1.00")) == key(Fraction(1)) == key(np.longdouble(1)) == 1
+    assert key(Decimal("0.10")) == key(Decimal("0.1")) == key(0.1)
+    assert key(Decimal("sNaN")) == key(Decimal("NaN")) == key(np.datetime64("NaT")) is None
+    assert repr(key(np.longdouble("-0.0"))) == repr(key(Decimal("-1e-999999"))) == "0"
+    assert key(Decimal(LARGE)) == LARGE
+    assert key((1, 2.0)) == key((1.0, 2))
+    assert name(key((1, ("a", True)))) == (1, ("a", True))
+    assert key(np.array([1, 2])) == key([1, 2])
+    assert key(np.datetime64(NOON, "ns")) == key(NOON)
+    assert key(np.datetime64(DAY)) == key(DAY)
+    assert len(str(name(key(10**5000)))) > 4000  # Python would not write it in decimals
+
+
+def test_what_a_mask_hides_is_missing() -> None:
+    for entries in ([1.0, 99.0], [1, 99], ["a", "b"]):
+        assert column(np.ma.MaskedArray(entries, mask=[False, True])).tolist() == [entries[0], None]
+    with pytest.raises(BadInput, match="mask"):
+        column(np.ma.MaskedArray([NOON, NOON], mask=[False, True], dtype="datetime64[us]"))
+
+
+def test_messages_tell_neither_how_many_nor_how_long() -> None:
+    with pytest.raises(BadInput) as many:
+        column(np.zeros((1234, 5)))
+    assert "1234" not in str(many.value)
+    with pytest.raises(BadInput, match="text") as long:
+        numbers(np.array(["a" * 77]))
+    assert "77" not in str(long.value)

@@ -1,15 +1,19 @@
 """The whole audit of one mechanism, in one call."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings
 
 from discreet.accounting.compose import implies
 from discreet.audit.distinguish import distinguish
-from discreet.audit.meter import drawn, exceeds
-from discreet.audit.replay import FATES, answers, free_draws, replay
+from discreet.audit.meter import exceeds, itemised
+from discreet.audit.replay import FATES, answers, replayed
 from discreet.audit.worlds import Pair, hostile, numbers
 from discreet.errors import DiscreetError
+from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Loss
 from discreet.promise.mechanism import Mechanism
 
 SHOWN = 5
@@ -63,29 +67,39 @@ def check(
     relation = mechanism.guarantee.neighbours
     pairs = list(numbers(relation) if world is None else world)
     odd = hostile(relation) if hostile_values else []
-    ends = pairs[:1] + pairs[-1:]
     found: list[str] = []
     if not implies(mechanism.loss, mechanism.guarantee):
         found.append(f"the loss {mechanism.loss} does not imply epsilon {mechanism.guarantee.epsilon}")
-    fates = FATES if any(free_draws(mechanism, pair) for pair in ends) else FATES[:1]
+    spent: dict[tuple[str, ...], Loss] = {}
     for index, pair in enumerate([*pairs, *odd]):
-        for fate in fates:
-            objections = replay(mechanism, pair, seed=seed + index, fate=fate)
-            found += [f"{objection} [{_where(index, len(pairs))}, free draws {fate}]" for objection in objections]
-    metered = [_metered(mechanism, pair, seed) for pair in ends]
-    found += [over for over in metered if over]
-    if not any(answers(mechanism, pair) for pair in pairs):
-        found.append("it answers on no table of this world: nothing was audited")
-    for pair in ends:
-        if runs:
-            told = distinguish(mechanism, pair.left, pair.right, runs=runs, seed=seed)
-            if told.violated:
-                found.append(str(told))
+        for fate in FATES:
+            run = replayed(mechanism, pair, seed=seed + index, fate=fate)
+            found += [f"{objection} [{_where(index, len(pairs))}, free draws {fate}]" for objection in run.objections]
+            spent[itemised(run.spent)] = run.spent
+            if not run.free:
+                break
+    found += [over for over in (exceeds(loss, mechanism.loss) for loss in spent.values()) if over]
+    answered = next((pair for pair in pairs if answers(mechanism, pair)), None)
+    found += (
+        _words_kept(mechanism, answered) if answered else ["it answers on no table of this world: nothing was audited"]
+    )
+    for pair in (pairs[:1] + pairs[-1:]) if runs else []:
+        told = distinguish(mechanism, pair.left, pair.right, runs=runs, seed=seed)
+        if told.violated:
+            found.append(str(told))
     return Verdict(type(mechanism).__name__, tuple(found), len(pairs) + len(odd))
 
 
-def _metered(mechanism: Mechanism[Any], pair: Pair, seed: int) -> str | None:
-    return exceeds(drawn(mechanism, pair.left, seed=seed), mechanism.loss) if answers(mechanism, pair) else None
+def _words_kept(mechanism: Mechanism[Any], pair: Pair) -> list[str]:
+    """What a release says about itself, against what is true of it."""
+    with catch_warnings(action="ignore"):  # a replay's concern
+        release = mechanism.release(copy(pair.left), Seeded(0))
+    found = []
+    if release.guarantee != mechanism.guarantee:
+        found.append(f"the release says '{release.guarantee}', the mechanism '{mechanism.guarantee}'")
+    if release.provenance.publishable:
+        found.append("the noise was seeded and the release says that it may be published")
+    return found
 
 
 def _where(index: int, pairs: int) -> str:

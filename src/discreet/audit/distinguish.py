@@ -7,6 +7,7 @@ at `delta` is at least ln((p - delta) / q). The claim is wrong if this bound lie
 
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.audit.coverage import proportion_bounds
+from discreet.audit.seen import ADDRESS
+from discreet.audit.worlds import lasting
 from discreet.errors import BadInput
 from discreet.noise.seeded import Seeded
 from discreet.promise.mechanism import Mechanism
 from discreet.promise.release import Release, plain
 
+LARGEST = 2**1023  # of what fits in a float
 CODES = 60  # a column with more distinct values than this is cut into as many ranges
 Columns = npt.NDArray[np.int64]
 
@@ -56,10 +60,10 @@ def distinguish(
     """A lower bound on the epsilon of `mechanism` from `runs` releases on each of two neighbours `x` and `y`."""
     if runs < 100:
         raise BadInput(f"runs is {runs}; a bound needs at least 100 on each side")
-    rng, read = Seeded(seed), feature or _read
-    outputs = [[read(mechanism.release(rows, rng)) for _ in range(runs)] for rows in (x, y)]
-    left, right = _as_columns(*outputs)
+    rng, read, tables = Seeded(seed), feature or _read, (lasting(x), lasting(y))
+    on_x, on_y = ([read(mechanism.release(copy(rows), rng)) for _ in range(runs)] for rows in tables)
     delta, half = float(mechanism.guarantee.delta), runs // 2
+    left, right = _as_columns(on_x, on_y, half)
     miss = (1 - confidence) / 4  # two directions, two probabilities each
     best, name = 0.0, "no event tells them apart"
     for here, there, side in ((left, right, "x"), (right, left, "y")):
@@ -86,21 +90,27 @@ def _leaves(thing: Any) -> Iterator[Any]:
         yield from (leaf for value in thing.values() for leaf in _leaves(value))
     elif isinstance(thing, list):
         yield from (leaf for value in thing for leaf in _leaves(value))
+    elif isinstance(thing, str):
+        yield ADDRESS.sub("", thing)  # where something lies in memory is no part of the answer
     elif thing is not None:
-        yield thing if isinstance(thing, str) else float(thing)
+        yield float(min(max(thing, -LARGEST), LARGEST))
 
 
-def _as_columns(left: list[Any], right: list[Any]) -> tuple[Columns, Columns]:
-    """Outputs as rows of small whole numbers, the same code for the same value (or range of values)."""
+def _as_columns(left: list[Any], right: list[Any], half: int) -> tuple[Columns, Columns]:
+    """Outputs as rows of small whole numbers, the same code for the same value (or range of values).
+
+    Ranges are cut by the training halves alone, so that the event is fixed before the test halves are looked at.
+    """
     rows = [output if isinstance(output, tuple) else (output,) for output in (*left, *right)]
+    training = np.r_[:half, len(left) : len(left) + half]
     if len({len(row) for row in rows}) > 1:
         rows = [(repr(row),) for row in rows]
     columns = []
     for column in zip(*rows, strict=True):
         values = np.array(column if not any(isinstance(leaf, str) for leaf in column) else list(map(str, column)))
-        distinct, codes = np.unique(values, return_inverse=True)
-        if len(distinct) > CODES and values.dtype.kind == "f":
-            edges = np.unique(np.quantile(values, np.linspace(0, 1, CODES + 1)[1:-1]))
+        _, codes = np.unique(values, return_inverse=True)
+        if values.dtype.kind == "f" and len(np.unique(values[training])) > CODES:
+            edges = np.unique(np.quantile(values[training], np.linspace(0, 1, CODES + 1)[1:-1]))
             codes = np.searchsorted(edges, values, side="right")
         columns.append(codes)
     table = np.stack(columns, axis=1)

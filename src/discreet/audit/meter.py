@@ -5,26 +5,30 @@ from typing import Any
 from discreet.accounting.compose import epsilon
 from discreet.audit.replay import Recorder
 from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, Loss, atoms, compose
+from discreet.promise.loss import Loss, atoms
 from discreet.promise.mechanism import Mechanism
 
 DELTAS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)
-FREE = Approximate(0, 0)
 
 
 def drawn(mechanism: Mechanism[Any], rows: Any, *, seed: int = 0) -> Loss:
     """The composition of everything that one run asks the door for."""
     recorder = Recorder(Seeded(seed))
     mechanism.release(rows, recorder)
-    return compose(*(request.loss for request, _ in recorder.log if request.loss != FREE))
+    return recorder.spent
 
 
 def exceeds(spent: Loss, declared: Loss) -> str | None:
     """Where the curve of what was spent lies above the declared one; None if nowhere."""
-    if sorted(map(repr, atoms(spent))) == sorted(map(repr, atoms(declared))):
+    if itemised(spent) == itemised(declared):
         return None
     for delta in DELTAS:
         paid, said = epsilon(spent, delta), epsilon(declared, delta)
         if paid > said * (1 + 1e-9):
             return f"draws cost epsilon {paid:.6g} at delta {delta:g}, the declared loss {said:.6g}"
     return None
+
+
+def itemised(loss: Loss) -> tuple[str, ...]:
+    """The parts of a loss, in an order of their own."""
+    return tuple(sorted(map(repr, atoms(loss))))

@@ -3,8 +3,11 @@
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations_with_replacement, permutations
 from typing import Any
+
+import numpy as np
 
 from discreet.promise.neighbours import Neighbours
 
@@ -12,18 +15,52 @@ FAR = 1e6
 NUMBERS = (0.0, 1.0, 2.0, FAR, math.inf, -math.inf, math.nan)
 TRUTHS = (True, False, None)
 LABELS: tuple[Hashable, ...] = ("a", "b", "c", None, 1, True, math.nan)
+
+
+class Thorn:
+    """An entry that cannot be turned into anything."""
+
+    def _refuse(self, *_: object) -> Any:
+        raise ValueError("a value of the data")
+
+    __str__ = __repr__ = __float__ = __int__ = __index__ = __bool__ = __len__ = __iter__ = __array__ = _refuse
+    __hash__ = __eq__ = __lt__ = __abs__ = _refuse
+
+
+class Prickly(str):
+    """A text that is not itself."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        raise ValueError("a value of the data")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 HOSTILE: tuple[Any, ...] = (
     *(0.0, -0.0, 5e-324, -5e-324, 1e-300, 1e300, -1e300, 1.7976931348623157e308, math.inf, -math.inf, math.nan),
     *(None, True, "", "a", "1e999", b"\xff", 2**200, -(2**63), 1j, [], {}, (1, 2), object()),
+    *(Thorn(), Prickly("a"), 10**5000, Decimal("sNaN"), Decimal("1e999999"), np.longdouble("1e4000")),
+    *(np.complex128(1), np.array([1.0]), np.datetime64("NaT"), np.float32("nan"), "\ud800"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two neighbouring tables."""
+    """Two neighbouring tables. What can be read only once, a generator say, is read here."""
 
-    left: list[Any]
-    right: list[Any]
+    left: Any
+    right: Any
+
+    def __post_init__(self) -> None:
+        for side in ("left", "right"):
+            object.__setattr__(self, side, lasting(getattr(self, side)))
+
+
+def lasting(rows: Any) -> Any:
+    """Rows that can be read again and again."""
+    return list(rows) if isinstance(rows, Iterator) else rows
 
 
 def neighbours_of(rows: Sequence[Any], values: Sequence[Any], relation: Neighbours) -> Iterator[Pair]:

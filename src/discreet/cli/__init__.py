@@ -3,6 +3,8 @@
 Exit codes: 0 done; 1 a fault of ours; 2 what was asked cannot be done; 3 refused; 4 over budget.
 """
 
+import io
+import os
 import sys
 
 from discreet.errors import DiscreetError, OverBudget, Refused
@@ -23,8 +25,15 @@ def main() -> None:
     """Run the command line; an error of ours becomes one line and an exit code, never a traceback."""
     from discreet.cli.app import app
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another one
     try:
         app()
     except DiscreetError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.exit(exit_code(error))
+    except OSError as error:  # a full disk, say
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more
+        sys.exit(1)

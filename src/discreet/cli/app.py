@@ -1,7 +1,6 @@
 """The commands."""
 
 import json
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -73,4 +72,4 @@ def explain(
 
 
 def _print(record: Any) -> None:
-    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    typer.echo(json.dumps(record, indent=2, allow_nan=False))  # in ASCII: whatever the terminal, nothing is lost

@@ -7,7 +7,6 @@ of either to the compiled sampler `bulk`: one law, three engines, one set of tes
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, lru_cache
-from importlib.util import find_spec
 from typing import Final, Protocol
 
 import numpy as np
@@ -97,5 +96,9 @@ def bulk_gaussian(size: int, sigma: int, words: Words) -> Integers | None:
 
 @cache
 def compiled() -> bool:
-    """Whether numba (the extra `fast`) is installed."""
-    return find_spec("numba") is not None
+    """Whether numba (the extra `fast`) is installed and loads: the number of values must not decide on an error."""
+    try:
+        import discreet.noise.bulk  # noqa: F401
+    except Exception:  # noqa: BLE001  whatever keeps it from loading
+        return False
+    return True

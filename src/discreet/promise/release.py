@@ -8,6 +8,8 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from discreet.errors import Refused
 from discreet.promise.exact import show
 from discreet.promise.guarantee import Guarantee
@@ -98,7 +100,8 @@ class Release(Generic[T]):
 
     def to_json(self, confidence: float | None = None, *, indent: int | None = 2) -> str:
         """The release as JSON, with its provenance."""
-        return json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair, as JSON writes it
 
     def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
         """Draw the answer with its interval (needs matplotlib, the extra `plot`); returns the axes."""
@@ -152,11 +155,19 @@ class Mapped:
     sampling: None = None
     privacy: None = None
 
+    @property
+    def confidence(self) -> float:
+        """The declared confidence, or the usual one."""
+        return float(getattr(self.inner, "confidence", 0.95))
+
     def interval(self, confidence: float) -> Interval:
         """Both ends mapped, in order."""
         inner = self.inner.interval(confidence)
-        ends = (self.function(inner.low), self.function(inner.high))
-        low, high = ends if ends[0] <= ends[1] else ends[::-1]
+        try:
+            first, second = self.function(inner.low), self.function(inner.high)
+            low, high = (first, second) if np.all(first <= second) else (second, first)
+        except Exception:  # noqa: BLE001  log at 0, say: the answer stands, its error bar does not
+            raise Refused("no interval: the function has no value, or none to compare, at one of its ends") from None
         return replace(inner, low=low, high=high, about=f"a function of {inner.about}")
 
 
@@ -171,7 +182,7 @@ def plain(thing: Any) -> Any:
             return float(thing)
         case float():
             return thing if abs(thing) < float("inf") else None
-        case range():
+        case range() | bytes():
             return repr(thing)
         case Mapping():
             return {str(key): plain(value) for key, value in thing.items()}
@@ -179,7 +190,7 @@ def plain(thing: Any) -> Any:
             return [plain(item) for item in thing]
     if hasattr(thing, "tolist"):
         return plain(thing.tolist())
-    if is_dataclass(thing):
+    if is_dataclass(thing) and not isinstance(thing, type):
         return {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
     return str(thing)
 

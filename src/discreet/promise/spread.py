@@ -24,7 +24,7 @@ class Interval:
     @property
     def name(self) -> str:
         """What to call it."""
-        percent = f"{100 * self.confidence:g}%"
+        percent = f"{100 * self.confidence:.15g}%"
         return f"{percent} confidence interval" if self.population else f"{percent} noise interval"
 
 

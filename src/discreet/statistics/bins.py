@@ -5,9 +5,9 @@ Promise
          no bin, missing entries among them, has the last index of all, `other`: every entry is in exactly one bin.
 """
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-from importlib.util import find_spec
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.promise.exact import is_number
-from discreet.statistics.rows import column, key, name, numbers, numbers_of
+from discreet.statistics.rows import column, key, numbers, numbers_of
 
 LARGE: Final = 200_000  # entries from which the compiled pass is worth its import
 Indices = npt.NDArray[np.int64]
@@ -24,28 +24,26 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """Listed categories, by canonical key."""
+    """Listed categories, by canonical key, and as they were given."""
 
     keys: tuple[Hashable, ...]
+    names: tuple[Any, ...] = field(compare=False)
 
     @classmethod
     def of(cls, listed: Any) -> "Categories":
         """From any list of categories, each named once."""
-        keys = tuple(key(entry) for entry in listed)
-        if not keys:
+        names = tuple(_listed(listed, "categories"))
+        if not names:
             raise BadInput("categories is empty; list the public categories, or leave it out and give delta > 0")
-        twice = sorted({str(name(one)) for one in keys if keys.count(one) > 1}) if len(set(keys)) < len(keys) else []
+        keys = tuple(key(entry) for entry in names)
+        times = Counter(keys)
+        twice = [str(entry) for entry, one in zip(names, keys, strict=True) if times[one] > 1]
         if twice:
             raise BadInput(f"categories lists {', '.join(twice[:5])} more than once; name each category once")
-        return cls(keys)
+        return cls(keys, names)
 
     def __len__(self) -> int:
         return len(self.keys)
-
-    @property
-    def names(self) -> tuple[Any, ...]:
-        """The categories as they were given."""
-        return tuple(name(one) for one in self.keys)
 
     def indices(self, rows: Any) -> Indices:
         """The place of each entry in the list; len(self) for any other. [I1]"""
@@ -67,12 +65,13 @@ class Edges:
     @classmethod
     def of(cls, listed: Any) -> "Edges":
         """From at least two finite, increasing numbers."""
-        edges = list(listed)
-        if len(edges) < 2 or not all(is_number(edge) for edge in edges):
-            raise BadInput(f"edges has {len(edges)} entries; give at least two finite numbers in increasing order")
+        given = _listed(listed, "edges")
+        if len(given) < 2 or not all(is_number(edge) for edge in given):
+            raise BadInput(f"edges has {len(given)} entries; give at least two finite numbers in increasing order")
+        edges = tuple(float(edge) for edge in given)
         if any(not low < high for low, high in pairwise(edges)):
-            raise BadInput("edges are not increasing; give each edge once, in increasing order")
-        return cls(tuple(float(edge) for edge in edges))
+            raise BadInput("edges are not increasing (as floats); give each edge once, in increasing order")
+        return cls(edges)
 
     def __len__(self) -> int:
         return len(self.edges) - 1
@@ -93,11 +92,23 @@ class Edges:
 Bins = Categories | Edges
 
 
+def _listed(given: Any, what: str) -> list[Any]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise BadInput(f"{what} is {given!r}; give a list")
+    return list(given.tolist() if isinstance(given, np.ndarray) else given)
+
+
 def counts(bins: Bins, rows: Any) -> Indices:
     """How many entries each bin holds, `other` last."""
     values = column(rows)
-    if isinstance(bins, Edges) and len(values) >= LARGE and find_spec("numba") is not None:
-        from discreet.statistics.fast_bins import counts_between
-
+    if isinstance(bins, Edges) and len(values) >= LARGE:
+        try:
+            from discreet.statistics.fast_bins import counts_between
+        except Exception:  # noqa: BLE001  no numba, or one that does not load: the size alone must not raise
+            return _plainly(bins, values)
         return counts_between(numbers_of(values), np.array(bins.edges))
-    return np.bincount(bins.indices(rows), minlength=len(bins) + 1).astype(np.int64)
+    return _plainly(bins, values)
+
+
+def _plainly(bins: Bins, values: npt.NDArray[Any]) -> Indices:
+    return np.bincount(bins.indices(values), minlength=len(bins) + 1).astype(np.int64)

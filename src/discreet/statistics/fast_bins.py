@@ -1,7 +1,8 @@
 """Counting numbers between edges in one compiled pass, for large columns: the same counts as `Edges.indices`.
 
-The bin is guessed from equal spacing and then settled by comparing with the edges themselves, so that rounding in the
-guess decides nothing. [I1] of statistics/bins.py holds as for the plain path, which a test compares.
+The bin is guessed from equal spacing and checked against the edges themselves, so that rounding in the guess decides
+nothing; where the guess is wrong, the bin is searched. [I1] of statistics/bins.py holds as for the plain path, which a
+test compares.
 """
 
 import numba
@@ -19,16 +20,15 @@ def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float6
 def _count(values, edges):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
     bins = len(edges) - 1
     low, high = edges[0], edges[bins]
-    per_unit = bins / (high - low)
+    per_unit = bins / (high - low)  # 0 or infinite for ranges at the ends of the floats
     found = np.zeros(bins + 1, dtype=np.int64)
     for value in values:
         if not low <= value <= high:  # NaN too
             found[bins] += 1
             continue
-        place = min(int((value - low) * per_unit), bins - 1)
-        while value < edges[place]:
-            place -= 1
-        while place < bins - 1 and value >= edges[place + 1]:
-            place += 1
+        guess = (value - low) * per_unit
+        place = int(guess) if guess < bins else bins - 1  # NaN too: an index is never made of it
+        if value < edges[place] or (place < bins - 1 and value >= edges[place + 1]):
+            place = min(np.searchsorted(edges, value, side="right") - 1, bins - 1)
         found[place] += 1
     return found

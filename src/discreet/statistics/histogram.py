@@ -65,7 +65,7 @@ class Tally:
     def __getitem__(self, wanted: object) -> int:
         canonical = [key(one) for one in self.keys]
         if key(wanted) not in canonical:
-            shown = ", ".join(str(one) for one in self.keys[:8]) + (", ..." if len(self.keys) > 8 else "")
+            shown = ", ".join(label(one) for one in self.keys[:8]) + (", ..." if len(self.keys) > 8 else "")
             raise BadInput(f"{wanted!r} is not among the categories ({shown})")
         return int(self.counts[canonical.index(key(wanted))])
 
@@ -79,12 +79,20 @@ class Tally:
         return self.counts / whole if whole > 0 else np.zeros(len(self.counts))
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{_label(one)}: {count}" for one, count in zip(self.keys[:8], self.counts, strict=False))
+        if not self.keys:
+            return f"no bin reached the threshold of {self.threshold}"
+        shown = ", ".join(f"{label(one)}: {count}" for one, count in zip(self.keys[:8], self.counts, strict=False))
         return shown + (f", ... ({len(self.keys)} bins)" if len(self.keys) > 8 else "")
 
 
-def _label(one: Any) -> str:
-    return f"{one[0]:g} to {one[1]:g}" if isinstance(one, tuple) else str(one)
+def label(one: Any) -> str:
+    """A bin's name in a line for people: nothing in it can move the cursor or begin a new line."""
+    match one:
+        case None:
+            return "missing"
+        case (float(low), float(high)):
+            return f"{low:g} to {high:g}"
+    return str(one) if str(one).isprintable() else ascii(str(one))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, is_number
-from discreet.promise.guarantee import Guarantee
+from discreet.promise.exact import Number, is_number, show
+from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Loss
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.statistics.proportion import Alternative, KnownSize, PrivateSize, Proportion, check_share
+from discreet.statistics.proportion import (
+    Alternative,
+    KnownSize,
+    PrivateSize,
+    Proportion,
+    check_alternative,
+    check_share,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,8 @@ class ProportionTest:
 
     def __post_init__(self) -> None:
         check_share(self.null)
-        KnownSize(0.0, 1, 1.0).p_value(self.null, self.alternative)
+        check_alternative(self.alternative)
+        check_budget(self.epsilon, 0, None)
 
     @property
     def _proportion(self) -> Proportion:
@@ -74,5 +82,5 @@ class ProportionTest:
             share.guarantee,
             share.provenance,
             Tested(share.value, p_value),
-            name=f"test that the share is {self.null:g} ({self.alternative})",
+            name=f"test that the share is {show(self.null)} ({self.alternative})",
         )

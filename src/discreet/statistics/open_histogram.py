@@ -48,6 +48,7 @@ from discreet.statistics.histogram import Tally
 from discreet.statistics.rows import MISSING, column, key, name, numbers, public_size
 
 MANY: Final = 10**9  # stands for the number of people where that is private
+EXACT: Final = 2**53  # whole numbers below it are exact as floats
 
 
 def _sensitivity(neighbours: Neighbours) -> int:
@@ -140,8 +141,12 @@ class SparseHistogram:
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
-        if not len(self.keys):
-            raise BadInput(f"{self.keys} is empty; give a range with at least one whole number")
+        if not isinstance(self.keys, range) or not self.keys:
+            raise BadInput(f"{self.keys!r} is empty or no range; give a range with at least one whole number")
+        if max(abs(self.keys[0]), abs(self.keys[-1])) >= EXACT:
+            raise BadInput(
+                f"{self.keys} has whole numbers beyond 2^53, which are not exact as floats; take smaller ones"
+            )
         if not (is_number(self.spurious) and 1e-6 <= self.spurious <= 1000):
             raise BadInput(f"spurious is {self.spurious!r}; the expected number of empty bins shown is 1e-6 to 1000")
 
@@ -196,7 +201,8 @@ class SparseHistogram:
 
     def _places(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """The place of each number in the range; len(range) for all that is no member."""
-        inside = np.isfinite(values) & (values == np.rint(values)) & (np.abs(values) < 2**53)
+        with np.errstate(all="ignore"):  # numpy would warn of a signalling NaN
+            inside = np.isfinite(values) & (values == np.rint(values)) & (np.abs(values) < EXACT)
         whole = np.where(inside, values, 0).astype(np.int64) - self.keys.start
         place, remainder = np.divmod(whole, self.keys.step)
         member = inside & (remainder == 0) & (place >= 0) & (place < len(self.keys))

@@ -26,7 +26,6 @@ Source
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -47,6 +46,8 @@ from discreet.statistics.rows import public_size, truths
 Alternative = Literal["two-sided", "greater", "less"]
 SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine
 BLOCKS: Final = 20_000
+FAR: Final = 45  # e^-45 is 3e-20
+CLOSE: Final = 1e-13  # how closely the ends of an interval are found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +75,14 @@ class Proportion:
         """The noisy share."""
         yes = truths(rows)
         size = public_size(yes, self.neighbours)
-        ayes = int(np.count_nonzero(yes))
+        ayes, drawn = int(np.count_nonzero(yes)), float(1 / laplace_scale(1, self.epsilon))  # [O3]: the noise as drawn
         spread: KnownSize | PrivateSize
         if size is not None:
             noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [O1]
-            spread = KnownSize(noisy + _centred(rng), size, float(self.epsilon))
+            spread = KnownSize(noisy + _centred(rng), size, drawn)
         else:
             both = rng.blur(np.array([ayes, len(yes) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))  # [O2]
-            spread = PrivateSize(int(both[0]) + _centred(rng), int(both[1]) + _centred(rng), float(self.epsilon))
+            spread = PrivateSize(int(both[0]) + _centred(rng), int(both[1]) + _centred(rng), drawn)
         provenance = Provenance("Proportion", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")
 
@@ -116,14 +117,15 @@ class KnownSize:
 
     def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
         """Exactly uniform if the population's share is `null`. [O3]"""
-        right = upper_tail(self.size, check_share(null), self.noisy, self.epsilon)
-        return one_or_two_sided(right, alternative)
+        p = check_share(null)
+        right = upper_tail(self.size, p, self.noisy, self.epsilon)
+        return one_or_two_sided(lower_tail(self.size, p, self.noisy, self.epsilon), right, alternative)
 
     def interval(self, confidence: float) -> Interval:
         """All shares that the two-sided test at level 1 - confidence does not reject. [O3]"""
         miss = (1 - confidence) / 2
-        low = _solve(lambda p: upper_tail(self.size, p, self.noisy, self.epsilon), miss)
-        high = _solve(lambda p: upper_tail(self.size, p, self.noisy, self.epsilon), 1 - miss)
+        low = least_share(self.size, self.noisy, self.epsilon, miss)
+        high = 1 - least_share(self.size, self.size - self.noisy, self.epsilon, miss)  # the no entries
         return Interval(low, high, confidence, "the population's share", population=True)
 
 
@@ -167,9 +169,8 @@ class PrivateSize:
         p, miss = check_share(null), 1e-3
         small, large = self._sizes(1 - miss)
         right = upper_tail(large, p, self.ayes, self.epsilon)  # the tail grows with n
-        left = 1 - upper_tail(small, p, self.ayes, self.epsilon)
-        sides = {"greater": right, "less": left, "two-sided": 2 * min(left, right)}
-        return min(1.0, sides[_checked(alternative)] + miss)
+        left = lower_tail(small, p, self.ayes, self.epsilon)
+        return min(1.0, one_or_two_sided(left, right, alternative) + miss)
 
     def interval(self, confidence: float) -> Interval:
         """The yes count's interval and the no count's, intersected, at the ends of a band for n. [O3]"""
@@ -178,8 +179,8 @@ class PrivateSize:
         small, large = self._sizes(1 - band)
 
         def ends(noisy: float) -> tuple[float, float]:
-            low = _solve(lambda p: upper_tail(large, p, noisy, self.epsilon), each)
-            return low, _solve(lambda p: upper_tail(small, p, noisy, self.epsilon), 1 - each)
+            low = least_share(large, noisy, self.epsilon, each)
+            return low, 1 - least_share(small, small - noisy, self.epsilon, each)
 
         (low_yes, high_yes), (low_no, high_no) = ends(self.ayes), ends(self.noes)
         low, high = sorted((max(low_yes, 1 - high_no), min(high_yes, 1 - low_no)))
@@ -189,31 +190,47 @@ class PrivateSize:
 def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
     """P(Bin(size, p) + N >= noisy) = E F(X - noisy), N canonical noise; increasing in p and in size. [O3]
 
-    Beyond about 40 / epsilon of `noisy`, F is 0 or 1 to 17 digits. Where the window holds very many whole numbers
-    they are taken in blocks at their upper ends, so that the tail is rounded up by less than one part in 200.
+    F(x - noisy) rises from 0 to 1 over the whole numbers x, so that its mean is the sum of its rises times the chance
+    of X beyond them: positive terms, no digits lost. Only those x matter that lie within about 45 / epsilon of `noisy`
+    and within the reach of X (by Bernstein's inequality all but e^-45 of it); the others make one step at each end.
+    Where very many are left they are taken in blocks at their upper ends. So the tail is rounded up, by less than one
+    part in 200.
     """
-    from scipy.special import bdtr
+    from scipy.special import betainc
 
-    reach = math.ceil(45 / epsilon) + 2
-    first, last = max(0, math.floor(noisy) - reach), min(size, math.ceil(noisy) + reach)
-    if last < 0:
-        return 1.0
-    if first > size:
-        return 0.0
+    reach, room = math.ceil(FAR / epsilon) + 2, math.sqrt(2 * FAR * size * p * (1 - p)) + FAR
+    first = min(size, max(0, math.floor(noisy) - reach, math.floor(size * p - room)))
+    last = max(first, min(size, math.ceil(noisy) + reach, math.ceil(size * p + room)))
     width = max(1, math.ceil((last - first + 1) / BLOCKS))
-    ends = np.minimum(np.arange(first, last + width, width) + width - 1, last)
-    ends = np.unique(ends)
-    cumulative = np.where(ends >= size, 1.0, bdtr(ends.astype(np.float64), size, p)) if size else np.ones(len(ends))
-    before = 0.0 if first == 0 else float(bdtr(float(first - 1), size, p))
-    mass = np.diff(np.concatenate([[before], cumulative]))
-    return float(min(1.0, mass @ tulap_cdf(ends - noisy, epsilon) + (1.0 - cumulative[-1])))
+    ends = np.unique(np.append(np.arange(first, last, width), [last, size])).astype(np.float64)
+    below = tulap_cdf(ends - noisy, epsilon)
+    beyond = betainc(ends[:-1] + 1, size - ends[:-1], p)  # P(X > end)
+    return float(min(1.0, below[0] + np.diff(below) @ beyond))
 
 
-def one_or_two_sided(right: float, alternative: Alternative) -> float:
-    """A p-value from the upper tail of a continuous law."""
-    return {"greater": right, "less": 1 - right, "two-sided": min(1.0, 2 * min(right, 1 - right))}[
-        _checked(alternative)
-    ]
+def lower_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
+    """P(Bin(size, p) + N <= noisy): the upper tail of the no entries, rounded up as well. [O3]"""
+    return upper_tail(size, 1 - p, size - noisy, epsilon)
+
+
+def least_share(size: int, noisy: float, epsilon: float, target: float) -> float:
+    """The share at which the upper tail, increasing, meets a target; an end of [0, 1] if it never does. [O3]"""
+    from scipy.optimize import brentq
+
+    def above(p: float) -> float:
+        return upper_tail(size, p, noisy, epsilon) - target
+
+    if above(0.0) >= 0:
+        return 0.0
+    if above(1.0) <= 0:
+        return 1.0
+    return max(0.0, float(brentq(above, 0.0, 1.0, xtol=CLOSE)) - 2 * CLOSE)
+
+
+def one_or_two_sided(left: float, right: float, alternative: Alternative) -> float:
+    """A p-value from the two tails of a continuous law."""
+    sides = {"greater": right, "less": left, "two-sided": min(1.0, 2 * min(left, right))}
+    return sides[check_alternative(alternative)]
 
 
 def check_share(null: object) -> float:
@@ -223,23 +240,11 @@ def check_share(null: object) -> float:
     return float(null)  # type: ignore[arg-type]
 
 
-def _checked(alternative: object) -> Any:
+def check_alternative(alternative: object) -> Any:
+    """A direction."""
     if alternative not in ("two-sided", "greater", "less"):
         raise BadInput(f"alternative is {alternative!r}; give 'two-sided', 'greater' or 'less'")
     return alternative
-
-
-def _solve(tail: Callable[[float], float], target: float) -> float:
-    """The p in [0, 1] at which an increasing function meets a target, by bisection; an end if it never does."""
-    low, high = 0.0, 1.0
-    if tail(low) >= target:
-        return low
-    if tail(high) <= target:
-        return high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle) < target else (low, middle)
-    return (low + high) / 2
 
 
 def _noise_sd(epsilon: float) -> float:

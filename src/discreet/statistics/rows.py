@@ -2,11 +2,16 @@
 
 Promise
     [R1] Each entry is turned into a truth value, a number or a key by a fixed function of that entry alone, which
-         never raises: what cannot be understood becomes the public default (no, not-a-number, missing).
+         never raises nor warns: what cannot be understood becomes the public default (no, not-a-number, missing).
+    [R2] How a column is read, and whether it is refused, is decided by its declared type, never by what it holds: one
+         missing or odd entry changes the reading of no other.
 """
 
 import math
 from collections.abc import Hashable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -16,38 +21,101 @@ from discreet.errors import BadInput
 from discreet.promise.neighbours import Neighbours
 
 MISSING: Final = None
+NO_NUMBERS: Final = {"U": "text", "T": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records"}
+LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
 
 
 def column(rows: Any) -> npt.NDArray[Any]:
     """One column as a one-dimensional array; lists keep their entries as they are, whatever they are."""
     if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
-        raise BadInput(f"the data are {_kind(rows)}; give one column: a list, an array or a series")
+        raise BadInput(f"the data are of type {type(rows).__name__}; give one column: a list, an array or a series")
     if isinstance(rows, np.ma.MaskedArray):  # np.asarray would show what the mask hides
-        rows = np.ma.filled(rows.astype(object), MISSING)
-    rows = _with_nulls_as_none(rows)
-    if hasattr(rows, "__array__"):
-        values = np.asarray(rows)
-        if values.ndim != 1:
-            raise BadInput(f"the data have shape {values.shape}; give one column, for example table[:, 0]")
-        if values.dtype.kind == "c":
-            raise BadInput("the data are complex numbers; give real ones")
-        return values
-    entries = list(rows)
-    values = np.empty(len(entries), dtype=object)
-    for index, entry in enumerate(entries):  # one by one: numpy would unpack entries that are lists themselves
+        return _unmasked(rows)
+    if isinstance(rows, np.ndarray):
+        return _checked(np.asarray(rows))
+    return _declared(rows) if hasattr(rows, "__array__") else _objects(rows)
+
+
+def _checked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Real and one-dimensional; the message does not tell the number of rows, which may be private."""
+    if values.ndim != 1:
+        raise BadInput(f"the data have the shape of {values.ndim} dimensions; give one column, for example table[:, 0]")
+    if values.dtype.kind == "c":
+        raise BadInput("the data are complex numbers; give real ones")
+    return numbers_of(values) if values.dtype.type is np.longdouble else values
+
+
+def _objects(entries: Iterable[Any]) -> npt.NDArray[Any]:
+    """Entries as they are: numpy left alone would unpack those that are lists themselves."""
+    listed = list(entries)
+    values = np.empty(len(listed), dtype=object)
+    for index, entry in enumerate(listed):
         values[index] = entry
     return values
 
 
-def _with_nulls_as_none(rows: Any) -> Any:
-    """Arrow and polars columns that hold nulls, entry by entry.
+def _unmasked(rows: Any) -> npt.NDArray[Any]:
+    """A masked array with None where the mask is."""
+    data = _checked(np.asarray(rows.data))
+    if data.dtype.kind not in "biufOUS":
+        raise BadInput(f"the data are masked {NO_NUMBERS.get(data.dtype.kind, 'entries')}; give them without a mask")
+    values = data.astype(object)
+    values[np.ma.getmaskarray(rows)] = MISSING
+    return values
 
-    As numpy arrays, one null would turn all whole numbers into floats (and round large ones), and the null of a
-    dictionary column would read as its last category: one person's entry would change how all others are read.
+
+def _declared(rows: Any) -> npt.NDArray[Any]:
+    """A column of pandas, polars, Arrow and their like, read as its declared type says. [R2]
+
+    Left to numpy, one missing entry may turn whole numbers into floats (and round the large ones), dates into objects
+    and texts into others; the null of a dictionary may read as its last category; and an entry may raise. The type is
+    read off the column without its rows. Numbers and dates go to numpy if they arrive there as declared, else entry by
+    entry, where each keeps its value; everything else goes entry by entry.
     """
-    nulls = getattr(rows, "null_count", 0)
-    listed = getattr(rows, "to_pylist", getattr(rows, "to_list", None))
-    return listed() if listed is not None and (nulls() if callable(nulls) else nulls) else rows
+    if hasattr(getattr(rows, "type", None), "index_type"):  # Arrow's dictionaries
+        rows = rows.cast(rows.type.value_type)
+    bare = _array(_slice(rows, 0, 0))
+    if bare is not None and _checked(bare).dtype.kind in "biufmM":
+        values = _array(rows)
+        if values is not None and values.dtype == bare.dtype:
+            return _checked(values)
+    return _objects(_entries(rows))
+
+
+def _array(rows: Any) -> npt.NDArray[Any] | None:
+    """As numpy has it; None where it cannot."""
+    try:
+        return np.asarray(rows)
+    except Exception:  # noqa: BLE001  [R1]
+        return None
+
+
+def _slice(rows: Any, start: int, stop: int) -> Any:
+    """Rows by place: pandas' own brackets would look for labels."""
+    return getattr(rows, "iloc", rows)[start:stop]
+
+
+def _entries(rows: Any) -> list[Any]:
+    """A column's entries; where some cannot be had (a year beyond 9999, a text that is none) they are missing. [R1]"""
+    try:
+        return _listed(rows)
+    except Exception:  # noqa: BLE001  [R1]: then one by one, by the same function
+        return [_entry(_slice(rows, place, place + 1)) for place in range(len(rows))]
+
+
+def _entry(row: Any) -> Any:
+    try:
+        return _listed(row)[0]
+    except Exception:  # noqa: BLE001  [R1]
+        return MISSING
+
+
+def _listed(rows: Any) -> list[Any]:
+    if hasattr(rows, "to_pylist"):  # Arrow
+        return list(rows.to_pylist())
+    if hasattr(rows, "astype"):  # pandas
+        return list(np.asarray(rows.astype(object)))
+    return list(rows.to_list() if hasattr(rows, "to_list") else rows)  # polars, and others
 
 
 def public_size(values: npt.NDArray[Any], neighbours: Neighbours) -> int | None:
@@ -76,18 +144,21 @@ def numbers(rows: Any) -> npt.NDArray[np.float64]:
 
 def numbers_of(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """A column as floats. A declared type that holds no numbers is refused; an entry never is. [R1]"""
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64, copy=False)
-    if values.dtype.kind != "O":
-        raise BadInput(f"the data are of type {values.dtype}; numbers are needed; convert the column first")
-    return np.array([_number(entry) for entry in values], dtype=np.float64)
+    with np.errstate(all="ignore"):  # numpy would warn of an entry that is too large
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64, copy=False)
+        if values.dtype.kind != "O":
+            seen = NO_NUMBERS.get(values.dtype.kind, f"of type {values.dtype.name}")
+            raise BadInput(f"the data are {seen}; numbers are needed; convert the column first")
+        return np.array([_number(entry) for entry in values], dtype=np.float64)
 
 
 def _number(entry: Any) -> float:
+    """By type first: whatever else can be turned into a float might warn, or run somebody's code."""
     try:
-        return float(entry) if not isinstance(entry, str | bytes) else float("nan")
+        return float(entry) if isinstance(entry, float | int | Real | Decimal | np.bool_) else math.nan
     except Exception:  # noqa: BLE001  [R1]: whatever an entry is, it does not raise
-        return float("nan")
+        return math.nan
 
 
 def key(entry: Any) -> Hashable:
@@ -95,30 +166,58 @@ def key(entry: Any) -> Hashable:
 
     Plain equality would not do: 1, 1.0 and True are equal, and which of them names the bin would depend on their order.
     """
-    if isinstance(entry, np.generic):
-        entry = entry.item()
-    if isinstance(entry, str):
-        return str(entry)
-    if isinstance(entry, bool):
-        return (bool, entry)
-    if isinstance(entry, int):
-        return int(entry)
-    if isinstance(entry, float):
-        if math.isnan(entry):
-            return MISSING
-        return int(entry) if entry.is_integer() else (float, float(entry))
-    if entry is None:
-        return MISSING
     try:
-        return (type(entry).__name__, str(entry))
+        return _key(entry)
     except Exception:  # noqa: BLE001  [R1]
         return MISSING
 
 
+def _key(entry: Any) -> Hashable:
+    if isinstance(entry, np.generic):
+        entry = _as_python(entry)
+    elif isinstance(entry, np.ndarray):
+        entry = entry.tolist()
+    if isinstance(entry, str):
+        return str.__str__(entry)  # of a subclass the text, not what it says of itself
+    if isinstance(entry, bool):
+        return (bool, entry)
+    if isinstance(entry, int):
+        whole = int.__int__(entry)
+        return whole if -LONG < whole < LONG else ("int", hex(whole))
+    if isinstance(entry, float):
+        return _key_of_number(float.__float__(entry))
+    if isinstance(entry, Decimal | Fraction):
+        return _key_of_number(entry)
+    if isinstance(entry, tuple):
+        return (tuple, tuple(_key(part) for part in entry))
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):  # pandas' missing entries
+        return MISSING
+    text = repr(entry) if isinstance(entry, bytes) else str(entry)
+    return (type(entry).__name__, str.__str__(text))
+
+
+def _key_of_number(number: float | Decimal | Fraction) -> Hashable:
+    if number != number:  # noqa: PLR0124  not a number
+        return MISSING
+    whole = int(number) if -LONG < number < LONG else None
+    if whole == number:
+        return whole
+    return (float, number) if isinstance(number, float) else _key_of_number(float(number))
+
+
+def _as_python(entry: np.generic) -> Any:
+    """A numpy scalar as Python's own; nanoseconds as microseconds, which Python has."""
+    if isinstance(entry, np.datetime64 | np.timedelta64):
+        coarse = entry.astype(f"{entry.dtype.kind}8[us]")
+        entry = coarse if coarse == entry and np.datetime_data(entry.dtype)[0] == "ns" else entry
+        plain = entry.item()
+        return f"{entry}" if isinstance(plain, int) else plain
+    return float(entry) if isinstance(entry, np.longdouble) else entry.item()
+
+
 def name(canonical: Hashable) -> Any:
     """A canonical key as the entry that it stands for."""
-    return canonical[1] if isinstance(canonical, tuple) else canonical
-
-
-def _kind(rows: object) -> str:
-    return f"of type {type(rows).__name__}"
+    if not isinstance(canonical, tuple):
+        return canonical
+    kind, entry = canonical
+    return tuple(name(part) for part in entry) if kind is tuple else entry

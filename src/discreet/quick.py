@@ -38,7 +38,7 @@ def count(
     >>> r.interval(0.999).low <= 900 <= r.interval(0.999).high or "once in a thousand"
     True
     """
-    return Count(epsilon, _relation(neighbours), _name(unit)).release(x, rng or Secure())
+    return Count(epsilon, _relation(neighbours), _name(unit)).release(x, _door(rng))
 
 
 def proportion(
@@ -55,7 +55,7 @@ def proportion(
     >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0).value <= 1
     True
     """
-    return Proportion(epsilon, _relation(neighbours), _name(unit)).release(x, rng or Secure())
+    return Proportion(epsilon, _relation(neighbours), _name(unit)).release(x, _door(rng))
 
 
 def test_proportion(
@@ -74,7 +74,7 @@ def test_proportion(
     >>> discreet.test_proportion([1] * 90 + [0] * 10, 0.5, epsilon=2.0).value.decide(0.01)
     True
     """
-    return ProportionTest(null, epsilon, alternative, _relation(neighbours), _name(unit)).release(x, rng or Secure())
+    return ProportionTest(null, epsilon, alternative, _relation(neighbours), _name(unit)).release(x, _door(rng))
 
 
 # pytest would take the verb for a test wherever it is imported
@@ -111,7 +111,7 @@ def histogram(
         raise BadInput("both categories and edges are given; give one of them")
     if isinstance(categories, str | bytes):
         raise BadInput(f"categories is the text {categories!r}; give a list of categories")
-    long_range = isinstance(categories, range) and len(categories) > LISTED
+    long_range = isinstance(categories, range) and len(categories[: LISTED + 1]) > LISTED
     if noise != "laplace" and (long_range or (categories is None and edges is None)):
         raise BadInput(f"noise is {noise!r}; bins that are not listed are drawn with 'laplace' noise")
     if long_range:
@@ -122,7 +122,7 @@ def histogram(
         mechanism = Histogram(Edges.of(edges), epsilon, delta, noise, relation, unit)
     else:
         mechanism = OpenHistogram(epsilon, delta, relation, unit)
-    return mechanism.release(x, rng or Secure())
+    return mechanism.release(x, _door(rng))
 
 
 def _relation(neighbours: Neighbours | str) -> Neighbours:
@@ -130,6 +130,14 @@ def _relation(neighbours: Neighbours | str) -> Neighbours:
         return Neighbours(neighbours)
     except ValueError:
         raise BadInput(f"neighbours is {neighbours!r}; give 'replace' or 'add_or_remove'") from None
+
+
+def _door(rng: Randomness | None) -> Randomness:
+    if rng is None:
+        return Secure()
+    if not hasattr(rng, "blur"):
+        raise BadInput(f"rng is {rng!r}; leave it out for secret noise, or give Seeded(1) in a test")
+    return rng
 
 
 def _name(unit: object) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.audit.worlds import HOSTILE
+from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
 from discreet.statistics.bins import Categories, Edges, counts
 
@@ -18,8 +18,8 @@ from discreet.statistics.bins import Categories, Edges, counts
 @pytest.mark.claim("I1")
 def test_every_odd_entry_is_in_exactly_one_bin() -> None:
     for bins in (Categories.of(["a", 1, True]), Edges.of([0, 1, 2])):
-        found = counts(bins, list(HOSTILE))
-        assert found.sum() == len(HOSTILE)
+        found = counts(bins, [*HOSTILE, *THORNS])
+        assert found.sum() == len(HOSTILE) + len(THORNS)
         assert len(found) == len(bins) + 1
 
 

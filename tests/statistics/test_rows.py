@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.audit.worlds import HOSTILE
+from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
 from discreet.statistics.rows import column, key, name, numbers, truths
 
@@ -53,7 +53,7 @@ def test_equal_but_different_entries_have_different_keys() -> None:
     assert key(0.0) == key(-0.0)
     assert repr(name(key(-0.0))) == "0"
     assert key(np.int64(3)) == key(3)
-    for entry in HOSTILE:
+    for entry in (*HOSTILE, *THORNS):
         hash(key(entry))
 
 
@@ -178,7 +178,7 @@ def test_no_entry_warns() -> None:
         assert numbers(np.array([np.longdouble("1e4000")])).tolist() == [math.inf]
         assert math.isnan(numbers(np.array([0x7FA00000], dtype=np.uint32).view(np.float32))[0])  # a signalling NaN
         assert np.isnan(numbers([np.complex128(1), np.array([1.0]), 1j])).all()
-        for entry in HOSTILE:
+        for entry in (*HOSTILE, *THORNS):
             truths([entry])
             key(entry)
 

@@ -41,6 +41,8 @@ class Prickly(str):
 HOSTILE: tuple[Any, ...] = (
     *(0.0, -0.0, 5e-324, -5e-324, 1e-300, 1e300, -1e300, 1.7976931348623157e308, math.inf, -math.inf, math.nan),
     *(None, True, "", "a", "1e999", b"\xff", 2**200, -(2**63), 1j, [], {}, (1, 2), object()),
+)
+THORNS: tuple[Any, ...] = (
     *(Thorn(), Prickly("a"), 10**5000, Decimal("sNaN"), Decimal("1e999999"), np.longdouble("1e4000")),
     *(np.complex128(1), np.array([1.0]), np.datetime64("NaT"), np.float32("nan"), "\ud800"),
 )
@@ -103,5 +105,6 @@ def labels(relation: Neighbours, largest: int = 4) -> list[Pair]:
 
 
 def hostile(relation: Neighbours, common: Sequence[Any] = (0.0, 1.0, 1.0)) -> list[Pair]:
-    """One ordinary row against every odd value: bad values must never raise."""
-    return list(neighbours_of(common, HOSTILE, relation))
+    """Odd values against each other, and thorny ones against a few: bad values must never raise."""
+    thorny = [pair for thorn in THORNS for pair in neighbours_of(common, (0.0, 1e300, thorn), relation)]
+    return [*neighbours_of(common, HOSTILE, relation), *thorny]

@@ -12,13 +12,14 @@ from discreet.promise.mechanism import Mechanism
 from discreet.promise.release import Release
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
-from discreet.statistics.histogram import Histogram, Tally
+from discreet.statistics.histogram import Histogram, Tally, label
 from discreet.statistics.hypothesis import ProportionTest, Tested
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.proportion import Proportion
 
 BUDGET = Budget(2.0, 1e-6)
 WIDTH = 30
+NARROWEST = 80  # columns: a narrower table would cut its numbers, so that it is left to the terminal to wrap it
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ def show(steps: list[Step], seed: int | None) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
+    console.width = max(console.width, NARROWEST)
     console.print("Private answers about [bold]8,366 people[/] of the US health survey NHANES 2017-18.\n")
     answers = Table(box=None, header_style="bold", pad_edge=False)
     answers.add_column("question")
@@ -112,15 +114,15 @@ def _short(number: float) -> str:
 
 def _bars(release: Release[Tally]) -> Any:
     from rich.table import Table
+    from rich.text import Text
 
     tally, interval = release.value, release.interval()
     bars = Table(box=None, show_header=False, pad_edge=False)
     most = max([1, *tally.counts.tolist()])
     for index, name in enumerate(tally.keys):
         count = int(tally.counts[index])
-        label = f"{name[0]:g} to {name[1]:g}" if isinstance(name, tuple) else str(name or "missing")
         low, high = int(interval.low[index]), int(interval.high[index])
-        bars.add_row(label, "█" * round(WIDTH * count / most), str(count), f"{low} to {high}")
+        bars.add_row(Text(label(name)), "█" * round(WIDTH * count / most), str(count), f"{low} to {high}")
     if tally.other is not None:
         bars.add_row("other or missing", "", str(tally.other), "")
     return bars

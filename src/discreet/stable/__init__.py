@@ -1,0 +1,1 @@
+"""Noise fitted to the data, safely."""

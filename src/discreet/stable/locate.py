@@ -1,0 +1,178 @@
+"""Where the data are and how far they reach: a median, a median distance and a high distance, with no bounds.
+
+Releases
+    `middle`: a float64 near the median. `median_distance`: one near the median of |x - centre|. `far_distance`: one
+    that about `beyond` records exceed. Each by the exponential mechanism over float64 (noise/floats.py).
+Promise
+    [W3] `middle` and `median_distance` are Choice(epsilon) under both relations: one record moves no score by more
+         than 1 (REPLACE) or 1/2 (ADD_OR_REMOVE).
+    [W4] `far_distance` is Choice(epsilon) under both relations: one record moves no score by more than 1.
+Why
+    Counts. Distances enter by their leading bits: a cell is a fixed function of one record and the centre. The number N
+    of records beyond an edge of cells is the rounded sum of weights in [0, 1], one for each record, which fall with the
+    edge; adding a record raises it by 0 or 1. The m = N - N' records between two edges are laid evenly over the floats
+    there, the i-th at the share (2i + 1) / (2m). With one record more, each old place lies between two new ones, as
+    (2i+1)/(2m+2) <= (2i+1)/(2m) <= (2i+3)/(2m+2) and rounding keeps order. So whether N, N' or both rise, the number
+    beyond any t between rises by 0 or 1, as it does when a record joins in plain view.
+    Windows. Only order statistics within `reach` of the target are handed on: counts are cut to that window, so the
+    score |count - target| is cut at `reach`. Cutting at a fixed height is 1-Lipschitz. Where n is odd and private the
+    window holds one more and the height is 1/2 more: the most that a record added may move it.
+    [W3] With the target n/2, a record added moves count - target by -1/2 or +1/2; one replaced moves it by at most 1.
+    The rows that `middle` reads when there are very many are chosen by position and by public numbers, and under
+    REPLACE only. Then [P1] of noise/floats.py.
+    [W4] The number of records beyond t is at most 1 more or less, and the target is fixed. Then [P1].
+Needs
+    About 4 (L + 7) / epsilon records, L the nats of the prior: 3.5 for a place within a standard deviation of 0, 11 for
+    one of a thousand, 5 for a scale; far_distance: a target of (2 / epsilon) (7 + 7) records or more.
+Accuracy
+    Rank errors are two-sided exponential of scale 2 D / epsilon. A cell is 1/64 (medians) or 1/4 (far) of its binade:
+    ties and near-ties are spread that far, which is what lets the mechanism find them, as one float64 alone weighs
+    e^-36 of its binade.
+Source
+    Section 0.3 of our theory notes, there with random factors in place of cells.
+"""
+
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.floats import Staircase, uniform
+from discreet.noise.source import compiled
+from discreet.promise.exact import exact
+from discreet.promise.loss import Choice
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import LARGE, Floats
+
+LARGEST: Final = float(np.finfo(np.float64).max)
+NATS: Final = 44  # scores of distances are cut where their weight is e^-44 of the best
+ATOM_NATS: Final = 72  # those of places where even a single float, which may weigh e^-49, outweighs all the rest
+ENOUGH: Final = 2**18  # rows that place a middle to a 400th of a standard deviation
+FINE: Final = 6  # leading bits of the fraction that a cell keeps, for medians
+COARSE: Final = 2  # and for a far distance
+FADE: Final = 26  # binary digits of a fading record
+BLOCK: Final = 1 << 20
+FEW: Final = 1 << 14  # so few are rather sorted than counted in a table
+Cells = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # occupied cells in order, and their records
+
+
+def middle(
+    values: Floats,
+    *,
+    cost: Choice,
+    neighbours: Neighbours,
+    rng: Randomness,
+    bounds: tuple[float, float] | None = None,
+) -> float:
+    """A float64 near the median; missing counts as 0, or as the middle of public bounds. [W3]"""
+    if neighbours.size_is_public:
+        values = values[:: max(1, len(values) // max(ENOUGH, ceil(4000 / exact(cost.epsilon))))]  # [W3]
+    low, high = bounds if bounds is not None else (-LARGEST, LARGEST)
+    missing = np.isnan(values)
+    default = 0.0 if bounds is None else low / 2 + high / 2
+    present = np.where(missing, default, values) if missing.any() else values
+    reach = _reach(ATOM_NATS, cost, neighbours)
+    start, stop = max(0, len(present) // 2 - reach), min(len(present), (len(present) + 1) // 2 + reach)
+    stairs = Staircase(
+        order_statistics(present, start, stop),
+        Fraction(len(present), 2) - start,
+        low,
+        high,
+        prior=None if bounds is None else uniform(),
+        default=default,
+    )
+    return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [W3]
+
+
+def median_distance(values: Floats, *, centre: float, cost: Choice, neighbours: Neighbours, rng: Randomness) -> float:
+    """A float64 near the median of |x - centre|; missing counts as at the centre. [W3]"""
+    reach, size = _reach(NATS, cost, neighbours), len(values)
+    start, stop = max(0, size // 2 - reach), min(size, (size + 1) // 2 + reach)
+    window = laid_out(cells(values, centre, FINE), FINE, start, stop)
+    stairs = Staircase(window, Fraction(size, 2) - start, 0.0, LARGEST)
+    return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [W3]
+
+
+def far_distance(values: Floats, *, centre: float, beyond: int, cost: Choice, rng: Randomness) -> float:
+    """A float64 that about `beyond` of the distances |x - centre| exceed; missing counts as at the centre. [W4]"""
+    wanted = beyond + ceil(2 * NATS / exact(cost.epsilon))
+    found = faded(cells(values, centre, COARSE))
+    window = laid_out(found, COARSE, max(0, len(values) - wanted), len(values))
+    padded = np.concatenate([np.zeros(wanted - len(window)), window])  # always as many
+    return rng.choose_float(Staircase(padded, wanted - beyond, 0.0, LARGEST), sensitivity=1, cost=cost)  # [W4]
+
+
+def faded(found: Cells) -> Cells:
+    """The same number of records, some of them moved up: each fades out, to 2^(2 - 4L) at L coarse cells above its own.
+
+    Where the data end abruptly, as truth values do, nothing but the prior tells a little beyond them from far beyond.
+    With a tail, the ranks near the top spread over a share of a binade that does not shrink as the data grow. [W4]
+    """
+    counts = np.zeros(2047 << COARSE, dtype=np.int64)
+    counts[found[0]] = found[1]
+    fading = np.array([0, *(1 << (FADE + 2 - 4 * lag) for lag in range(1, 8))], dtype=np.int64)
+    at_least = np.cumsum(counts[::-1])[::-1] << FADE
+    beyond = at_least + np.convolve(counts, fading)[: len(counts)]  # at each cell's lower edge, in units of 2^-FADE
+    rounded = np.append((beyond + (1 << (FADE - 1))) >> FADE, 0)  # beyond the largest float there is nothing
+    return _occupied(rounded[:-1] - rounded[1:])
+
+
+def moves(neighbours: Neighbours) -> Fraction:
+    """How far one record moves the score of a median. [W3]"""
+    return Fraction(1) if neighbours is Neighbours.REPLACE else Fraction(1, 2)
+
+
+def _reach(nats: int, cost: Choice, neighbours: Neighbours) -> int:
+    """The score at which weights are negligible."""
+    return ceil(2 * nats * moves(neighbours) / exact(cost.epsilon))
+
+
+def order_statistics(values: Floats, start: int, stop: int) -> Floats:
+    """The values from rank `start` up to, but not with, rank `stop`; in linear time, in no order."""
+    if start == 0 and stop == len(values):
+        return values
+    kept = np.partition(values, stop - 1)[:stop] if stop < len(values) else values.copy()
+    kept.partition(start)  # in place: one copy of the data is enough
+    return kept[start:]
+
+
+def cells(values: Floats, centre: float, fraction_bits: int) -> Cells:
+    """Which cells hold distances, in order, and how many: a cell is a binade in 2^fraction_bits parts."""
+    shift, size = 52 - fraction_bits, 2047 << fraction_bits
+    if len(values) >= LARGE and compiled():
+        from discreet.stable.fast_clip import count_cells
+
+        return _occupied(count_cells(values, centre, shift, size))
+    if len(values) < FEW:
+        occupied, times = np.unique(_cell_of(values, centre, shift), return_counts=True)
+        return occupied, times.astype(np.int64)
+    counts = np.zeros(size, dtype=np.int64)
+    for start in range(0, len(values), BLOCK):
+        counts += np.bincount(_cell_of(values[start : start + BLOCK], centre, shift), minlength=size)
+    return _occupied(counts)
+
+
+def _cell_of(values: Floats, centre: float, shift: int) -> npt.NDArray[np.int64]:
+    """The leading bits of each distance; missing counts as 0, infinite as the largest float."""
+    with np.errstate(all="ignore"):
+        distances = np.abs(values - centre)
+    return np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST).view(np.int64) >> shift
+
+
+def _occupied(counts: npt.NDArray[np.int64]) -> Cells:
+    occupied = np.flatnonzero(counts)
+    return occupied, counts[occupied]
+
+
+def laid_out(found: Cells, fraction_bits: int, start: int, stop: int) -> Floats:
+    """The distances of rank `start` up to `stop` when each cell's records are laid evenly over it, in order."""
+    occupied, counts = found
+    upto, ranks = np.cumsum(counts), np.arange(start, stop)
+    place = np.searchsorted(upto, ranks, side="right")
+    many = counts[place]
+    share = (2 * (ranks - upto[place] + many) + 1) / (2 * many)  # both exact in float64, the quotient rounded once
+    keys = (occupied[place] << (52 - fraction_bits)) + np.floor(np.ldexp(share, 52 - fraction_bits)).astype(np.int64)
+    return keys.astype(np.int64).view(np.float64)

@@ -1,0 +1,116 @@
+"""The budget of a release in stages: each stage's cost is an exact fraction, and together they are what was asked for.
+
+Claims
+    [W5] The pure stages' epsilons sum to epsilon exactly. Those by zCDP have rho that sum to at most the rho of
+         (epsilon, delta), where delta was lowered by (1 + e^epsilon) slack first.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Final
+
+from discreet.accounting.calibrate import rho
+from discreet.noise.lattice import slack
+from discreet.promise.exact import Number, exact
+from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, compose, safe_exp
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import BITS, Floats, fitting_bits, paid, sensitivity_of
+
+STRONGEST: Final = 64  # the largest mu: smaller noise would be too few steps wide
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What each stage costs, in the order in which they run; None where there is no such stage."""
+
+    size: Laplace | None = None
+    centre: Choice | None = None
+    scale: Choice | None = None
+    mean: Laplace | Gaussian | None = None
+    square: Laplace | None = None
+    fourth: Laplace | None = None
+
+    @property
+    def loss(self) -> Loss:
+        """All of them; at the smallest epsilons sums share steps too wide for the curve of Laplace noise."""
+        parts = self._present().values()
+        if any(isinstance(part, Laplace) and paid(part) != part for part in parts):
+            return compose(*(Approximate(part.epsilon, 0) if isinstance(part, Laplace) else part for part in parts))
+        return compose(*parts)
+
+    @property
+    def shown(self) -> Mapping[str, float]:
+        """What each costs, for the record: epsilon, or the mu of Gaussian noise."""
+        return {
+            name: float(part.mu if isinstance(part, Gaussian) else part.epsilon)
+            for name, part in self._present().items()
+        }
+
+    def _present(self) -> dict[str, Laplace | Gaussian | Choice]:
+        named = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: part for name, part in named if part is not None}
+
+
+def in_stages(epsilon: Number, rest: str, **parts: Fraction | None) -> Stages:
+    """Stages of these epsilons; the one named `rest` gets what is left. [W5]"""
+    given = {name: part for name, part in parts.items() if part is not None}
+    given[rest] = exact(epsilon) - sum(given.values(), Fraction(0))  # [W5]
+
+    def noise(name: str) -> Laplace | None:
+        return Laplace(given[name]) if name in given else None
+
+    def choice(name: str) -> Choice | None:
+        return Choice(given[name]) if name in given else None
+
+    return Stages(noise("size"), choice("centre"), choice("scale"), noise("mean"), noise("square"), noise("fourth"))
+
+
+def enough(nats: int, size: int, epsilon: Number, least: Fraction, most: Fraction) -> Fraction:
+    """The epsilon with which `size` records give so many nats, within these shares of the whole."""
+    whole = exact(epsilon)
+    return min(max(Fraction(nats, size), whole * least), whole * most)
+
+
+def concentrated(epsilon: Number, delta: Number, *, centre: Fraction, scale: Fraction, mean: Fraction) -> Stages | None:
+    """These shares of rho, Gaussian noise last, under REPLACE. None where delta is 0 or too small for the grid. [W5]"""
+    if not delta:
+        return None
+    room, last = exact(delta), Gaussian(STRONGEST)
+    rate = Fraction(0)
+    for _ in range(2):  # the first mu is too large by the slack, so the second has more steps and less of it
+        off = slack(1, int(2 ** (BITS + 1) / exact(last.mu)))
+        paid = (1 + safe_exp(float(epsilon))) * float(off) * (1 + 1e-9)
+        if paid * 2 >= room:
+            return None
+        rate = exact(rho(epsilon, float(room) - paid))  # [W5]
+        last = Gaussian(min(Fraction(STRONGEST), root_below(2 * rate * mean)), off)
+    choices = [Choice(root_below(8 * rate * share)) if share else None for share in (centre, scale)]
+    return Stages(None, choices[0], choices[1], last)
+
+
+def root_below(number: Fraction) -> Fraction:
+    """A rational just below the square root."""
+    return Fraction(math.isqrt(math.floor(number * 4**60)), 2**60)
+
+
+def unit_variance(cost: Laplace | Gaussian, size: int, neighbours: Neighbours) -> float:
+    """The variance of the noise on a mean of records clipped to +-1."""
+    move = sensitivity_of(1, neighbours) / size
+    if isinstance(cost, Gaussian):
+        return (move / float(cost.mu)) ** 2
+    return 2 * (move / float(cost.epsilon)) ** 2
+
+
+def noisy_size(values: Floats, cost: Laplace, rng: Randomness) -> int:
+    """The number of records plus noise ([N1] of noise/blur.py, on a fine grid), at least 1."""
+    bits = fitting_bits(cost)
+    blurred: int = rng.blur(len(values) << bits, sensitivity=2**bits, cost=cost)
+    return max(1, round(Fraction(blurred, 2**bits)))
+
+
+def count_error(cost: Laplace | None, size: float) -> float:
+    """The relative standard deviation of a noisy size; 0 where the size is public."""
+    return 0.0 if cost is None else math.sqrt(2) / (float(cost.epsilon) * size)

@@ -1,0 +1,63 @@
+"""Budgets in stages: what is handed out is what there was."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from discreet.accounting.compose import implies
+from discreet.accounting.currency import pure
+from discreet.audit.meter import drawn, exceeds
+from discreet.promise.exact import exact
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Choice, Gaussian, Laplace
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.stages import concentrated, enough, in_stages, root_below
+from discreet.statistics.mean import BoundedMean
+
+
+@pytest.mark.claim("W5")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 0.7, 3, Fraction(1, 3)])
+def test_pure_stages_sum_to_epsilon_exactly(epsilon: float | Fraction) -> None:
+    whole = exact(epsilon)
+    stages = in_stages(epsilon, "mean", size=whole / 20, centre=whole / 7, scale=None, square=whole / 3)
+    assert pure(stages.loss) == (whole, Fraction(0))
+    assert isinstance(stages.centre, Choice)
+    assert isinstance(stages.mean, Laplace)
+    assert stages.scale is None
+    assert list(stages.shown) == ["size", "centre", "mean", "square"]
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("epsilon", [1e-9, 3e-9, 1e-8, 1e-6])
+def test_the_smallest_epsilons_are_charged_as_what_they_are(epsilon: float, relation: Neighbours) -> None:
+    mechanism = BoundedMean(0, 1, epsilon, relation)
+    assert exceeds(drawn(mechanism, [0.2, 0.8]), mechanism.loss) is None
+    assert pure(mechanism.loss) == (exact(epsilon), Fraction(0))
+
+
+@pytest.mark.claim("W5")
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 3.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-9, 1e-6, 1e-4])
+def test_concentrated_stages_keep_the_guarantee(epsilon: float, delta: float) -> None:
+    stages = concentrated(epsilon, delta, centre=Fraction(12, 100), scale=Fraction(13, 100), mean=Fraction(3, 4))
+    assert stages is not None
+    assert isinstance(stages.mean, Gaussian)
+    assert implies(stages.loss, Guarantee(epsilon, delta))
+
+
+def test_where_there_is_no_room_for_slack_there_are_no_such_stages() -> None:
+    shares = {"centre": Fraction(1, 4), "scale": Fraction(1, 4), "mean": Fraction(1, 2)}
+    assert concentrated(1.0, 0.0, **shares) is None
+    assert concentrated(1.0, 1e-30, **shares) is None
+    assert concentrated(800.0, 1e-6, **shares) is None
+
+
+def test_enough_and_roots() -> None:
+    assert enough(80, 1000, 1.0, Fraction(1, 20), Fraction(1, 5)) == Fraction(80, 1000)
+    assert enough(80, 10**6, 1.0, Fraction(1, 20), Fraction(1, 5)) == Fraction(1, 20)
+    assert enough(80, 10, 1.0, Fraction(1, 20), Fraction(1, 5)) == Fraction(1, 5)
+    for number in (Fraction(2), Fraction(1, 3), Fraction(4)):
+        root = root_below(number)
+        assert root**2 <= number
+        assert float(root) == pytest.approx(math.sqrt(number))

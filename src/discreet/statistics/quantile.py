@@ -1,0 +1,517 @@
+"""Quantiles without bounds, with an interval for the population's quantile that assumes no shape. Pure.
+
+Releases
+    confidence=None: for each q one float, drawn around the sample's q-quantile.
+    Otherwise, for each q, the two ends of an interval, drawn around two order statistics of the sample; the value is
+    the middle of the two. Without bounds, before them, a rough scale of the data; under ADD_OR_REMOVE a noisy n.
+Promise
+    [U5] Points: pure epsilon, one choice of epsilon / m for each of the m quantiles.
+    [U6] Intervals under REPLACE: pure epsilon. A choice of epsilon / 16 for the scale (not with bounds, nor if
+         guaranteed), and two for each q that share the rest.
+    [U7] Intervals under ADD_OR_REMOVE: the same after a noisy count of epsilon / 10.
+    [U8] Coverage: for independent records whose density is smooth on the scale of the interval, each of the m intervals
+         holds its quantile with about its own confidence; with granularity=g, for data rounded to multiples of g, with
+         that or more.
+    [U9] guaranteed=True: at least its confidence for independent records of any law, with ties, atoms and gaps, under
+         both neighbour relations.
+    [U10] Whether a release or its interval is refused depends on parameters, the declared type and the public (or
+          noisy) size alone; a refusal for the size comes before any value is looked at.
+Why
+    [U5] Missing entries become `missing` and all are clamped to the bounds, one by one ([R1] of statistics/rows.py).
+    Under REPLACE the rank is a function of n; under ADD_OR_REMOVE it is q n. [P2] of noise/floats.py gives the
+    sensitivities 1 and max(q, 1 - q); then [P1] and composition.
+    [U6] The ranks are functions of n, q, epsilon and the confidence: [P2], [P1]. The scale is chosen among windows
+    whose scores, in tenths of a record, move by at most 10 (9 if n moves with them): [X1] of noise/choose.py. Given
+    the scale, which could be released, the prior of the other draws is public.
+    [U7] The count costs epsilon / 10 [N1]. Given it, the shares q_L and q_U are public; the target rank q_L n moves
+    with n as q n does in [P2], so D = max(q_L, 1 - q_L). A rank that the noisy count fixes would have D = 1, and twice
+    the noise near the median.
+    [U8] With B ~ Bin(n, q) records up to the quantile an end misses with the probability of [U1] of
+    statistics/ranks.py; by the choice of its rank [U3] that is (1 - confidence) / 2 on average. A private n is taken
+    as the noisy count less one scale of its noise, which leaves second-order errors on the safe side. Swapping ends
+    that were drawn in the wrong order can only gain.
+    [U9] Records are put into public cells by a monotone map; the cells are the candidates, of equal weight, and one has
+    score 0. If the lower edge of the drawn cell lies above the quantile t, the cell lies above t's, at least
+    #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in law at least
+    Bin(n, q): [U2], averaged over it, bounds the miss, and [U3] picks the rank. Mirrored, with #{x >= t}, for the upper
+    end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [U4] covers the band.
+    [U10] Nothing else is read. No entry is asked whether it is a whole number.
+Needs
+    Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
+    Without bounds enough records: epsilon_i min(rank, n - rank) >= 34 D for each draw, 34 = 2 (10 + ln 1000), so that
+    a quantile some hundred times as large as the data's spread is missed by far once in a thousand times. At
+    epsilon = 1 that is n = 68 for the value of a median, 183 with its interval. Refused otherwise, except for points
+    under ADD_OR_REMOVE, which carry a note. With bounds only ranks that are inside the data.
+    A missing entry counts as the number `missing` (0, clamped to the bounds): where n is public none can be dropped.
+    Whole-number types need granularity= or guaranteed=True for an interval: ties break [U8], and coverage with them.
+    With bounds, all is about the values clamped to them.
+Accuracy
+    A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the
+    density. Without bounds its prior has a pole at 0: a point within about 11 D / epsilon_i ranks of 0 is drawn to it.
+    (Ends of intervals are not: that is what the scale is for. Close to the line of refusal it fails now and then; for
+    data centred at 0 on a scale of millions coverage was 0.89 at n epsilon = 200, 0.95 at 300.)
+    The interval of a median at epsilon = 1 is 1.30 to 1.37 times as wide as the order-statistic interval at n = 200,
+    1.02 to 1.04 times at n = 2,000; under ADD_OR_REMOVE 1.15 to 1.18 times at n = 200. The guaranteed one is 3.1 times
+    as wide at n = 2,000.
+Source
+    Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [U1], the
+    flat prior, the form for a private n and the guaranteed form are ours.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput, Refused
+from discreet.noise.floats import Prior, Staircase, scale_free, uniform
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.promise.exact import Number, exact, is_number, show
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Choice, Laplace, Loss, compose
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval, check_confidence
+from discreet.statistics.ranks import (
+    Cells,
+    Miss,
+    flat_scale,
+    lower_rank,
+    lower_share,
+    magnitudes,
+    sample_rank,
+    scale_scores,
+    smooth,
+    worst,
+)
+from discreet.statistics.rows import numbers, public_size
+
+MAX: Final = float(np.finfo(float).max)
+COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [U7]
+SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [U6]
+NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
+FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
+LARGEST_UNIT: Final = 1e300
+ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
+TIES: Final = (
+    "the data are declared as whole numbers, and ties would make an interval too short; "
+    "declare what they are rounded to, granularity=1, or ask for guaranteed=True"
+)
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """One or several quantiles of a column; `q` is a number in (0, 1), or a tuple of them.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> rows = [index / 1000 for index in range(1000)]
+    >>> release = Quantile(0.5, epsilon=1.0).release(rows, Seeded(1))
+    >>> release.interval().low < 0.5 < release.interval().high
+    True
+    """
+
+    q: Any
+    epsilon: Number
+    bounds: tuple[float, float] | None = None
+    confidence: float | None = 0.95
+    granularity: float | None = None
+    guaranteed: bool = False
+    missing: float = 0.0
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        object.__setattr__(self, "q", _checked_shares(self.q))
+        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        if self.confidence is not None:
+            object.__setattr__(self, "confidence", check_confidence(self.confidence))
+        elif self.guaranteed:
+            raise BadInput("guaranteed=True is about the interval and confidence is None; give confidence=0.95")
+        if not is_number(self.missing):
+            raise BadInput(f"missing is {self.missing!r}; give the finite number that stands for missing entries")
+        _check_granularity(self.granularity, self.bounds)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """A choice for each point, or two for each interval; before them what the ends need to know of n and scale."""
+        first: list[Loss] = [Approximate(self._counting, 0)] if self._counts else []  # [U7]
+        first += [Choice(self._scaling)] if self._scales else []  # [U6]
+        return compose(*first, *[self._each] * self._draws)  # [U5]
+
+    @property
+    def _each(self) -> Choice:
+        left = exact(self.epsilon) - self._counts * self._counting - self._scales * self._scaling
+        return Choice(left / self._draws)
+
+    @property
+    def _draws(self) -> int:
+        return len(self._shares) * (1 if self.confidence is None else 2)
+
+    @property
+    def _counting(self) -> Fraction:
+        return exact(self.epsilon) * COUNTING
+
+    @property
+    def _scaling(self) -> Fraction:
+        return exact(self.epsilon) * SCALING
+
+    @property
+    def _counts(self) -> bool:
+        """Whether a noisy count is needed."""
+        return self.confidence is not None and not self.neighbours.size_is_public
+
+    @property
+    def _scales(self) -> bool:
+        """Whether the scale of the data is needed."""
+        return self.confidence is not None and self.bounds is None and not self.guaranteed
+
+    @property
+    def _shares(self) -> tuple[Fraction, ...]:
+        return tuple(exact(q) for q in (self.q if isinstance(self.q, tuple) else (self.q,)))
+
+    @property
+    def _cells(self) -> Cells | None:
+        return Cells.of(self.bounds, self.granularity) if self.guaranteed else None
+
+    @property
+    def _name(self) -> str:
+        if isinstance(self.q, tuple):
+            return "quantiles"
+        return "median" if exact(self.q) == Fraction(1, 2) else f"{show(self.q)}-quantile"
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
+        rounded = ROUNDED.match(_declared(rows)) is not None  # [U10]: the column's type, not its entries
+        values = numbers(rows)
+        size = public_size(values, self.neighbours)
+        if self.confidence is None:
+            return self._points(values, size, rng)
+        if size is not None:
+            band = size, size
+        else:
+            band = self._band(rng.blur(len(values), sensitivity=1, cost=Laplace(self._counting)))  # [U7]
+        aims = [self._aim(q, band) for q in self._shares]
+        for aim in aims:
+            refusal = self._too_few(aim, band[0])
+            if refusal is not None:
+                return self._refuse(refusal, size, rng)  # [U10]
+        prior = self._prior(values, rng)
+        ends = [self._ends(values, aim, prior, rng) for aim in aims]
+        return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
+
+    # --- the value alone ---
+
+    def _points(self, values: Floats, size: int | None, rng: Randomness) -> Release[Any]:
+        """The whole epsilon on the values; no interval."""
+        aims = []
+        for q in self._shares:
+            if size is None:
+                rank, move = q * len(values), max(q, 1 - q)  # [U5]
+            else:
+                rank, move = sample_rank(q, size), Fraction(1)  # [U5]
+            aims.append(Aim(q, rank, rank, move, move))
+            refusal = None if size is None else self._too_few(aims[-1], size)
+            if refusal is not None:
+                return self._refuse(refusal, size, rng)  # [U10]
+        prior = scale_free() if self.bounds is None else uniform()
+        drawn = [self._rounded(self._draw(values, aim.low, aim.low_move, prior, rng)) for aim in aims]
+        order = sorted(range(len(aims)), key=lambda index: aims[index].q)
+        ranked = dict(zip(order, sorted(drawn), strict=True))  # values in the order of their q: post-processing
+        drawn = [ranked[index] for index in range(len(aims))]
+        notes = [] if size is not None or self.bounds else [self._unchecked()]
+        shown = np.array(drawn) if isinstance(self.q, tuple) else drawn[0]
+        return Release(self.guarantee, self._provenance(size, rng, notes), shown, name=self._name)
+
+    def _unchecked(self) -> str:
+        """What a reader must know where the size is private and nothing is spent on it."""
+        needed = max(self._needed(side, max(side, 1 - side)) for q in self._shares for side in (q, 1 - q))
+        return f"the number of rows is private and was not asked for; with fewer than {needed} a value can be far off"
+
+    # --- what to aim at ---
+
+    def _band(self, count: int) -> tuple[int, int]:
+        """What the noisy count says of n: one value on the safe side, or a band that holds it."""
+        assert self.confidence is not None
+        scale = laplace_scale(1, self._counting)
+        if not self.guaranteed:
+            low = max(1, math.floor(count - scale))  # [U8]
+            return low, low
+        radius = LaplaceLaw(scale).radius(1 - (1 - self.confidence) / 10)
+        return max(1, count - radius), max(1, count + radius)  # [U9]
+
+    def _aim(self, q: Fraction, band: tuple[int, int]) -> "Aim":
+        """The ranks (n public) or shares of n (n private) that the two ends are drawn around."""
+        assert self.confidence is not None
+        tail = (1 - self.confidence) / 2 * (0.9 if self.guaranteed and self._counts else 1)
+        if not self._counts:
+            miss, size = self._miss(Fraction(1)), band[0]
+            low, high = (lower_rank(size, float(side), miss, tail) for side in (q, 1 - q))
+            return Aim(q, low, size - high, Fraction(1), Fraction(1))
+        ends = []
+        for side in (q, 1 - q):
+            widest = lower_share(band, float(side), self._miss(Fraction(1)), tail)
+            found = lower_share(band, float(side), self._miss(max(side, 1 - widest)), tail)
+            ends.append((found, max(found, 1 - found)))  # [U7]: at most what `found` was computed with
+        (low, low_move), (high, high_move) = ends
+        return Aim(q, low, 1 - high, low_move, high_move)
+
+    def _miss(self, move: Fraction) -> Miss:
+        rate, cells = float(self._rate(move)), self._cells
+        return smooth(rate) if cells is None else worst(rate, cells.size)  # [U8] [U9]
+
+    def _rate(self, move: Fraction) -> Fraction:
+        return exact(self._each.epsilon) / (2 * move)
+
+    # --- refusals ---
+
+    def _too_few(self, aim: "Aim", size: int) -> str | None:
+        """Why this many records do not do, in public numbers; None if they do."""
+        times = size if self._counts else 1
+        rooms = ((aim.low * times, aim.low_move), (size - aim.high * times, aim.high_move))
+        if self.bounds is None:
+            enough = all(room * exact(self._each.epsilon) >= NATS * move for room, move in rooms)
+        else:
+            enough = self.confidence is None or all(room >= Fraction(1, 2) for room, _ in rooms)
+        if enough:
+            return None
+        needed = max(self._needed(aim.q, aim.low_move), self._needed(1 - aim.q, aim.high_move), size + 1)
+        what = f"the {show(aim.q)}-quantile" + (" without bounds" if self.bounds is None else "")
+        what = what if self.confidence is None else f"a {100 * self.confidence:g}% interval of {what}"
+        remedies = ["give public bounds=(low, high)"] if self.bounds is None else []
+        remedies += ["use more rows or a larger epsilon"]
+        remedies += ["ask for the value alone with confidence=None"] if self.confidence is not None else []
+        known = f"about {size} rows, by a noisy count," if self._counts else f"{size} rows"
+        return (
+            f"{known} at epsilon {show(self.epsilon)} are too few for {what}: n * epsilon is "
+            f"{size * float(self.epsilon):.3g}, about {needed * float(self.epsilon):.3g} is needed; "
+            + ", or ".join(remedies)
+        )
+
+    def _needed(self, q: Fraction, move: Fraction) -> int:
+        """About how many records would do: the n at which q n - z sqrt(q (1 - q) n) leaves room for the noise."""
+        share, rate = float(q), float(self._rate(move))
+        room, spread = (NATS / 2 / rate if self.bounds is None else 0.5), 0.0
+        if self.confidence is not None:
+            nats, cells = math.log(4 / (1 - self.confidence)), self._cells
+            room += (nats + (math.log(cells.size) if cells else 0.0)) / rate
+            spread = math.sqrt(2 * nats * share * (1 - share))
+        return math.ceil(((spread + math.sqrt(spread**2 + 4 * share * room)) / (2 * share)) ** 2)
+
+    def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:
+        return Release(self.guarantee, self._provenance(size, rng), refusal=words, name=self._name)
+
+    # --- draws ---
+
+    def _prior(self, values: Floats, rng: Randomness) -> Prior:
+        """Flat on the scale of the data, which without bounds is drawn."""
+        if not self._scales:
+            return uniform()
+        scores = scale_scores(magnitudes(values, float(self.missing)))
+        return flat_scale(rng.choose(scores, sensitivity=9 if self._counts else 10, cost=Choice(self._scaling)))  # [U6]
+
+    def _ends(self, values: Floats, aim: "Aim", prior: Prior, rng: Randomness) -> tuple[float, float]:
+        """The two draws, in order."""
+        times = len(values) if self._counts else 1  # [U7]: a share of the true n
+        requests, cells = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move)), self._cells
+        if cells is None:
+            drawn = sorted(self._draw(values, rank, move, prior, rng) for rank, move in requests)
+            return drawn[0], drawn[1]
+        places = cells.places(values, float(self.missing))
+        low, high = sorted(cells.draw(places, rank, move, self._each, rng) for rank, move in requests)  # [U9]
+        return cells.edges(low)[0], cells.edges(high)[1]
+
+    def _draw(self, values: Floats, rank: Fraction, move: Fraction, prior: Prior, rng: Randomness) -> float:
+        low, high = self.bounds or (-MAX, MAX)
+        stairs = Staircase(values, rank, low, high, prior, float(self.missing))
+        return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [U5] [U6] [U7]
+
+    # --- post-processing ---
+
+    def _with_intervals(
+        self,
+        ends: list[tuple[float, float]],
+        aims: list["Aim"],
+        band: tuple[int, int],
+        *,
+        size: int | None,
+        tied: bool,
+        rng: Randomness,
+    ) -> Release[Any]:
+        """The release, from the ends that were drawn."""
+        assert self.confidence is not None
+        many, unit = isinstance(self.q, tuple), self.granularity
+        errors = [self._errors(*pair, aim, sum(band) / 2) for pair, aim in zip(ends, aims, strict=True)]
+        columns = (
+            [low if unit is None else floor_to(low, unit) for low, _ in ends],  # [U8]
+            [high if unit is None else ceil_to(high, unit) for _, high in ends],  # [U8]
+            [sampling for sampling, _ in errors],
+            [privacy for _, privacy in errors],
+            [self._rounded(middle(low, high, FAR if self.bounds is None else math.inf)) for low, high in ends],
+        )
+        low, high, sampling, privacy, value = (np.array(column) if many else column[0] for column in columns)
+        tied = tied and unit is None and not self.guaranteed  # [U10]
+        about = f"the population's {self._name}" + (", one by one" if many else "")
+        spread = QuantileSpread(low, high, self.confidence, about, sampling, privacy, TIES if tied else None)
+        notes = ["the value is the middle of the two ends that were drawn"]
+        if unit is None and not self.guaranteed and not tied:
+            notes.append("the interval takes the data as not rounded; for rounded data declare granularity=")
+        targets = {"aims": [[aim.low, aim.high] for aim in aims]}
+        return Release(
+            self.guarantee, self._provenance(size, rng, notes, targets), value, spread=spread, name=self._name
+        )
+
+    def _errors(self, low: float, high: float, aim: "Aim", size: float) -> tuple[float, float]:
+        """Sampling and privacy as standard deviations of the value: in ranks, times the interval's own slope."""
+        ranks = max(float(aim.high - aim.low) * (size if self._counts else 1.0), 0.5)
+        noise = math.hypot(1 / self._rate(aim.low_move), 1 / self._rate(aim.high_move)) / math.sqrt(2)
+        slope = (high - low) / ranks
+        return math.sqrt(size * float(aim.q * (1 - aim.q))) * slope, noise * slope
+
+    def _rounded(self, value: float) -> float:
+        return value if self.granularity is None else nearest_to(value, self.granularity)
+
+    def _provenance(
+        self, size: int | None, rng: Randomness, notes: Sequence[str] = (), more: Mapping[str, Any] = NOTHING
+    ) -> Provenance:
+        parameters = {
+            "q": self.q,
+            "bounds": self.bounds,
+            "confidence": self.confidence,
+            "granularity": self.granularity,
+            "guaranteed": self.guaranteed,
+            "missing": self.missing,
+            "neighbours": self.neighbours,
+            "rows": size,
+            **more,
+        }
+        return Provenance("Quantile", parameters, rng.secure, tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What two draws aim at: ranks, or shares of a private n; and how far one record moves their scores."""
+
+    q: Fraction
+    low: Fraction
+    high: Fraction
+    low_move: Fraction
+    high_move: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileSpread:
+    """The interval that was drawn; standard deviations of the value, read off the interval's own width."""
+
+    low: Any
+    high: Any
+    confidence: float
+    about: str
+    sampling: Any
+    privacy: Any
+    refusal: str | None = None
+
+    def interval(self, confidence: float) -> Interval:
+        """The interval, at the confidence that was declared."""
+        if self.refusal is not None:
+            raise Refused(f"there is no interval: {self.refusal}")
+        if confidence > self.confidence:
+            raise Refused(
+                f"the interval was drawn at confidence {show(self.confidence)}, and {show(confidence)} is asked for; "
+                f"its ends are what was released: declare confidence={show(confidence)} before the next release"
+            )
+        return Interval(self.low, self.high, self.confidence, self.about, population=True)
+
+
+def middle(low: float, high: float, far: float) -> float:
+    """Half-way; on the log scale if both ends have one sign and differ by more than the factor `far`.
+
+    >>> middle(1.0, 3.0, 4.0), middle(1.0, 1e6, 4.0), middle(-1.7e308, 1.7e308, 4.0)
+    (2.0, 1000.0, 0.0)
+    """
+    small, large = sorted((abs(low), abs(high)))
+    if (low > 0 or high < 0) and small < large / far:
+        return math.copysign(math.sqrt(small) * math.sqrt(large), high)
+    return (low + high) / 2 if abs(low + high) <= MAX else low / 2 + high / 2
+
+
+def floor_to(value: float, unit: float) -> float:
+    """The largest multiple of `unit`, as a float, that is not above `value`. Exact. [U8]
+
+    >>> floor_to(0.3, 0.1), floor_to(0.29, 0.1), floor_to(-0.25, 0.1)
+    (0.3, 0.2, -0.3)
+    """
+    times = math.floor(Fraction(value) / exact(unit))
+    above = _float((times + 1) * exact(unit))
+    return above if above <= value else _float(times * exact(unit))  # 0.3 stands for 3/10, though it is a little less
+
+
+def ceil_to(value: float, unit: float) -> float:
+    """The smallest multiple of `unit`, as a float, that is not below `value`. Exact. [U8]
+
+    >>> ceil_to(0.1, 0.1), ceil_to(0.11, 0.1)
+    (0.1, 0.2)
+    """
+    return 0.0 - floor_to(-value, unit)
+
+
+def nearest_to(value: float, unit: float) -> float:
+    """The nearest multiple of `unit`, as a float."""
+    return _float(round(Fraction(value) / exact(unit)) * exact(unit))
+
+
+def _float(number: Fraction) -> float:
+    """The nearest float, at most the largest one."""
+    return float(min(max(number, -Fraction(MAX)), Fraction(MAX)))
+
+
+def _declared(rows: Any) -> str:
+    """The name of a column's declared type, whatever library it is from: before its nulls are read."""
+    return str(getattr(rows, "dtype", getattr(rows, "type", "")))
+
+
+def _checked_shares(q: Any) -> Any:
+    several = isinstance(q, tuple | list) or (isinstance(q, np.ndarray) and q.ndim > 0)
+    listed = list(q) if several else [q]
+    if not listed:
+        raise BadInput("q is empty; give a number between 0 and 1, or several, for example (0.25, 0.5, 0.75)")
+    for one in listed:
+        if not (is_number(one) and 0 < float(one) < 1):
+            raise BadInput(f"q is {one!r}; it must be between 0 and 1, for example 0.5 for the median")
+    return tuple(listed) if several else q
+
+
+def _checked_bounds(bounds: Any) -> tuple[float, float] | None:
+    if bounds is None:
+        return None
+    try:
+        low, high = (float(end) if is_number(end) else math.nan for end in bounds)
+    except (TypeError, ValueError, OverflowError):
+        low = high = math.nan
+    if not low < high:
+        raise BadInput(f"bounds are {bounds!r}; give two finite numbers, the lower first, for example (0, 120)")
+    return low, high
+
+
+def _check_granularity(granularity: Any, bounds: tuple[float, float] | None) -> None:
+    if granularity is None:
+        return
+    if not (is_number(granularity) and 0 < granularity <= LARGEST_UNIT):
+        raise BadInput(f"granularity is {granularity!r}; give what the data are rounded to, for example 1 or 0.01")
+    if bounds is not None and exact(granularity) > Fraction(bounds[1]) - Fraction(bounds[0]):
+        raise BadInput(f"granularity is {granularity!r}, more than the bounds {bounds} are apart; give a smaller one")

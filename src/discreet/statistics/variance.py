@@ -1,0 +1,280 @@
+"""The variance and the standard deviation: under a normal model, with public bounds, or of data of any shape.
+
+Releases
+    model="gaussian": a median c and a scale s, then the noisy mean of min(((x - c) / s)^2, r^2), r public; the variance
+    is the one that explains it. Otherwise a centre and a radius R (those of RankClippedMean, or of public bounds), the
+    noisy mean m of the clipped values, then the noisy means of the square and of the fourth power of clip(x - m, +-R).
+    Under ADD_OR_REMOVE a noisy number of records stands wherever n is written here.
+Promise
+    [J1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
+    [J2] Refusals read public numbers and earlier answers only.
+    [J3] The interval is for the population's variance (of the values winsorised at R if there is neither model nor
+         bounds), by the normal approximation of the released means; under the model, if that holds.
+Why
+    [J1] Adaptive composition: [W3], [W4] of stable/locate.py, [W1] and, under ADD_OR_REMOVE, [W6] of stable/clipped.py.
+    [J2] As [A3] of statistics/gaussian.py and [Y3] of statistics/mean.py.
+    [J3] The mean of squares about the released m exceeds that about the sample mean by (m - mean)^2, Laplace noise of
+    known scale b, squared: its expectation 2 b^2 is taken off, its deviation sqrt(20) b^2 allowed for. The variance of
+    a square is the fourth moment less the square of the second; one scale of the noise on the former is added. Under
+    the model each v is tested at the variance that it implies itself, and those not rejected are the interval.
+Needs
+    The model: n epsilon of about 150; neither model nor bounds: about 370; bounds: nothing. Missing values count as 0
+    for the median, as the centre or the mean afterwards.
+Accuracy
+    Noise of scale r^2 s^2 / (n e) with r about 2.5; of R^2 / (n e); with bounds, of (high - low)^2 / (n e) at most.
+Source
+    Section 2.3 of our theory notes; the version for any shape is ours, after section 2.2.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.promise.exact import Number, exact, show
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Laplace, Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval, Spread
+from discreet.stable.clipped import Floats, moments
+from discreet.stable.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
+from discreet.stable.locate import far_distance, middle
+from discreet.stable.located import find_place, located_square
+from discreet.stable.stages import Stages, in_stages, noisy_size
+from discreet.statistics.convolved import ConvolvedSpread, SquareSpread
+from discreet.statistics.gaussian import NOTE, GaussianMean, odd_scale, private_stages, public_stages, too_few
+from discreet.statistics.mean import REACH, RankClippedMean, unseen
+from discreet.statistics.rows import numbers, public_size
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """The variance of one column.
+
+    `bounds` are a public range of the data (of the mean, under the model); `size` is the public number of rows under
+    REPLACE: with it the loss lists every draw, without it only their sum.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> release = Variance(epsilon=1.0, bounds=(0, 100)).release([float(k % 100) for k in range(2000)], Seeded(1))
+    >>> 750 < release.value < 900
+    True
+    """
+
+    epsilon: Number
+    model: Literal["gaussian"] | None = None
+    bounds: Bounds | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        check_bounds(self.bounds)
+        check_size(self.size, self.neighbours)
+        if self.model not in (None, "gaussian"):
+            raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw; before a public size is known on which they depend, their sum."""
+        waits = self.model is not None or self.bounds is None
+        if waits and self.size is None and self.neighbours.size_is_public:
+            return Approximate(self.epsilon, 0)
+        return self.stages(self.size).loss  # [J1]
+
+    def stages(self, size: int | None) -> Stages:
+        """The costs for a public number of records, or fixed ones for a private number. [J1]"""
+        whole = exact(self.epsilon)
+        if self.model is not None:
+            return (
+                private_stages(whole, False, "square") if size is None else public_stages(whole, size, False, "square")
+            )
+        if self.bounds is not None:
+            return in_stages(whole, "square", mean=whole / 5, fourth=whole * 3 / 20)
+        found = self._clip().stages(size)
+        assert found.centre is not None
+        assert found.scale is not None
+        return in_stages(
+            whole,
+            "square",
+            size=None if found.size is None else exact(found.size.epsilon),
+            centre=exact(found.centre.epsilon),
+            scale=exact(found.scale.epsilon),
+            mean=whole / 10,
+            fourth=whole / 10,
+        )
+
+    def _clip(self) -> RankClippedMean:
+        """The mechanism that finds a clip."""
+        return RankClippedMean(self.epsilon, self.neighbours, self.unit)
+
+    def _model(self) -> GaussianMean:
+        """The mechanism that finds a centre and a scale."""
+        return GaussianMean(self.epsilon, 0.0, None, self.bounds, self.neighbours, self.unit)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[float]:
+        """The estimate and its interval, or a refusal."""
+        values = numbers(rows)
+        size = agree(public_size(values, self.neighbours), self.size)
+        stages = self.stages(size)
+        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [J1]
+        shown = {
+            "model": self.model,
+            "bounds": self.bounds,
+            "neighbours": self.neighbours,
+            "rows": size,
+            "costs": stages.shown,
+        }
+        found: tuple[Spread | str, str | None]
+        if self.model is not None:
+            found = self._by_model(values, stages, seen, rng)
+        elif self.bounds is not None:
+            found = self._by_bounds(values, stages, size, rng), None
+        else:
+            found = self._by_rank(values, stages, seen, rng)
+        spread, note = found
+        provenance = Provenance("Variance", shown, rng.secure, () if note is None else (note,))
+        blank: Release[float] = Release(self.guarantee, provenance, name="variance")
+        if isinstance(spread, str):
+            return replace(blank, refusal=spread)
+        return replace(blank, answer=spread.estimate, spread=spread)
+
+    def _by_model(
+        self, values: Floats, stages: Stages, seen: int | None, rng: Randomness
+    ) -> tuple[SquareSpread | str, str | None]:
+        """Truncated squares, inverted. [J1]"""
+        assert seen is not None
+        assert stages.square is not None
+        if not self._model().feasible(stages, seen):  # [J2]
+            return too_few(seen, self.epsilon, self._model().needed, self.neighbours), NOTE
+        at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)  # [J1]
+        if not SMALLEST < at.scale < LARGEST:  # [J2]
+            return odd_scale(at.scale), NOTE
+        return SquareSpread(located_square(values, stages.square, at, rng), seen, at.scale), NOTE  # [J1]
+
+    def _by_bounds(self, values: Floats, stages: Stages, size: int | None, rng: Randomness) -> ConvolvedSpread:
+        """Moments of values between public bounds. [J1]"""
+        assert self.bounds is not None
+        low, high = float(self.bounds[0]), float(self.bounds[1])
+        spread = clipped_variance(
+            np.clip(values, low, high),
+            stages,
+            size=size,
+            centre=low / 2 + high / 2,
+            radius=high / 2 - low / 2,
+            neighbours=self.neighbours,
+            rng=rng,
+            ends=(low, high),
+        )
+        most = (high / 2 - low / 2) ** 2
+        return replace(spread, estimate=min(spread.estimate, most), high=most)
+
+    def _by_rank(
+        self, values: Floats, stages: Stages, seen: int | None, rng: Randomness
+    ) -> tuple[ConvolvedSpread | str, str | None]:
+        """Moments of values clipped where few are. [J1]"""
+        assert seen is not None
+        assert stages.centre is not None
+        assert stages.scale is not None
+        few = self._clip().beyond
+        if 4 * few > seen:  # [J2]
+            needed = 4 * few * float(self.epsilon)
+            return too_few(seen, self.epsilon, needed, self.neighbours, model=False), None
+        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [J1]
+        distance = far_distance(values, centre=centre, beyond=few, cost=stages.scale, rng=rng)  # [J1]
+        if distance > LARGEST:  # [J2]
+            return "the data reach beyond 1e150; rescale them, or give public bounds", None
+        radius = REACH * max(distance, SMALLEST)
+        spread = clipped_variance(
+            values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
+        )
+        about = f"the interval is for the variance of values winsorised at {show(radius)} from their mean"
+        return spread, f"{unseen(few)}; {about}"
+
+
+def clipped_variance(
+    values: Floats,
+    stages: Stages,
+    *,
+    size: int | None,
+    centre: float,
+    radius: float,
+    neighbours: Neighbours,
+    rng: Randomness,
+    ends: Bounds | None = None,
+) -> ConvolvedSpread:
+    """The variance of clipped values about their released mean, its error by their fourth moment. [J3]"""
+    assert isinstance(stages.mean, Laplace)
+    assert stages.square is not None
+    assert stages.fourth is not None
+    (first,) = moments(
+        values, {1: stages.mean}, centre=centre, radius=radius, size=size, neighbours=neighbours, rng=rng
+    )  # [J1]
+    mean = centre + radius * first.mean
+    reach = radius if ends is None else max(ends[1] - mean, mean - ends[0])
+    square, fourth = moments(
+        values,
+        {2: stages.square, 4: stages.fourth},
+        centre=mean,
+        radius=reach,
+        size=size if neighbours.size_is_public else None,
+        neighbours=neighbours,
+        rng=rng,
+    )  # [J1]
+    off = (first.noise * radius / reach) ** 2  # [J3]
+    variance = max(fourth.mean + fourth.noise - square.mean**2, fourth.noise)  # [J3]
+    unit = reach * reach
+    return ConvolvedSpread(
+        estimate=unit * max(square.mean - 2 * off, 0.0) / (1 - 1 / max(square.size, 2.0)),
+        sampling=unit * math.sqrt(variance / square.size),
+        laplace=unit * square.noise,
+        normal_noise=unit * math.sqrt(20) * off,
+        low=0.0,
+        about="the population's variance",
+    )
+
+
+def standard_deviation(variance: Release[float]) -> Release[float]:
+    """The root of a variance's release, with its interval: post-processing, no further cost.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> release = Variance(epsilon=1.0, bounds=(0, 100)).release([float(k % 100) for k in range(2000)], Seeded(1))
+    >>> 27 < standard_deviation(release).value < 31
+    True
+    """
+    spread = None if variance.spread is None else RootSpread(variance.spread, math.sqrt(variance.value))
+    return replace(variance.map(math.sqrt), spread=spread, name="standard deviation")
+
+
+@dataclass(frozen=True, slots=True)
+class RootSpread:
+    """The error of the root of an estimate: the ends of the interval, rooted."""
+
+    inner: Spread
+    root: float
+
+    @property
+    def sampling(self) -> float:
+        """Standard deviation from sampling, to first order."""
+        return float(self.inner.sampling / (2 * self.root)) if self.root else math.sqrt(self.inner.sampling)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation from the privacy noise, to first order."""
+        return float(self.inner.privacy / (2 * self.root)) if self.root else math.sqrt(self.inner.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends, rooted."""
+        inner = self.inner.interval(confidence)
+        about = "the population's standard deviation"
+        return replace(inner, low=math.sqrt(inner.low), high=math.sqrt(inner.high), about=about)

@@ -1,0 +1,230 @@
+"""The ladder for means of data of any shape."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import audit
+from discreet.accounting.compose import implies
+from discreet.accounting.currency import pure
+from discreet.audit.meter import drawn
+from discreet.audit.replay import Recorder
+from discreet.audit.worlds import HOSTILE
+from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Approximate, atoms
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.gaussian import GaussianMean
+from discreet.statistics.mean import BoundedMean, RankClippedMean, plan_mean
+
+BOTH = list(Neighbours)
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+CROWD: list[Any] = [float(x) for x in np.round(np.random.default_rng(4).gamma(2.0, 3.0, size=40), 1)]
+Draw = Callable[[np.random.Generator, int], Any]
+SHAPES: dict[str, tuple[Draw, float]] = {
+    "normal": (lambda g, n: g.normal(size=n), 0.0),
+    "exponential": (lambda g, n: g.exponential(size=n), 1.0),
+    "lognormal": (lambda g, n: g.lognormal(size=n), math.exp(0.5)),
+    "t3": (lambda g, n: g.standard_t(3, size=n), 0.0),
+    "gamma": (lambda g, n: g.gamma(0.3, size=n), 0.3),
+    "poisson": (lambda g, n: g.poisson(3, size=n), 3.0),
+    "bernoulli": (lambda g, n: g.random(n) < 0.1, 0.1),
+    "mostly zero": (lambda g, n: np.where(g.random(n) < 0.8, 0, g.lognormal(7, 1, size=n)), 0.2 * math.exp(7.5)),
+}
+
+
+def world(relation: Neighbours, step: int) -> list[audit.Pair]:
+    """Ordinary and odd rows with a crowd beside them, enough for an answer; 42 rows where their number is public."""
+    small = [pair for pair in audit.numbers(relation, 2) if relation is ADD or len(pair.left) == 2][::step]
+    for value in HOSTILE:
+        odd = audit.Pair([2.0, 1.0], [2.0, value]) if relation is REPLACE else audit.Pair([2.0], [2.0, value])
+        small += [odd, audit.Pair(odd.right, odd.left)]
+    return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in small]
+
+
+@pytest.mark.claim("Y1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_every_small_pair_without_bounds(relation: Neighbours) -> None:
+    mechanism = RankClippedMean(16.0, relation, size=42 if relation is REPLACE else None)
+    audit.check(mechanism, world(relation, 4), hostile_values=False).require()
+    assert mechanism.release([*CROWD, 0.0, 1.0], Seeded(0)).refusal is None  # the world is one of answers
+    audit.check(replace(mechanism, size=None), audit.numbers(relation, 2)[::8], hostile_values=False).require()
+
+
+@pytest.mark.claim("Y2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_every_small_pair_with_bounds(relation: Neighbours) -> None:
+    pairs = audit.numbers(relation, 3)[:: 12 if relation is REPLACE else 4] + world(relation, 40)
+    audit.check(BoundedMean(0.0, 2.0, 1.0, relation), pairs, hostile_values=False).require()
+
+
+@pytest.mark.claim("Y2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_outputs_do_not_refute_the_claim(relation: Neighbours) -> None:
+    crowd = [0.5] * 12
+    left, right = ([*crowd, 0.0], [*crowd, 1.0]) if relation is REPLACE else (crowd, [*crowd, 1.0])
+    told = audit.distinguish(
+        BoundedMean(0.0, 1.0, 3.0, relation), left, right, runs=700, seed=1, feature=lambda release: release.value
+    )
+    assert not told.violated
+    assert told.epsilon > 0.2
+
+
+@pytest.mark.claim("Y1")
+@pytest.mark.claim("Y2")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, Fraction(2, 3)])
+def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(epsilon: Any) -> None:
+    whole = Fraction(str(epsilon))
+    rows = np.random.default_rng(0).normal(size=4000)
+    for relation in BOTH:
+        size = 4000 if relation is REPLACE else None
+        for mechanism in (RankClippedMean(epsilon, relation, size=size), BoundedMean(0, 1, epsilon, relation)):
+            assert pure(mechanism.loss) == (whole, Fraction(0))
+            assert implies(mechanism.loss, mechanism.guarantee)
+            assert sorted(map(repr, atoms(drawn(mechanism, rows)))) == sorted(map(repr, atoms(mechanism.loss)))
+    assert RankClippedMean(epsilon).loss == Approximate(epsilon, 0)  # the shares wait for the size
+
+
+@pytest.mark.claim("Y3")
+def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size() -> None:
+    rows = np.random.default_rng(0).normal(size=300)
+    recorder = Recorder(Seeded(0))
+    release = RankClippedMean(1.0).release(rows, recorder)
+    assert recorder.log == []
+    assert release.refusal is not None
+    for word in ("n * epsilon is 300", "takes 372", "epsilon=1.24", "372 rows", "bounds"):
+        assert word in release.refusal
+    recorder = Recorder(Seeded(0))
+    release = RankClippedMean(1.0, ADD).release(rows[:200], recorder)
+    assert len(recorder.log) == 1
+    assert "noisy number" in str(release.refusal)
+    assert RankClippedMean(1.0, ADD).release([], Seeded(0)).refusal is not None  # emptiness is private here
+    assert BoundedMean(0, 1, 1.0, ADD).release([], Seeded(0)).refusal is None
+    beyond = RankClippedMean(1.0).release(rows.repeat(10) * 1e306, Seeded(0))
+    assert "1e300" in str(beyond.refusal)
+
+
+@pytest.mark.claim("Y4")
+@pytest.mark.parametrize("relation", BOTH)
+def test_coverage_and_width_without_bounds(relation: Neighbours) -> None:
+    """n = 10,000, epsilon = 1. All shapes together: a true 0.95 fails once in ten million, 0.85 hardly ever passes."""
+    mechanism, size, runs = RankClippedMean(1.0, relation), 10_000, 14 if relation is REPLACE else 8
+    names = list(SHAPES)
+    widths: dict[str, list[float]] = {name: [] for name in names}
+
+    def draw(index: int) -> tuple[Any, float]:
+        shape, truth = SHAPES[names[index % len(names)]]
+        rows = np.asarray(shape(np.random.default_rng(index), size), dtype=float)
+        release = mechanism.release(rows, Seeded(index))
+        interval = release.interval()
+        plain = 2 * 1.96 * rows.std() / math.sqrt(size)
+        widths[names[index % len(names)]].append((interval.high - interval.low) / plain)
+        return release, truth
+
+    seen = audit.coverage(draw, runs=runs * len(names))
+    assert seen.holds
+    assert seen.share > 0.87
+    for name in names:
+        assert np.median(widths[name]) < 2, name
+
+
+@pytest.mark.claim("Y4")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("size", [20, 2000])
+def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:
+    shapes: list[tuple[Draw, float]] = [
+        (lambda g, n: g.random(n), 0.5),
+        (lambda g, n: g.beta(2, 20, size=n), 2 / 22),
+        (lambda g, n: np.full(n, 0.9), 0.9),
+        (lambda g, n: g.normal(0.3, 0.01, size=n), 0.3),
+    ]
+
+    def draw(index: int) -> tuple[Any, float]:
+        shape, truth = shapes[index % 4]
+        return BoundedMean(0, 1, 1.0, relation).release(shape(np.random.default_rng(index), size), Seeded(index)), truth
+
+    seen = audit.coverage(draw, runs=240)
+    assert seen.holds
+    assert seen.share > 0.93
+
+
+def test_bounded_noise_is_what_the_formula_says() -> None:
+    rows = np.linspace(0, 1, 1001)
+    spread: Any = BoundedMean(0, 1, 1.0).release(rows, Seeded(0)).spread
+    assert spread.laplace == pytest.approx(1 / (0.85 * 1001), rel=1e-6)
+    assert spread.sampling == pytest.approx(math.sqrt(1 / 12 / 1001), rel=0.1)
+
+
+def test_the_release_says_who_can_be_invisible() -> None:
+    release = RankClippedMean(1.0).release(np.random.default_rng(0).exponential(size=3000), Seeded(0))
+    assert RankClippedMean(1.0).beyond == 93
+    assert "fewer than 93 people with extreme values is invisible, one of fewer than 186 can be" in str(release)
+    assert "winsorised at" in str(release)
+    rows = np.concatenate([np.zeros(9000) + np.random.default_rng(1).normal(size=9000), np.full(40, 1e9)])
+    hidden = RankClippedMean(1.0).release(rows, Seeded(0))
+    assert hidden.interval().high < 1e3  # forty people with 1e9 each: the mean would be 4e6
+
+
+def test_offsets_ties_and_extreme_values() -> None:
+    generator = np.random.default_rng(0)
+    base = generator.exponential(size=4000)
+    for offset, scale in ((1e12, 1.0), (-1e12, 1e3), (0.0, 1e-9), (0.0, 1e290), (5e-324, 0.0), (7.0, 0.0)):
+        release = RankClippedMean(2.0).release(base * scale + offset, Seeded(1))
+        truth = offset + scale
+        assert release.interval(0.999).low <= truth <= release.interval(0.999).high
+        if scale:
+            assert abs(release.value - truth) < 0.2 * scale
+    spoilt = np.concatenate([base, [math.inf, -math.inf, math.nan, 1e300, -1e300, 5e-324] * 3])
+    assert abs(RankClippedMean(1.0).release(spoilt, Seeded(3)).value - 1) < 0.3
+    assert abs(BoundedMean(0, 10, 1.0).release(spoilt, Seeded(3)).value - 1) < 0.3
+    missing = BoundedMean(0, 10, 100.0).release([math.nan] * 100, Seeded(0))
+    assert missing.value == pytest.approx(5, abs=0.1)  # the middle of the bounds
+
+
+def test_the_planner_goes_by_public_quantities() -> None:
+    assert plan_mean(1000, 1.0, 1e-6, model="gaussian", sigma=2.0) == GaussianMean(1.0, 1e-6, 2.0, size=1000)
+    assert plan_mean(1000, 1.0) == RankClippedMean(1.0, size=1000)
+    assert plan_mean(None, 1.0, neighbours=ADD, unit="patient") == RankClippedMean(1.0, ADD, "patient")
+    assert plan_mean(1000, 1.0, bounds=(0, 120)) == BoundedMean(0, 120, 1.0)
+    assert plan_mean(1000, 1.0, bounds=(0, 120), sigma=10.0) == BoundedMean(0, 120, 1.0)
+    assert plan_mean(1000, 1.0, bounds=(0, 1e9), sigma=10.0) == RankClippedMean(1.0, size=1000)
+    assert plan_mean(100, 1.0, bounds=(0, 1e9), sigma=10.0) == BoundedMean(0, 1e9, 1.0)  # too few to find a clip
+    with pytest.raises(BadInput, match="model"):
+        plan_mean(1000, 1.0, model="poisson")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: RankClippedMean(0), "epsilon"),
+        (lambda: RankClippedMean(1.0, size=-1), "size"),
+        (lambda: RankClippedMean(1.0, ADD, size=10), "size"),
+        (lambda: BoundedMean(1, 0, 1.0), "bounds"),
+        (lambda: BoundedMean(0, math.nan, 1.0), "bounds"),
+        (lambda: BoundedMean(0, 1, -1.0), "epsilon"),
+        (lambda: plan_mean(10, 1.0, bounds=(3, 3)), "bounds"),
+        (lambda: plan_mean(10, 1.0, 0.5), "delta"),
+        (lambda: plan_mean(10, 1.0, sigma=-1.0), "sigma"),
+        (lambda: plan_mean(10, 1.0, neighbours=ADD), "size"),
+    ],
+)
+def test_bad_arguments(make: Callable[[], object], word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        make()
+
+
+def test_bad_data_is_refused_before_any_draw() -> None:
+    recorder = Recorder(Seeded(0))
+    odd: list[Any] = [[], np.ones((3, 2)), "text"]
+    for mechanism in (RankClippedMean(1.0, size=5), BoundedMean(0, 1, 1.0)):
+        for rows in odd:
+            with pytest.raises(BadInput):
+                mechanism.release(rows, recorder)
+    with pytest.raises(BadInput, match="size=5"):
+        RankClippedMean(1.0, size=5).release(np.ones(7), recorder)
+    assert recorder.log == []

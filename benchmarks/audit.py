@@ -22,10 +22,15 @@ from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
+from discreet.statistics.gaussian import Gaussian1D, GaussianMean
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.hypothesis import ProportionTest
+from discreet.statistics.lectures import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
+from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
+from discreet.statistics.quantile import Quantile
+from discreet.statistics.variance import Variance
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
@@ -38,6 +43,7 @@ class Subject:
     values: tuple[Any, ...]
     pairs: Callable[[Neighbours], list[audit.Pair]]
     least: int = 1
+    only: Neighbours | None = None
 
 
 def edge_pairs(one: Any, other: Any, crowd: list[Any]) -> Callable[[Neighbours], list[audit.Pair]]:
@@ -63,6 +69,7 @@ def edge_pairs(one: Any, other: Any, crowd: list[Any]) -> Callable[[Neighbours],
 
 NUMBERS = (0.0, 1.0, 2.0, 0.5, 1e12, 1e12 + 1, -1e12, 5e-324, 1e300, math.inf, -math.inf, math.nan)
 LABELS = ("a", "b", "c", "d", None, 1, True, 1.0, math.nan, "", "é")
+SPREAD = [0.5 + index / 200 for index in range(200)]
 WIDE = (0, 1, 2, 10**9 - 1, 10**9, -1, 0.5, math.nan, math.inf)
 SUBJECTS = {
     "Count": Subject(lambda r: Count(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 1, 0])),
@@ -84,6 +91,37 @@ SUBJECTS = {
     ),
     "SparseHistogram": Subject(
         lambda r: SparseHistogram(range(10**9), 1.0, neighbours=r), WIDE, edge_pairs(7, 8, [7] * 40)
+    ),
+    "Quantile": Subject(lambda r: Quantile(0.5, 4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, SPREAD), least=100),
+    "Quantile, points": Subject(
+        lambda r: Quantile((0.25, 0.5), 1.0, (-1e13, 1e13), None, neighbours=r),
+        NUMBERS,
+        edge_pairs(0.0, 2.0, [1.0] * 4),
+    ),
+    "Quantile, guaranteed": Subject(
+        lambda r: Quantile(0.5, 4.0, guaranteed=True, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, SPREAD), least=200
+    ),
+    "GaussianMean": Subject(
+        lambda r: GaussianMean(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    ),
+    "RankClippedMean": Subject(lambda r: RankClippedMean(4.0, r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Variance": Subject(lambda r: Variance(8.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Variance, gaussian": Subject(
+        lambda r: Variance(4.0, "gaussian", neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    ),
+    "Gaussian1D": Subject(lambda r: Gaussian1D(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "BoundedMean": Subject(lambda r: BoundedMean(0.0, 2.0, 1.0, r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)),
+    "ClippedMean": Subject(
+        lambda _: ClippedMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(-1e12, 1e12, [1.0] * 5), only=REPLACE
+    ),
+    "TwoStageMean": Subject(
+        lambda _: TwoStageMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 5), only=REPLACE
+    ),
+    "StabilityMean": Subject(
+        lambda _: StabilityMean(1.0, 4.0, 1e-4), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 30), least=20, only=REPLACE
+    ),
+    "KarwaVadhan": Subject(
+        lambda _: KarwaVadhan(2.0, (0.1, 1.0), 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5, 0.7] * 5), only=REPLACE
     ),
 }
 
@@ -133,7 +171,9 @@ def main() -> None:
     wanted = parser.parse_args()
     bad, console = 0, Console(width=120, highlight=False)
     console.print(f"{'mechanism':<24}{'neighbours':<16}{'pairs':>8}{'violations':>12}{'epsilon reached':>18}")
-    jobs = [(name, relation) for name in SUBJECTS for relation in (REPLACE, ADD) if wanted.only in (None, name)]
+    jobs = [(name, relation) for name in SUBJECTS for relation in (REPLACE, ADD)]
+    jobs = [(name, relation) for name, relation in jobs if wanted.only in (None, name)]
+    jobs = [(name, relation) for name, relation in jobs if SUBJECTS[name].only in (None, relation)]
     for name, relation in jobs:
         objections = replay_all(name, relation, wanted.pairs)
         share = reached(name, relation, wanted.runs)

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from discreet.promise.meaning import explain
     from discreet.promise.neighbours import Neighbours
     from discreet.promise.release import Release
-    from discreet.quick import count, histogram, proportion, test_proportion
+    from discreet.quick import (
+        count,
+        gaussian,
+        histogram,
+        mean,
+        median,
+        proportion,
+        quantile,
+        std,
+        test_proportion,
+        variance,
+    )
 
 _HOME = {
     "Budget": "discreet.accounting.filter",
@@ -31,9 +42,15 @@ _HOME = {
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick",
     "explain": "discreet.promise.meaning",
+    "gaussian": "discreet.quick",
     "histogram": "discreet.quick",
+    "mean": "discreet.quick",
+    "median": "discreet.quick",
     "proportion": "discreet.quick",
+    "quantile": "discreet.quick",
+    "std": "discreet.quick",
     "test_proportion": "discreet.quick",
+    "variance": "discreet.quick",
 }
 _MODULES = ("audit", "datasets")
 
@@ -53,9 +70,15 @@ __all__ = [
     "count",
     "datasets",
     "explain",
+    "gaussian",
     "histogram",
+    "mean",
+    "median",
     "proportion",
+    "quantile",
+    "std",
     "test_proportion",
+    "variance",
 ]
 
 

@@ -14,8 +14,10 @@ from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
 from discreet.statistics.histogram import Histogram, Tally, label
 from discreet.statistics.hypothesis import ProportionTest, Tested
+from discreet.statistics.mean import RankClippedMean
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.proportion import Proportion
+from discreet.statistics.quantile import Quantile
 
 BUDGET = Budget(2.0, 1e-6)
 WIDTH = 30
@@ -42,15 +44,18 @@ def questions() -> list[tuple[str, str, Callable[[Any], Any], Mechanism[Any]]]:
     is_yes = lambda column: [value == "Yes" for value in column]  # noqa: E731
     is_woman = lambda column: [value == "Female" for value in column]  # noqa: E731
     whole = lambda column: column  # noqa: E731
+    measured = lambda column: [value for value in column if value is not None]  # noqa: E731
     health = Categories.of(NHANES_CATEGORIES["general_health"])
     decades = Edges.of(range(0, 91, 10))
     return [
         ("people told they have diabetes", "diabetes", is_yes, Count(0.1, unit=unit)),
         ("share who smoked 100 cigarettes", "smoked_100_cigarettes", is_yes, Proportion(0.1, unit=unit)),
         ("are half of them women?", "sex", is_woman, ProportionTest(0.5, 0.1, unit=unit)),
-        ("general health, by category", "general_health", whole, Histogram(health, 0.5, unit=unit)),
-        ("age in decades, public edges", "age", whole, Histogram(decades, 0.5, unit=unit)),
-        ("education, found in the data", "education", whole, OpenHistogram(0.7, 1e-6, unit=unit)),
+        ("mean body mass index, no bounds", "bmi", measured, RankClippedMean(0.3, unit=unit)),
+        ("median systolic pressure", "systolic_bp", measured, Quantile(0.5, 0.3, granularity=1, unit=unit)),
+        ("general health, by category", "general_health", whole, Histogram(health, 0.3, unit=unit)),
+        ("age in decades, public edges", "age", whole, Histogram(decades, 0.3, unit=unit)),
+        ("education, found in the data", "education", whole, OpenHistogram(0.5, 1e-6, unit=unit)),
     ]
 
 
@@ -86,8 +91,9 @@ def show(steps: list[Step], seed: int | None) -> None:
             console.print(_bars(step.release))
     console.print(f"\nThe budget: {steps[-1].left}.")
     console.print(
-        "Missing answers count as no. The share's interval is about a population that these people were drawn from "
-        "at random; NHANES is a weighted survey, so that population is not the United States."
+        "Missing answers count as no; the mean and the median are of those who were measured. Their intervals and the "
+        "share's are about a population that these people were drawn from at random; NHANES is a weighted survey, so "
+        "that population is not the United States."
     )
     console.print("What an epsilon means: [bold]discreet explain --epsilon 2 --delta 1e-6[/]")
     if seed is not None:

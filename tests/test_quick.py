@@ -1,0 +1,88 @@
+"""The short verbs for numbers: what people type."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
+
+PEOPLE = np.random.default_rng(8).gamma(2.0, 3.0, 5000)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
+@pytest.mark.parametrize(
+    ("verb", "options", "truth"),
+    [
+        (discreet.mean, {}, 6.0),
+        (discreet.mean, {"bounds": (0, 60)}, 6.0),
+        (discreet.median, {}, 3 * 1.67835),
+        (discreet.variance, {"bounds": (0, 60)}, 18.0),
+        (discreet.std, {}, math.sqrt(18)),
+    ],
+)
+def test_answers_are_near_and_held(verb: Any, options: dict[str, Any], truth: float, neighbours: str) -> None:
+    release = verb(PEOPLE, epsilon=2.0, neighbours=neighbours, unit="person", rng=Seeded(1), **options)
+    interval = release.interval(0.95)
+    assert abs(release.value - truth) < 0.2 * truth
+    assert interval.low < release.value < interval.high
+    assert interval.population
+    assert "confidence interval" in str(release)
+    assert release.guarantee.epsilon == 2.0
+    assert release.guarantee.delta == 0
+    assert float(release.to_dict()["interval"]["low"]) == interval.low
+
+
+def test_methods_of_the_lectures_by_name() -> None:
+    for method, options in (
+        ("clipped", {"reach": 20.0, "sigma": 4.3}),
+        ("two-stage", {"reach": 20.0, "sigma": 4.3}),
+        ("stability", {"sigma": 4.3, "delta": 1e-6}),
+        ("karwa-vadhan", {"reach": 20.0, "sigma": (0.5, 50.0)}),
+    ):
+        release = discreet.mean(PEOPLE, epsilon=2.0, method=method, rng=Seeded(2), **options)  # type: ignore[arg-type]
+        assert abs(release.value - 6.0) < 1.5, method
+    with pytest.raises(BadInput, match="replace"):
+        discreet.mean(PEOPLE, epsilon=1.0, method="clipped", reach=1.0, sigma=1.0, neighbours="add_or_remove")
+    with pytest.raises(BadInput, match="method"):
+        discreet.mean(PEOPLE, epsilon=1.0, method="best")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="sigma"):
+        discreet.mean(PEOPLE, epsilon=1.0, method="clipped", reach=1.0)
+    with pytest.raises(BadInput, match="range"):
+        discreet.mean(PEOPLE, epsilon=1.0, method="karwa-vadhan", reach=1.0, sigma=1.0)
+
+
+@pytest.mark.parametrize("verb", [discreet.mean, discreet.median, discreet.variance, discreet.std])
+def test_a_refusal_says_what_was_seen_and_needed(verb: Any) -> None:
+    release = verb([1.0, 2.0, 3.0], epsilon=0.1)
+    assert release.refusal is not None
+    assert "n * epsilon is" in release.refusal
+    again = verb([5.0, 2.0, math.nan], epsilon=0.1)
+    assert again.refusal == release.refusal  # by public quantities only
+
+
+@pytest.mark.parametrize("verb", [discreet.mean, discreet.median, discreet.variance, discreet.std])
+def test_bad_input_before_anything_is_drawn(verb: Any) -> None:
+    for options in (
+        {"epsilon": 0},
+        {"epsilon": math.nan},
+        {"epsilon": 1, "bounds": (2, 1)},
+        {"epsilon": 1, "bounds": (0, math.inf)},
+        {"epsilon": 1, "neighbours": "swap"},
+        {"epsilon": 1, "unit": ""},
+    ):
+        with pytest.raises(BadInput):
+            verb(PEOPLE, **options)
+    odd: list[Any] = [[], "text", np.ones((2, 2)), np.array(["a"])]
+    for rows in odd:
+        with pytest.raises(BadInput):
+            verb(rows, epsilon=1.0)
+
+
+def test_bad_values_never_raise() -> None:
+    odd = [*PEOPLE[:2000], math.nan, math.inf, -math.inf, None, "x", 1e308, -1e308, 5e-324, object(), 10**400]
+    for verb in (discreet.mean, discreet.median, discreet.variance):
+        assert verb(odd, epsilon=2.0, rng=Seeded(3)).refusal is None

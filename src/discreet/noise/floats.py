@@ -250,7 +250,7 @@ class ChooseFloat:
             table = Powers(unit / stairs.grain, bits)
             masses = stairs.measure.between_all(first, last)
             distinct, which = np.unique(levels, return_inverse=True)
-            ends = np.array([table[level] for level in distinct.tolist()], dtype=object).reshape(-1, 2)
+            ends = np.array(table.all(distinct.tolist()), dtype=object).reshape(-1, 2)
             low, high = (masses * ends[which, 0]).tolist(), (masses * ends[which, 1]).tolist()
             rest = whole - sum(masses.tolist())
             if rest:

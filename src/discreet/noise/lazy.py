@@ -65,9 +65,20 @@ class Powers:
     def __getitem__(self, s: int) -> tuple[int, int]:
         if s > len(self._low) + 64:  # far ahead: on its own, at the price of about as many steps
             return exp_bounds(self._base * s, self._bits)
-        while len(self._low) <= s:
-            self._low.append(self._low[-1] * self._factor >> self._bits)
+        self._grow(s)
         return self._low[s], self._low[s] + 5 * s
+
+    def _grow(self, s: int) -> None:
+        lows, last, factor, bits = self._low, self._low[-1], self._factor, self._bits
+        for _ in range(len(lows), s + 1):
+            last = last * factor >> bits
+            lows.append(last)
+
+    def all(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
+        """The bounds for many s, in increasing order."""
+        if wanted and wanted[-1] <= 4 * len(wanted):  # dense: all at once
+            self._grow(wanted[-1])
+        return [self[s] for s in wanted]
 
 
 def pick(weights: Callable[[int], Bounds], source: Source, bits: int = 192) -> int:

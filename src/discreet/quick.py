@@ -148,7 +148,8 @@ def mean(
 ) -> Release[float]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
-    model=None assumes no shape; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
+    model=None assumes no shape, and its interval is for the mean of values winsorised to a range that it names, beyond
+    which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
@@ -160,6 +161,9 @@ def mean(
     """
     values, relation, name = column(x), _relation(neighbours), _name(unit)
     size = public_size(values, relation)
+    check_budget(epsilon, delta, size)
+    if reach is not None and method in ("auto", "stability"):
+        raise BadInput(f"method {method!r} takes no reach=; leave it out, or give bounds=(-reach, reach) with a model")
     mechanism: Mechanism[float]
     if method == "auto":
         mechanism = plan_mean(
@@ -167,6 +171,8 @@ def mean(
         )
     elif relation is not Neighbours.REPLACE:
         raise BadInput(f"method {method!r} divides by a public number of rows; give neighbours='replace'")
+    elif model is not None or bounds is not None:
+        raise BadInput(f"method {method!r} takes neither model= nor bounds=; leave them out, or use method='auto'")
     elif method == "clipped":
         mechanism = ClippedMean(reach, sigma, epsilon, name)  # type: ignore[arg-type]
     elif method == "two-stage":

@@ -3,16 +3,20 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from discreet.accounting.compose import implies
 from discreet.accounting.currency import pure
 from discreet.audit.meter import drawn, exceeds
+from discreet.noise.seeded import Seeded
 from discreet.promise.exact import exact
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Choice, Gaussian, Laplace
 from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import fitting_bits
 from discreet.stable.stages import concentrated, enough, in_stages, root_below
+from discreet.statistics.gaussian import GaussianMean
 from discreet.statistics.mean import BoundedMean
 
 
@@ -44,6 +48,15 @@ def test_concentrated_stages_keep_the_guarantee(epsilon: float, delta: float) ->
     assert stages is not None
     assert isinstance(stages.mean, Gaussian)
     assert implies(stages.loss, Guarantee(epsilon, delta))
+    steps = 2 * 2 ** fitting_bits(stages.mean)
+    assert isinstance(Seeded(0).blur(0, sensitivity=steps, cost=stages.mean), int)  # they can be drawn
+
+
+def test_where_the_normal_mean_takes_gaussian_noise_it_is_drawn() -> None:
+    rows = np.random.default_rng(0).normal(size=10_000)
+    release = GaussianMean(0.025, 1e-5, size=10_000).release(rows, Seeded(0))
+    assert release.guarantee == Guarantee(0.025, 1e-5)
+    assert abs(release.value) < 1
 
 
 def test_where_there_is_no_room_for_slack_there_are_no_such_stages() -> None:

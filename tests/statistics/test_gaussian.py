@@ -137,7 +137,7 @@ def test_a_scale_at_the_edge_of_the_floats_is_refused_by_what_was_released() -> 
     ],
 )
 def test_coverage_and_error(size: int, epsilon: float, given: dict[str, Any], widest: float) -> None:
-    """|mu| <= 100 sigma. A true coverage of 0.95 fails once in ten million; 0.80 would hardly ever pass."""
+    """|mu| <= 100 sigma. A true coverage of 0.95 fails less than once in a million; 0.72 passes once in 30."""
     mechanism, runs = GaussianMean(epsilon, **given), 90
     widths, errors, plain = [], [], []
 
@@ -154,7 +154,7 @@ def test_coverage_and_error(size: int, epsilon: float, given: dict[str, Any], wi
 
     seen = audit.coverage(draw, runs=runs)
     assert seen.holds
-    assert seen.share > 0.88
+    assert seen.share > 0.82
     assert np.median(widths) < widest
     if size == 1000:
         assert np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(plain))) < 1.15

@@ -164,7 +164,7 @@ def test_the_release_says_who_can_be_invisible() -> None:
     release = RankClippedMean(1.0).release(np.random.default_rng(0).exponential(size=3000), Seeded(0))
     assert RankClippedMean(1.0).beyond == 93
     assert "fewer than 93 people with extreme values is invisible, one of fewer than 186 can be" in str(release)
-    assert "winsorised at" in str(release)
+    assert "winsorised to [" in release.interval().about
     rows = np.concatenate([np.zeros(9000) + np.random.default_rng(1).normal(size=9000), np.full(40, 1e9)])
     hidden = RankClippedMean(1.0).release(rows, Seeded(0))
     assert hidden.interval().high < 1e3  # forty people with 1e9 each: the mean would be 4e6

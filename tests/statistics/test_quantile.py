@@ -645,3 +645,21 @@ def test_parameters_may_come_in_other_clothes() -> None:
     release = dressed.release(rows, Seeded(1))
     assert set(release.interval(0.9).low) <= {0.0, 1.0, 2.0}
     release.to_json()
+
+
+@pytest.mark.claim("U8")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_a_value_that_many_share_is_found_between_bounds(relation: Neighbours) -> None:
+    """Six in ten are 0, so the median is 0 but for a chance of 1e-12 in each of ten samples."""
+    mechanism = Quantile(0.5, 4.0, (0, 1e5), 0.95, granularity=1, neighbours=relation)
+    for seed in range(10):
+        people = np.random.default_rng(seed)
+        costs = np.where(people.random(1000) < 0.6, 0.0, np.round(people.lognormal(7, 1, 1000)))
+        interval = mechanism.release(costs, Seeded(seed)).interval()
+        assert interval.low == 0 <= interval.high <= 1
+
+
+def test_the_most_extreme_parameters_are_refused_in_words() -> None:
+    for q, confidence in ((1e-17, 0.95), (1 - 1e-12, 0.95), (0.5, 1 - 2**-53)):
+        with pytest.raises(BadInput, match="between"):
+            Quantile(q, 1.0, confidence=confidence)

@@ -44,7 +44,7 @@ class Spread(Protocol):
 
 
 def check_confidence(confidence: object) -> float:
-    """A confidence strictly between 0 and 1, as a float."""
-    if not is_number(confidence) or not 0 < confidence < 1:  # type: ignore[operator]
-        raise BadInput(f"confidence is {confidence!r}; it must be between 0 and 1, for example 0.95")
+    """A confidence between 0 and 1, as a float; one too near 1 for floats to tell is refused."""
+    if not is_number(confidence) or not 0 < confidence <= 1 - 1e-12:  # type: ignore[operator]
+        raise BadInput(f"confidence is {confidence!r}; it must be between 0 and 1 - 1e-12, for example 0.95")
     return float(confidence)  # type: ignore[arg-type]

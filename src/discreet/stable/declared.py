@@ -10,13 +10,14 @@ from discreet.promise.exact import exact, is_number
 from discreet.promise.neighbours import Neighbours
 
 SMALLEST, LARGEST = 1e-150, 1e150  # scales whose squares are still floats
+EXTREME: Final = 1e-9  # no sample tells of quantiles beyond it
 LARGEST_UNIT: Final = 1e300
 Bounds = tuple[float, float]
 
 
 def check_sigma(sigma: object) -> None:
     """A known standard deviation is a positive number, or there is none."""
-    if sigma is not None and not (is_number(sigma) and SMALLEST < sigma < LARGEST):  # type: ignore[operator]
+    if sigma is not None and not (is_number(sigma) and SMALLEST < float(sigma) < LARGEST):  # type: ignore[arg-type]
         raise BadInput(f"sigma is {sigma!r}; give a positive number, a standard deviation known in advance, or None")
 
 
@@ -25,7 +26,8 @@ def check_bounds(bounds: object, most: float = LARGEST) -> None:
     if bounds is None:
         return
     pair = tuple(bounds) if isinstance(bounds, tuple | list | np.ndarray) else ()
-    if len(pair) != 2 or not all(is_number(end) and abs(end) <= most for end in pair) or not pair[0] < pair[1]:
+    numbers = [float(end) for end in pair if is_number(end)]  # Python's: numpy's small types overflow
+    if len(pair) != 2 or len(numbers) != 2 or max(map(abs, numbers)) > most or not numbers[0] < numbers[1]:
         raise BadInput(f"bounds are {bounds!r}; give two finite numbers, the lower first, for example (0, 120)")
 
 
@@ -53,8 +55,8 @@ def checked_shares(q: Any) -> Any:
     if not listed:
         raise BadInput("q is empty; give a number between 0 and 1, or several, for example (0.25, 0.5, 0.75)")
     for one in listed:
-        if not (is_number(one) and 0 < float(one) < 1):
-            raise BadInput(f"q is {one!r}; it must be between 0 and 1, for example 0.5 for the median")
+        if not (is_number(one) and EXTREME <= float(one) <= 1 - EXTREME):
+            raise BadInput(f"q is {one!r}; it must be between 0 and 1, by {EXTREME:g} or more, for example 0.5")
     return tuple(listed) if several else q
 
 
@@ -62,7 +64,7 @@ def check_granularity(granularity: Any, bounds: tuple[float, float] | None) -> N
     """What data are rounded to is a positive number no larger than their range, or is not declared."""
     if granularity is None:
         return
-    if not (is_number(granularity) and 0 < granularity <= LARGEST_UNIT):
+    if not (is_number(granularity) and 0 < float(granularity) <= LARGEST_UNIT):
         raise BadInput(f"granularity is {granularity!r}; give what the data are rounded to, for example 1 or 0.01")
     if bounds is not None and exact(granularity) > Fraction(bounds[1]) - Fraction(bounds[0]):
         raise BadInput(f"granularity is {granularity!r}, more than the bounds {bounds} are apart; give a smaller one")

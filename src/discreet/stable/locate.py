@@ -51,6 +51,7 @@ from discreet.stable.clipped import LARGE, Floats
 LARGEST: Final = float(np.finfo(np.float64).max)
 NATS: Final = 44  # scores of distances are cut where their weight is e^-44 of the best
 ATOM_NATS: Final = 72  # those of places where even a single float, which may weigh e^-49, outweighs all the rest
+GOLDEN: Final = (5**0.5 - 1) / 2
 ENOUGH: Final = 2**18  # rows that place a middle to a 400th of a standard deviation
 FINE: Final = 6  # leading bits of the fraction that a cell keeps, for medians
 COARSE: Final = 2  # and for a far distance
@@ -70,7 +71,7 @@ def middle(
 ) -> float:
     """A float64 near the median; missing counts as 0, or as the middle of public bounds. [W3]"""
     if neighbours.size_is_public:
-        values = values[:: max(1, len(values) // max(ENOUGH, ceil(4000 / exact(cost.epsilon))))]  # [W3]
+        values = values[some_places(len(values), max(ENOUGH, ceil(4000 / exact(cost.epsilon))))]  # [W3]
     low, high = bounds if bounds is not None else (-LARGEST, LARGEST)
     missing = np.isnan(values)
     default = 0.0 if bounds is None else low / 2 + high / 2
@@ -86,6 +87,16 @@ def middle(
         default=default,
     )
     return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [W3]
+
+
+def some_places(size: int, wanted: int) -> slice | npt.NDArray[np.int64]:
+    """About so many places of a public number of them, or all: multiples of the golden ratio, in step with no period.
+
+    Each place is there at most once, and which ones are depends on the two numbers alone. [W3]
+    """
+    if size < 2 * wanted:
+        return slice(None)
+    return np.unique((np.arange(wanted) * GOLDEN % 1.0 * size).astype(np.int64))
 
 
 def median_distance(values: Floats, *, centre: float, cost: Choice, neighbours: Neighbours, rng: Randomness) -> float:

@@ -78,15 +78,15 @@ def concentrated(epsilon: Number, delta: Number, *, centre: Fraction, scale: Fra
     """These shares of rho, Gaussian noise last, under REPLACE. None where delta is 0 or too small for the grid. [W5]"""
     if not delta:
         return None
-    room, last = exact(delta), Gaussian(STRONGEST)
-    rate = Fraction(0)
-    for _ in range(2):  # the first mu is too large by the slack, so the second has more steps and less of it
-        off = slack(1, int(2 ** (BITS + 1) / exact(last.mu)))
-        paid = (1 + safe_exp(float(epsilon))) * float(off) * (1 + 1e-9)
-        if paid * 2 >= room:
-            return None
-        rate = exact(rho(epsilon, float(room) - paid))  # [W5]
-        last = Gaussian(min(Fraction(STRONGEST), root_below(2 * rate * mean)), off)
+    room = exact(delta)
+    most = slack(1, 2 ** (BITS + 1) // STRONGEST)  # of the strongest noise: that of any other is smaller
+    reserve = (1 + safe_exp(float(epsilon))) * float(most) * (1 + 1e-9)
+    if reserve * 2 >= room:
+        return None
+    rate = exact(rho(epsilon, float(room) - reserve))  # [W5]
+    mu = min(Fraction(STRONGEST), root_below(2 * rate * mean))
+    steps = 2 ** (fitting_bits(Gaussian(mu)) + 1)
+    last = Gaussian(mu, min(slack(1, int(steps / mu)), most))  # [W5]
     choices = [Choice(root_below(8 * rate * share)) if share else None for share in (centre, scale)]
     return Stages(None, choices[0], choices[1], last)
 

@@ -211,5 +211,5 @@ def student_factor(freedom: float, confidence: float) -> float:
         return 1.0
     from scipy.special import ndtri, stdtrit
 
-    miss: Any = (1 + confidence) / 2
+    miss: Any = (1 - confidence) / 2
     return float(stdtrit(freedom, miss) / ndtri(miss))

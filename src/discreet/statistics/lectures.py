@@ -46,8 +46,8 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, check_confidence
-from discreet.stable.clipped import noisy_moment, noisy_sum
-from discreet.statistics.convolved import radius as half_width
+from discreet.stable.clipped import noisy_moment, noisy_sum, paid
+from discreet.statistics.convolved import ConvolvedSpread
 from discreet.statistics.rows import numbers, public_size
 
 FAILURE: Final = 0.01  # the chance that clipping touches anybody, in the lectures' bounds
@@ -74,36 +74,15 @@ def _places(values: Floats, width: float, most: int) -> npt.NDArray[np.int64]:
     return places
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSigma:
-    """The spread of a mean with a public sigma: normal sampling and Laplace noise."""
-
-    estimate: float
-    sampling: float
-    scale: float
-
-    @property
-    def privacy(self) -> float:
-        """Standard deviation of the Laplace noise."""
-        return math.sqrt(2) * self.scale
-
-    def interval(self, confidence: float) -> Interval:
-        """The quantile of both errors together."""
-        half = half_width(confidence, self.sampling, self.scale)
-        return Interval(
-            self.estimate - half, self.estimate + half, confidence, "the population's mean", population=True
-        )
-
-
 def _last_stage(
     values: Floats, rng: Randomness, *, centre: float, radius: float, sigma: float, epsilon: Fraction
-) -> KnownSigma:
+) -> ConvolvedSpread:
     """centre + noisy mean of clip(x - centre, +-radius). [F1]"""
     size = len(values)
     found = noisy_sum(
         values, centre=centre, radius=radius, cost=Laplace(epsilon), neighbours=Neighbours.REPLACE, rng=rng
     )  # [F1]
-    return KnownSigma(centre + found.total / size, sigma / math.sqrt(size), found.noise / size)
+    return ConvolvedSpread(centre + found.total / size, sigma / math.sqrt(size), found.noise / size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +107,7 @@ class ClippedMean:
     @property
     def loss(self) -> Loss:
         """One Laplace draw."""
-        return Laplace(self.epsilon)
+        return paid(Laplace(self.epsilon))
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The noisy clipped mean."""
@@ -164,7 +143,7 @@ class TwoStageMean:
     def loss(self) -> Loss:
         """Counts, then a sum."""
         first, second = split(self.epsilon, 1, 1)
-        return compose(Approximate(first, 0), Laplace(second))  # [F2]
+        return compose(Approximate(first, 0), paid(Laplace(second)))  # [F2]
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The two stages."""
@@ -209,7 +188,7 @@ class StabilityMean:
     def loss(self) -> Loss:
         """Unknown bins, then a sum."""
         first, second = split(self.epsilon, 1, 1)
-        return compose(Approximate(first, self.delta), Laplace(second))  # [F3]
+        return compose(Approximate(first, self.delta), paid(Laplace(second)))  # [F3]
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The two stages; a refusal if no bin reaches the threshold."""
@@ -259,7 +238,9 @@ class KarwaVadhan:
     def loss(self) -> Loss:
         """Two counts, two sums."""
         scale, place, mean, variance = split(self.epsilon, 1, 1, 2, 2)
-        return compose(Approximate(scale, 0), Approximate(place, 0), Laplace(mean), Laplace(variance))  # [F4]
+        return compose(
+            Approximate(scale, 0), Approximate(place, 0), paid(Laplace(mean)), paid(Laplace(variance))
+        )  # [F4]
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """Scale, place, mean and variance."""
@@ -326,7 +307,7 @@ def _history(mechanism: Any, rng: Randomness, size: int) -> Provenance:
     return Provenance(type(mechanism).__name__, public | {"rows": size}, rng.secure)
 
 
-def _mean(mechanism: Any, spread: KnownSigma | Declared, rng: Randomness, size: int) -> Release[float]:
+def _mean(mechanism: Any, spread: ConvolvedSpread | Declared, rng: Randomness, size: int) -> Release[float]:
     note = f"a lecture's estimator, kept for comparison; noise of standard deviation {show(spread.privacy)}"
     history = _history(mechanism, rng, size)
     return Release(

@@ -131,10 +131,10 @@ class RankClippedMean:
         spread = clipped_mean_of(
             values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
         )  # [Y1]
-        note = f"{unseen(self.beyond)}; the interval is for the mean winsorised at {show(radius)} from {show(centre)}"
-        return replace(
-            blank, answer=spread.estimate, spread=spread, provenance=replace(blank.provenance, notes=(note,))
-        )
+        ends = f"[{show(centre - radius)}, {show(centre + radius)}]"
+        spread = replace(spread, about=f"the population's mean, winsorised to {ends}")  # [Y4]
+        history = replace(blank.provenance, notes=(unseen(self.beyond),))
+        return replace(blank, answer=spread.estimate, spread=spread, provenance=history)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +222,14 @@ def clipped_mean_of(
         neighbours=neighbours,
         rng=rng,
     )
+    others = max(1.0, first.size - 1)
     variance = max(second.mean + second.noise - first.mean**2, second.noise)  # [Y4]
     return ConvolvedSpread(
         estimate=centre + radius * first.mean,
-        sampling=radius * math.sqrt(variance / first.size),
+        sampling=radius * math.sqrt(variance / others),
         laplace=radius * first.noise,
         normal_noise=radius * abs(first.mean) * count_error(stages.size, first.size),
+        freedom=others,
     )
 
 
@@ -261,7 +263,8 @@ def plan_mean(
     free = RankClippedMean(epsilon, neighbours, unit, size)
     if bounds is None:
         return free
-    wide = sigma is not None and bounds[1] - bounds[0] > SPAN * sigma
+    low, high = float(bounds[0]), float(bounds[1])
+    wide = sigma is not None and high - low > SPAN * float(sigma)
     if wide and size is not None and size >= 4 * free.beyond:
         return free
-    return BoundedMean(bounds[0], bounds[1], epsilon, neighbours, unit)
+    return BoundedMean(low, high, epsilon, neighbours, unit)

@@ -11,7 +11,8 @@ Promise
     [U7] Intervals under ADD_OR_REMOVE: the same after a noisy count of epsilon / 10.
     [U8] Coverage: for independent records whose density is smooth on the scale of the interval, each of the m intervals
          holds its quantile with about its own confidence; with granularity=g, for data rounded to multiples of g, with
-         that or more.
+         that or more, if the data take many values or, with bounds, any. A quantile at a bound, or at a value that
+         many records share, needs granularity= or guaranteed=True.
     [U9] guaranteed=True: at least its confidence for independent records of any law, with ties, atoms and gaps, under
          both neighbour relations.
     [U10] Whether a release or its interval is refused depends on parameters, the declared type and the public (or
@@ -27,7 +28,8 @@ Why
     with n as q n does in [P2], so D = max(q_L, 1 - q_L). A rank that the noisy count fixes would have D = 1, and twice
     the noise near the median.
     [U8] With B ~ Bin(n, q) records up to the quantile an end misses with the probability of [U1] of
-    statistics/ranks.py; by the choice of its rank [U3] that is (1 - confidence) / 2 on average. A private n is taken
+    statistics/ranks.py; by the choice of its rank [U3] that is (1 - confidence) / 2 on average. With both bounds and a
+    granularity, cells as in [U9] are the candidates, so that a value weighs as much as any other. A private n is taken
     as the noisy count less one scale of its noise, which leaves second-order errors on the safe side. Swapping ends
     that were drawn in the wrong order can only gain.
     [U9] Records are put into public cells by a monotone map; the cells are the candidates, of equal weight, and one has
@@ -190,7 +192,8 @@ class Quantile:
 
     @property
     def _cells(self) -> Cells | None:
-        return Cells.of(self.bounds, self.granularity) if self.guaranteed else None
+        declared = self.bounds is not None and self.granularity is not None
+        return Cells.of(self.bounds, self.granularity) if self.guaranteed or declared else None
 
     @property
     def _name(self) -> str:
@@ -276,7 +279,7 @@ class Quantile:
 
     def _miss(self, move: Fraction) -> Miss:
         rate, cells = float(self._rate(move)), self._cells
-        return smooth(rate) if cells is None else worst(rate, cells.size)  # [U8] [U9]
+        return worst(rate, cells.size) if self.guaranteed and cells else smooth(rate)  # [U8] [U9]
 
     def _rate(self, move: Fraction) -> Fraction:
         return exact(self._each.epsilon) / (2 * move)

@@ -198,8 +198,8 @@ class Variance:
         spread = clipped_variance(
             values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
         )
-        about = f"the interval is for the variance of values winsorised at {show(radius)} from their mean"
-        return spread, f"{unseen(few)}; {about}"
+        about = f"the population's variance, winsorised at {show(radius)} from the mean"  # [J3]
+        return replace(spread, about=about), unseen(few)
 
 
 def clipped_variance(
@@ -239,6 +239,7 @@ def clipped_variance(
         sampling=unit * math.sqrt(variance / square.size),
         laplace=unit * square.noise,
         normal_noise=unit * math.sqrt(20) * off,
+        freedom=max(1.0, square.size - 1),
         low=0.0,
         about="the population's variance",
     )

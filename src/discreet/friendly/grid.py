@@ -50,7 +50,7 @@ class Points:
         """Each row as a point at most 2^bits units from 0 in each coordinate, or as an invalid one. [FG1]"""
         with np.errstate(all="ignore"):
             scaled = np.rint(rows / radius * UNITS)  # [FG1]
-            valid = (np.abs(scaled) <= 2.0**bits).all(axis=1)  # not for a NaN
+            valid = np.all(np.abs(scaled) <= 2.0**bits, axis=1)  # not for a NaN
         steps = np.where(valid[:, None], scaled, 0.0).astype(np.int64)
         return cls(steps, valid)
 
@@ -70,7 +70,7 @@ class Apart:
         self._points = points
         centre = middle(points)
         shifted = points.steps - centre
-        self._far = (np.abs(shifted) > NEAR).any(axis=1) & points.valid
+        self._far = np.any(np.abs(shifted) > NEAR, axis=1) & points.valid
         boxed = np.clip(shifted, -BOX, BOX).astype(np.float64)
         width = max(1, boxed.shape[1])
         self._parts = [np.ascontiguousarray(boxed[:, at : at + COLUMNS]) for at in range(0, width, COLUMNS)]
@@ -126,7 +126,7 @@ class Unlike:
 
     def __init__(self, rows: Floats) -> None:
         self.size = len(rows)
-        finite = np.isfinite(rows).all(axis=1)
+        finite = np.all(np.isfinite(rows), axis=1)
         bits = np.ascontiguousarray(np.where(finite[:, None], rows, 0.0) + 0.0).view(np.int64)  # -0 is 0
         labels = np.unique(bits, axis=0, return_inverse=True)[1] if bits.size else np.zeros(self.size)
         self._labels, self._finite = labels.reshape(-1), finite
@@ -137,4 +137,3 @@ class Unlike:
         apart[~self._finite[start:stop]] = True
         apart[:, ~self._finite[start:]] = True
         return apart
-

@@ -23,7 +23,7 @@ Source
 """
 
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -90,7 +90,7 @@ def _occurrence(bits: Words, key: int) -> Words:
     size = len(bits)
     if not size:
         return np.empty(0, dtype=np.uint64)
-    label = _hashed(bits, key)
+    label: npt.NDArray[Any] = _hashed(bits, key)
     order = np.argsort(label, kind="stable")
     together = label[order[1:]] == label[order[:-1]]
     if together.any():

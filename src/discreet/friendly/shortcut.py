@@ -47,7 +47,7 @@ def match_line(points: Points) -> Core:
     return Core(int(pairs), np.flatnonzero(free))  # [FS1]
 
 
-def walk(below, above, rank, valid, order, free):  # type: ignore[no-untyped-def]  # compiled too: types are numba's
+def walk(below, above, rank, valid, order, free):  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0917
     """Match each free row in turn with the first free stranger; returns how many times, `free` is changed in place."""
     size, leaves = len(free), 1
     while leaves < max(1, len(order)):

@@ -2,7 +2,7 @@
 
 Claims
     [FB1] test, mean and the event of probability `miss` together keep (epsilon, delta): mu^2 is split exactly or from
-          below, and mu is that of (epsilon, delta - miss) after the slack of both noises.
+          below, and mu is that of (epsilon, delta - miss), or a smaller epsilon, after the slack of both noises.
 """
 
 import math
@@ -66,9 +66,11 @@ class Strength:
 @lru_cache(maxsize=256)
 def _strength(epsilon: Fraction, delta: Fraction) -> Strength:
     miss = delta * MISSED
-    room = float((delta - miss) * (1 - Fraction(1, 10**12)))
-    mu = min(exact(gaussian(float(epsilon), room, slack=float(2 * SLACK) * (1 + 1e-12))), Fraction(STRONGEST))
-    return Strength(mu, miss)
+    room, off = float((delta - miss) * (1 - Fraction(1, 10**12))), float(2 * SLACK) * (1 + 1e-12)
+    # slack costs e^epsilon times itself; what holds at a smaller epsilon holds at this one
+    tenth = math.ceil(1 - math.log10(delta))
+    place = min(float(epsilon), max(0.0, math.log(10.0**-tenth / off)))
+    return Strength(min(exact(gaussian(place, room, slack=off)), Fraction(STRONGEST)), miss)  # [FB1]
 
 
 def check_promise(epsilon: object, delta: object, neighbours: Neighbours, share: object) -> None:

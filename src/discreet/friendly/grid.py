@@ -8,11 +8,11 @@ Promise
 Why
     [FG1] The unit is radius / 2^15. x / radius * 2^15, rounded to the nearest whole number, is arithmetic on one entry.
     [FG2] Friends: |p - q|^2 <= 2^30 in units. Take any whole centre c, and cut p - c to [-2^19, 2^19] in each
-    coordinate. All products, and all sums of at most 2^13 of them, are whole numbers below 2^52, so |p|^2 + |q|^2 - 2 pq
-    is exact in float64 in any order; more columns are taken 2^13 at a time, and each share is cut to 2^31, which leaves
-    the comparison with 2^30 as it is. Call p near if |p - c| <= 2^18 in each coordinate. If p is near, cutting q changes
-    no answer: a coordinate of q that is cut lies at least 2^18 > 2^15 from p's, before and after. Of two points that
-    are not near the coordinates are subtracted as whole numbers.
+    coordinate. All products, and all sums of at most 2^13 of them, are whole numbers below 2^52, so |p|^2 + |q|^2 - 2
+    pq is exact in float64 in any order; more columns are taken 2^13 at a time, and each share is cut to 2^31, which
+    leaves the comparison with 2^30 as it is. Call p near if |p - c| <= 2^18 in each coordinate. If p is near, cutting
+    q changes no answer: a coordinate of q that is cut lies at least 2^18 > 2^15 from p's, before and after. Of two
+    points that are not near the coordinates are subtracted as whole numbers.
 Accuracy
     Rounding moves a point by at most 2^-16 of the radius in each coordinate. How long it takes depends, in the main, on
     numbers of rows and columns; rows far from the middle of the data cost more, if there are many.

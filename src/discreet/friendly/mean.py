@@ -10,8 +10,8 @@ Why
 Needs
     A public radius: rows that belong together are hardly ever further apart. REPLACE for "weights" and "reference".
 Accuracy
-    Noise on each coordinate, in units of r / (n mu): 2 and a little under REPLACE, 1 and a little under ADD_OR_REMOVE (n at
-    most 4,096 unless `most` is larger); 4 by references; 5/2 and a good deal by weights.
+    Noise on each coordinate, in units of r / (n mu): 2 and a little under REPLACE, 1 and a little under ADD_OR_REMOVE
+    (n at most 4,096 unless `most` is larger); 4 by references; 5/2 and a good deal by weights.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022, and as cited in the modules above.
 """

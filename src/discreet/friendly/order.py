@@ -1,8 +1,8 @@
 """Who is looked at, and in what order: by chance, and independently of what the rows hold.
 
 Promise
-    [FO1] REPLACE: places are chosen by a public shuffle of a public number of rows. Given the shuffle, replacing one row
-          replaces at most one of those chosen, at the same place.
+    [FO1] REPLACE: places are chosen by a public shuffle of a public number of rows. Given the shuffle, replacing one
+          row replaces at most one of those chosen, at the same place.
     [FO2] ADD_OR_REMOVE: given a secret key, whatever it is, adding a row adds at most one to those chosen, and leaves
           the others in the same order.
 Why

@@ -4,21 +4,23 @@ Releases
     What an algorithm releases from the rows that were kept.
 Promise
     [FQ1] If the algorithm is (epsilon, delta) for adding or removing a row of a table in which every two rows have a
-          common friend, this is (g, c delta e^g), g = c (e^epsilon - 1): c = 3 under REPLACE, c = 2 under ADD_OR_REMOVE.
+          common friend, this is (g, c delta e^g), g = c (e^epsilon - 1): c = 3 under REPLACE, c = 2 under
+          ADD_OR_REMOVE.
     [FQ2] ADD_OR_REMOVE: adding a row moves all weights together by at most 2, its own counted.
 Why
-    [FQ1] Go from one table's weights to the other's one row at a time; a replaced row goes to weight 0, its replacement
-    comes from it. In each step w becomes w', and P_w = w P_1 + (1 - w) P_0, with the row and without. For every event
-    P_w - P_w' = (w - w')(P_1 - P_0) <= |w - w'| ((e^eps - 1) P_w' + delta): if the factor w - w' is positive bound by P_0,
-    which is at most P_w' where P_1 >= P_0, else by P_1. So each step costs the factor exp(|w - w'| (e^eps - 1)) and the term
-    |w - w'| delta. All moves together are at most 3 ([FW3] of weights.py) or 2 ([FQ2]). Rows of positive weight in either
-    table have common friends: [FW2], and under ADD_OR_REMOVE two sets of more than n/2 and (n + 1)/2 of n + 1 rows meet.
-    The coins must stay secret: the promise is for their average, not for each way they can fall.
-    [FQ2] w_i = 2 c_i / n - 1 cut to [0, 1], c_i friends and the row itself, n >= 2; no weight where n < 2. A new row of F
-    friends: each of them goes from 2c/n to 2(c + 1)/(n + 1), up by 2(n - c)/(n(n + 1)), which while w > 0 (c >= n/2) is at
-    most 1/(n + 1), or by less to get above 0; each other falls by 2c/(n(n + 1)) <= 2/(n + 1). The new one weighs
-    (2F + 1 - n)+/(n + 1). Times n + 1 that is F + 2(n - F) + (2F + 1 - n)+ at most: 2n - F, or n + 1 + F <= 2n + 1. From
-    one row to two it is 2 at most, the weight of two friends.
+    [FQ1] Go from one table's weights to the other's one row at a time; a replaced row goes to weight 0, its
+    replacement comes from it. In each step w becomes w', and P_w = w P_1 + (1 - w) P_0, with the row and without. For
+    every event P_w - P_w' = (w - w')(P_1 - P_0) <= |w - w'| ((e^eps - 1) P_w' + delta): if the factor w - w' is
+    positive bound by P_0, which is at most P_w' where P_1 >= P_0, else by P_1. So each step costs the factor exp(|w -
+    w'| (e^eps - 1)) and the term |w - w'| delta. All moves together are at most 3 ([FW3] of weights.py) or 2 ([FQ2]).
+    Rows of positive weight in either table have common friends: [FW2], and under ADD_OR_REMOVE two sets of more than
+    n/2 and (n + 1)/2 of n + 1 rows meet. The coins must stay secret: the promise is for their average, not for each
+    way they can fall.
+    [FQ2] w_i = 2 c_i / n - 1 cut to [0, 1], c_i friends and the row itself, n >= 2; no weight where n < 2. A new row
+    of F friends: each of them goes from 2c/n to 2(c + 1)/(n + 1), up by 2(n - c)/(n(n + 1)), which while w > 0 (c >=
+    n/2) is at most 1/(n + 1), or by less to get above 0; each other falls by 2c/(n(n + 1)) <= 2/(n + 1). The new one
+    weighs (2F + 1 - n)+/(n + 1). Times n + 1 that is F + 2(n - F) + (2F + 1 - n)+ at most: 2n - F, or n + 1 + F <= 2n
+    + 1. From one row to two it is 2 at most, the weight of two friends.
 Needs
     A symmetric predicate. An algorithm that promises for ADD_OR_REMOVE.
 Accuracy

@@ -4,8 +4,8 @@ Promise
     [FR1] Each entry becomes a number by a fixed function of itself, which never raises: what is none becomes NaN. The
           number of columns is the array's own, or declared; it is never taken from what a list happens to hold.
 Why
-    [FR1] An array has a type and a shape, which are public but for the number of rows. A list has neither, so each of its
-    entries is turned into `columns` numbers by itself, and one that has another number of entries is all NaN.
+    [FR1] An array has a type and a shape, which are public but for the number of rows. A list has neither, so each of
+    its entries is turned into `columns` numbers by itself, and one that has another number of entries is all NaN.
 """
 
 import math

@@ -8,21 +8,21 @@ Promise
     [FT2] REPLACE and ADD_OR_REMOVE: the losses `test` and `mean`, and an event of probability `miss`.
     [FT3] TupleCore: (epsilon, delta), by [FT2] and [FB1] of budget.py.
 Why
-    [FT1] Within r of one point there is at most one point of a tuple whose points are more than 2r apart, and no two points
-    have the same partner: so partners, if all have one, are a bijection, the only one within r. Let p, q, z be friends.
-    The partner of p_a in q, and that of p_a's partner in z, are within r and 2r of p_a, so within 3r of each other: they
-    are the same.
-    [FT2] Align all survivors to one of them, and stack the points. By [FT1] another choice permutes the k blocks of all
-    tuples alike; the noise is the same on every coordinate and the answer is sorted, so the law of what leaves is as if
-    the choice had been any z of S and S' both. So aligned, friends are within r in each block, r sqrt(k) in all, and the
-    proofs of [FM1] and [FM2] of centre.py hold with r sqrt(k) in place of r. All comparisons are exact: [FG2].
+    [FT1] Within r of one point there is at most one point of a tuple whose points are more than 2r apart, and no two
+    points have the same partner: so partners, if all have one, are a bijection, the only one within r. Let p, q, z be
+    friends. The partner of p_a in q, and that of p_a's partner in z, are within r and 2r of p_a, so within 3r of each
+    other: they are the same.
+    [FT2] Align all survivors to one of them, and stack the points. By [FT1] another choice permutes the k blocks of
+    all tuples alike; the noise is the same on every coordinate and the answer is sorted, so the law of what leaves is
+    as if the choice had been any z of S and S' both. So aligned, friends are within r in each block, r sqrt(k) in all,
+    and the proofs of [FM1] and [FM2] of centre.py hold with r sqrt(k) in place of r. All comparisons are exact: [FG2].
 Needs
     Points of a tuple more than 3r apart, in most tuples: otherwise it refuses, by design.
 Accuracy
     Noise of 2r sqrt(k) / (survivors mu) on each coordinate, under ADD_OR_REMOVE half of that.
 Source
-    Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 and Cohen et al. 2021 cluster by friendly tuples, with a predicate that
-    needs no radius; this one is the lectures', with the separation that makes an average well defined.
+    Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 and Cohen et al. 2021 cluster by friendly tuples, with a predicate
+    that needs no radius; this one is the lectures', with the separation that makes an average well defined.
 """
 
 from dataclasses import dataclass, replace
@@ -117,7 +117,7 @@ class TuplesApart:
         """Rows start..stop-1 against rows start..: True where they are not friends. [FT1]"""
         k = self._k
         apart = self._apart.block(start * k, stop * k).reshape(stop - start, k, self.size - start, k)
-        return np.any(np.all(apart, axis=3), axis=1)  # a point without a partner
+        return np.asarray(np.any(np.all(apart, axis=3), axis=1))  # a point without a partner
 
 
 def aligned(kept: Steps) -> Steps:

@@ -22,11 +22,14 @@ from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 
 
+ONE = Approximate(1, 0)
+
+
 @dataclass(frozen=True)
 class Length:
     """How many rows, with noise: private on any table."""
 
-    loss: Loss = Approximate(1, 0)
+    loss: Loss = ONE
     neighbours: Neighbours = ADD
 
     @property
@@ -42,7 +45,7 @@ class Length:
 class Spread:
     """The span of the rows, which moves by at most a radius: on friends within a radius, and nowhere else."""
 
-    loss: Loss = Approximate(1, 0)
+    loss: Loss = ONE
 
     @property
     def guarantee(self) -> Guarantee:

@@ -49,7 +49,7 @@ def test_audit(kind: tuple[Neighbours, Method]) -> None:
     world = crowds(relation, 60, (10, 40))
     audit.check(mechanism, world, hostile_values=method == "match").require()
     answers = [mechanism.release(pair.left, Seeded(0)).refusal is None for pair in world]
-    assert 5 < sum(answers)
+    assert sum(answers) > 5
 
 
 @pytest.mark.claim("FM4")
@@ -57,8 +57,7 @@ def test_audit(kind: tuple[Neighbours, Method]) -> None:
 def test_outputs_do_not_refute_it(relation: Neighbours) -> None:
     crowd = [0.0] * 30
     mechanism = FriendlyMean(1.0, 2.0, 1e-4, relation, columns=1, share=0.5)
-    more = [1.0] if relation is ADD else [-1.0]
-    one, other = [*crowd, 1.0], crowd if relation is ADD else [*crowd, *more]
+    one, other = [*crowd, 1.0], crowd if relation is ADD else [*crowd, -1.0]
     assert not audit.distinguish(mechanism, one, other, runs=500).violated
 
 
@@ -137,7 +136,7 @@ def test_the_same_by_all_ways_of_comparing() -> None:
 def test_parameters_are_refused(change: dict[str, Any]) -> None:
     good: dict[str, Any] = {"radius": 1.0, "epsilon": 1.0, "delta": 1e-6}
     assert FriendlyMean(**good, neighbours="add_or_remove").neighbours is ADD  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError):  # noqa: PT011  BadInput is one, and so is that of an unknown relation
         FriendlyMean(**(good | change))
 
 

@@ -12,7 +12,7 @@ from discreet.noise.seeded import Seeded
 
 
 def findings(mechanism: Mutant) -> list[str]:
-    """Replay and meter. That the loss keeps a guarantee is not asked: there is hardly any noise, so that all is seen."""
+    """Replay and meter. That the loss keeps a guarantee is not asked: with hardly any noise all is seen."""
     found = [objection for pair in world() for objection in replay(mechanism, pair)]
     over = {exceeds(drawn(mechanism, pair.left), mechanism.loss) for pair in world()}
     return found + [words for words in over if words]

@@ -2,10 +2,11 @@
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.friendly.graphs import graph, graphs, without
+from tests.friendly.graphs import Graph, graph, graphs, without
 from tests.friendly.test_algorithm import Length
 from tests.friendly.worlds import ADD, REPLACE
 
@@ -17,6 +18,7 @@ from discreet.noise.seeded import Seeded
 from discreet.promise.loss import Approximate
 from discreet.promise.neighbours import Neighbours
 
+Floats = np.ndarray[Any, Any]
 OUT = np.arange(-8, 14)
 
 
@@ -30,14 +32,12 @@ class Given:
         return self.given
 
 
-def chances(apart: np.ndarray, relation: Neighbours) -> np.ndarray:  # type: ignore[type-arg]
-    from tests.friendly.graphs import Graph
-
+def chances(apart: Any, relation: Neighbours) -> Floats:
     units, whole = Retained(Length(), Given(Graph(apart)), relation).chances(np.zeros((len(apart), 1)))  # type: ignore[arg-type]
     return np.asarray(units) / whole
 
 
-def law(weights: np.ndarray, epsilon: float) -> np.ndarray:  # type: ignore[type-arg]
+def law(weights: Floats, epsilon: float) -> Floats:
     """The exact law of a noisy count of the rows that are kept, which is pure epsilon."""
     kept = np.ones(1)
     for weight in weights:
@@ -85,7 +85,7 @@ def test_what_it_promises() -> None:
 
 
 def test_rows_are_kept_as_often_as_they_weigh() -> None:
-    """Five friends and two strangers: a weight of 1/3 each; 2,000 runs keep 3,333 rows, give or take 310 (6 deviations)."""
+    """Five friends and two strangers: 1/3 each; 2,000 runs keep 3,333 rows, give or take 310 (6 deviations)."""
     rows = np.array([0.0] * 5 + [50.0, np.nan])
     mechanism = Retained(Length(), Within(1.0))
     assert mechanism.chances(rows[:, None])[0].tolist() == [2] * 5 + [0, 0]

@@ -144,7 +144,12 @@ def test_centres_far_away_in_any_order(relation: Neighbours) -> None:
     assert np.abs(release.value - truth).max() < 1.0
     assert TupleCore(30.0, 3, 2.0, 1e-6, relation).release(rows, Seeded(0)).refusal is not None  # too close
     found = find_tuple(
-        rows.reshape(500, -1), 3.0, 3, neighbours=relation, rng=Seeded(1), **SHARP  # type: ignore[arg-type]
+        rows.reshape(500, -1),
+        3.0,
+        3,
+        neighbours=relation,
+        rng=Seeded(1),
+        **SHARP,  # type: ignore[arg-type]
     )
     assert found is not None
     units = (2 if relation is REPLACE else 1) * 3.0 * 3**0.5

@@ -46,7 +46,9 @@ def test_sound_and_stable_whatever_the_new_row(size: int) -> None:
             assert abs(sum(mine) - sum(theirs)) <= STABILITY * (size - 1)
             for i, j in product(range(size), repeat=2):
                 if mine[i] and theirs[j]:
-                    shared = [k for k in range(1, size) if (k == i or not apart[i, k]) and (k == j or not apart_there[j, k])]
+                    shared = [
+                        k for k in range(1, size) if (k == i or not apart[i, k]) and (k == j or not apart_there[j, k])
+                    ]
                     assert shared
     assert reached == STABILITY * (size - 1)
 
@@ -100,8 +102,7 @@ def test_it_is_a_check_on_the_other_filter() -> None:
     weights = friendly_weights(rows, Within(12.0))
     assert set(kept.tolist()) <= set(np.flatnonzero(weights > 0.5).tolist())
     plain, lectured = (
-        FriendlyMean(12.0, 2.0, 1e-6, REPLACE, method).release(rows, Seeded(5))  # type: ignore[arg-type]
-        for method in ("match", "weights")
+        FriendlyMean(12.0, 2.0, 1e-6, REPLACE, method).release(rows, Seeded(5)) for method in ("match", "weights")
     )
     assert plain.spread is not None
     assert lectured.spread is not None

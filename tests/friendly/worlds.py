@@ -29,7 +29,9 @@ def replaced(table: tuple[float, ...], values: tuple[float, ...]) -> Iterator[tu
                 yield (*table[:place], value, *table[place + 1 :])
 
 
-def crowds(relation: Neighbours, count: int, sizes: tuple[int, int], seed: int = 0, columns: int = 1) -> list[audit.Pair]:
+def crowds(
+    relation: Neighbours, count: int, sizes: tuple[int, int], seed: int = 0, columns: int = 1
+) -> list[audit.Pair]:
     """Random neighbours: rows at a few distances, some far away or missing, at several offsets."""
     rng, pairs = np.random.default_rng(seed), []
     for _ in range(count):

@@ -3,8 +3,8 @@
 Releases
     A point with the standard deviation of its noise; or a refusal: too few rows agree.
 Promise
-    [FM4] (epsilon, delta), by [FM1] and [FM2] of centre.py for method "match", [FW5] of weights.py for "weights" and
-          [FF1] of reference.py for "reference".
+    [FM4] (epsilon, delta), by [FM1] and [FM2] of centre.py for the method "match", by [FW5] of weights.py for
+          "weights" and by [FF1] of reference.py for "reference".
 Why
     [FM4] Each of them has the losses of its two noises and an event of probability `miss`; [FB1] of budget.py.
 Needs

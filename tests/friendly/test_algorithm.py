@@ -21,7 +21,6 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 
-
 ONE = Approximate(1, 0)
 
 
@@ -75,7 +74,7 @@ def test_add_or_remove_is_sound_by_replay() -> None:
     for algorithm in (Spread(), Length()):
         for predicate in (Within(1.0), near):
             mechanism = friendly(algorithm, predicate, neighbours=ADD, columns=1)
-            for seed, pair in enumerate(crowds(ADD, 60, (1, 12))):
+            for seed, pair in enumerate(crowds(ADD, 40, (1, 12))):
                 assert replay(mechanism, pair, seed=seed) == []
     audit.check(friendly(Length(), Within(1.0), neighbours=ADD, columns=1), crowds(ADD, 5, (1, 9))).require()
 

@@ -206,12 +206,9 @@ def test_only_so_many_rows_are_looked_at() -> None:
         found = find_centre(rows, 12.0, neighbours=relation, rng=Seeded(1), most=most, **SHARP)  # type: ignore[arg-type]
         assert found is not None
         assert found.survivors == most if relation is REPLACE else abs(found.survivors - most) < 6 * most**0.5
-    same = [
-        find_centre(
-            rows[:700] + np.array([0, 1]), 12.0, neighbours=REPLACE, rng=Seeded(1), certified=certified, **SHARP
-        )  # type: ignore[arg-type]
-        for certified in (True, False)
-    ]
+    table = rows[:700] + np.array([0, 1])
+    ways: list[dict[str, Any]] = [SHARP | {"certified": certified} for certified in (True, False)]
+    same = [find_centre(table, 12.0, neighbours=REPLACE, rng=Seeded(1), **way) for way in ways]
     assert same[0] is not None
     assert same[1] is not None
     assert same[0].point.tobytes() == same[1].point.tobytes()

@@ -46,7 +46,7 @@ def test_loss_implies_guarantee_and_covers_the_draws(
 def test_audit(kind: tuple[Neighbours, Method]) -> None:
     relation, method = kind
     mechanism = FriendlyMean(1.0, 17.0, 1e-4, relation, method, columns=1)
-    world = crowds(relation, 60, (10, 40))
+    world = crowds(relation, 30, (10, 40))
     audit.check(mechanism, world, hostile_values=method == "match").require()
     answers = [mechanism.release(pair.left, Seeded(0)).refusal is None for pair in world]
     assert sum(answers) > 5
@@ -65,7 +65,7 @@ def test_outputs_do_not_refute_it(relation: Neighbours) -> None:
 def test_far_away_with_strangers(kind: tuple[Neighbours, Method]) -> None:
     relation, method = kind
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(3000, 2)) + [1e6, -1e6]
+    rows = rng.normal(size=(3000, 2)) + np.array([1e6, -1e6])
     rows[:100] = rng.choice([np.nan, np.inf, 1e300, 0.0], size=(100, 2))
     release = discreet.FriendlyMean(14.0, 2.0, 1e-6, relation, method).release(rows, Seeded(1))
     deviation = release.spread.privacy if release.spread else 0.0

@@ -127,7 +127,7 @@ def test_replay(relation: Neighbours) -> None:
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_audit(relation: Neighbours) -> None:
     mechanism = TupleCore(1.5, 2, 17.0, 1e-4, relation, columns=4)
-    audit.check(mechanism, world(20, 25, relation)).require()
+    audit.check(mechanism, world(12, 25, relation), hostile_values=relation is REPLACE).require()
     for epsilon in (0.1, 1.0, 8.0):
         asked = TupleCore(1.5, 2, epsilon, 1e-6, relation)
         assert implies(asked.loss, asked.guarantee)

@@ -9,8 +9,9 @@ Promise
 Why
     [FA1] Under ADD_OR_REMOVE survivors change by exactly one row ([FC3]), and every two are friends ([FC2]). Under
     REPLACE go from S to the rows in both, to S': by [FC4] each way one row in all, or two in one way and none in the
-    other; all these are subsets of S or of S', so friends. Neither the
-    shuffle nor the key of order.py reads rows: [FO1] and [FO2] of it. Survivors that are not finite are left out, each by itself, which moves nobody else.
+    other; all these are subsets of S or of S', so friends. Neither the shuffle nor the key of order.py
+    reads rows: [FO1] and [FO2] of it. Survivors that are not finite are left out, each by itself, which moves nobody
+    else.
 Needs
     An algorithm that promises for ADD_OR_REMOVE, and reads no number of rows.
 Accuracy

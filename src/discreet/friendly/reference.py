@@ -7,8 +7,7 @@ Promise
 Why
     [FF1] MatchCore on the pairs that have one of the first m rows, by a public shuffle, in them: [FC4] holds for any
     list of pairs. Every survivor is a friend of every surviving reference. Let b = min(M, M') and m >= 2B + 3, B >= b
-    as in
-    [FM1] of centre.py: at least 3 references survive in the larger of S and S'. If S = I + {p}, S' = I + {q}: a
+    as in centre.py, [FM1]: at least 3 references survive in the larger of S and S'. If S = I + {p}, S' = I + {q}: a
     reference in I is a friend of both, so the mean moves by at most 2r / (n - 2b). If S = S' + {p, q}: a reference t
     in S' is within r of p, of q and of all of S', so of its mean; p and q are within 2r of that mean, which moves by
     at most 4r / (n - 2b). The rest is as there, with 4r in place of 2r.

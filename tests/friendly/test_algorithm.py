@@ -13,6 +13,7 @@ from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.friendly.algorithm import friendly
 from discreet.friendly.predicate import Pairwise, Within
+from discreet.friendly.retention import Retained
 from discreet.noise.seeded import Seeded
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate, Gaussian, Laplace, Loss, Sampled
@@ -51,7 +52,7 @@ class Spread:
         return Guarantee(1.0, 1e-5, ADD)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
-        steps = np.rint(np.asarray(rows)[:, 0] * 1024)
+        steps = np.rint(np.asarray(rows) * 1024)
         span = int(steps.max() - steps.min()) if len(steps) else 0
         noisy = rng.blur(span, sensitivity=1025, cost=Laplace(1))
         return Release(self.guarantee, Provenance("Spread", {}, rng.secure), noisy)
@@ -86,7 +87,7 @@ def test_replaced_rows_move_it_twice_as_far_at_most() -> None:
     @dataclass(frozen=True)
     class Doubled(Spread):
         def release(self, rows: Any, rng: Randomness) -> Release[Any]:
-            steps = np.rint(np.asarray(rows)[:, 0] * 1024)
+            steps = np.rint(np.asarray(rows) * 1024)
             span = int(steps.max() - steps.min()) if len(steps) else 0
             noisy = rng.blur(span, sensitivity=2 * 1025, cost=Laplace(2))
             return Release(self.guarantee, Provenance("Spread", {}, rng.secure), noisy)
@@ -109,6 +110,16 @@ def test_friends_lose_nothing_and_others_are_left_out() -> None:
         assert release.provenance.mechanism == "friendly Length"
         nobody = friendly(Length(), Within(1.0), neighbours=relation).release(rows[50:51], Seeded(1))
         assert abs(nobody.value) < 12
+
+
+def test_one_column_is_handed_on_as_a_column() -> None:
+    from discreet.statistics.count import Count
+
+    for relation in (ADD, REPLACE):
+        for rows in (np.ones(40), np.ones(0)):
+            release = friendly(Count(1.0, ADD), Within(1.0), neighbours=relation).release(rows, Seeded(0))
+            assert abs(release.value - len(rows)) < 15
+            assert Retained(Count(0.5, ADD), Within(1.0), relation).release(rows, Seeded(0)).refusal is None
 
 
 def test_what_is_refused() -> None:

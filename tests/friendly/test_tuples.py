@@ -156,6 +156,14 @@ def test_centres_far_away_in_any_order(relation: Neighbours) -> None:
     assert found.deviation == pytest.approx(units / (found.survivors * 64), rel=1e-4)
 
 
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_few_tuples_or_none_never_raise(relation: Neighbours) -> None:
+    mechanism = TupleCore(1.5, 2, 17.0, 1e-4, relation, columns=4)
+    for size in range(3):
+        for rows in ([(0.0, 0.0, 8.0, 8.0)] * size, [None] * size):
+            assert mechanism.release(rows, Seeded(0)).refusal is not None
+
+
 def test_what_is_refused() -> None:
     for change in ({"k": 0}, {"radius": 0.0}, {"delta": 0}, {"columns": 3}, {"least": 1}):
         good: dict[str, Any] = {"radius": 1.0, "k": 2, "epsilon": 1.0, "delta": 1e-6}

@@ -74,7 +74,7 @@ class Friendly(Generic[T]):
         core = match_core(self.predicate.strangers(ordered))
         kept = ordered[core.survivors]
         kept = kept[np.isfinite(kept).all(axis=1)]  # [FA1]
-        inner = self.algorithm.release(kept, rng)
+        inner = self.algorithm.release(kept[:, 0] if kept.shape[1] == 1 else kept, rng)  # one column as a column
         history = replace(inner.provenance, mechanism=f"friendly {inner.provenance.mechanism}")
         return replace(inner, guarantee=self.guarantee, provenance=history)
 

@@ -90,7 +90,7 @@ class Retained(Generic[T]):
         table = matrix(rows, self.columns)
         units, whole = self.chances(table)
         kept = [place for place, unit in enumerate(units.tolist()) if rng.below(whole) < unit]  # [FQ1]
-        inner = self.algorithm.release(table[kept], rng)
+        inner = self.algorithm.release(table[kept, 0] if table.shape[1] == 1 else table[kept], rng)
         history = replace(inner.provenance, mechanism=f"retained {inner.provenance.mechanism}")
         return replace(inner, guarantee=self.guarantee, provenance=history)
 

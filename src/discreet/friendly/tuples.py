@@ -93,7 +93,7 @@ def tuples_of(rows: Floats, radius: float, k: int, bits: int = FARTHEST) -> Tupl
     if rows.shape[1] % k:
         raise BadInput(f"the rows have {rows.shape[1]} columns, which are not {k} points of equal length")
     points = Points.of(rows, radius, bits)
-    steps = points.steps.reshape(len(rows), k, -1)
+    steps = points.steps.reshape(len(rows), k, rows.shape[1] // k)
     for index, tuple_ in enumerate(steps):
         steps[index] = tuple_[np.lexsort(tuple_.T[::-1])]
     valid = points.valid.copy()

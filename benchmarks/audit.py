@@ -19,6 +19,7 @@ from rich.console import Console
 from discreet import audit
 from discreet.audit.replay import FATES, free_draws, replay
 from discreet.audit.worlds import HOSTILE
+from discreet.friendly import FriendlyMean, TupleCore, Within, friendly
 from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.bins import Categories, Edges
@@ -72,6 +73,8 @@ NUMBERS = (0.0, 1.0, 2.0, 0.5, 1e12, 1e12 + 1, -1e12, 5e-324, 1e300, math.inf, -
 PLACES, SCALES = (0.0, 1.0, -1e6, 1e12, 1e300), (0.0, 5e-324, 1e-300, 1e-3, 1.0, 1e6, 1e300)
 LABELS = ("a", "b", "c", "d", None, 1, True, 1.0, math.nan, "", "é")
 SPREAD = [0.5 + index / 200 for index in range(200)]
+NEAR = (0.0, 0.5, 1.0, 1.5, 1e12, 1e300, math.inf, math.nan)
+TUPLES = ((0.0, 8.0), (8.0, 0.5), (0.5, 8.5), (1.0, 9.0), (0.0, 1.0), (0.0, math.nan), (1e12, 0.0), 3.0)
 WIDE = (0, 1, 2, 10**9 - 1, 10**9, -1, 0.5, math.nan, math.inf)
 SUBJECTS = {
     "Count": Subject(lambda r: Count(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 1, 0])),
@@ -124,6 +127,36 @@ SUBJECTS = {
     ),
     "KarwaVadhan": Subject(
         lambda _: KarwaVadhan(2.0, (0.1, 1.0), 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5, 0.7] * 5), only=REPLACE
+    ),
+    "FriendlyMean": Subject(
+        lambda r: FriendlyMean(1.0, 8.0, 1e-4, r, columns=1), NEAR, edge_pairs(1.0, -1.0, [0.0] * 20), least=20
+    ),
+    "FriendlyMean, weights": Subject(
+        lambda r: FriendlyMean(1.0, 8.0, 1e-4, r, "weights", columns=1),
+        NEAR,
+        edge_pairs(1.0, -1.0, [0.0] * 30),
+        least=30,
+        only=REPLACE,
+    ),
+    "FriendlyMean, reference": Subject(
+        lambda r: FriendlyMean(1.0, 8.0, 1e-4, r, "reference", columns=1),
+        NEAR,
+        edge_pairs(1.0, -1.0, [0.0] * 20),
+        least=20,
+        only=REPLACE,
+    ),
+    "TupleCore": Subject(
+        lambda r: TupleCore(1.0, 2, 8.0, 1e-4, r, columns=2),
+        TUPLES,
+        edge_pairs((1.0, 8.0), (-1.0, 8.0), [(0.0, 8.0)] * 20),
+        least=20,
+    ),
+    # for replaced rows the inner sensitivity is that of one row, and the loss that of two: see its own tests
+    "friendly(Count)": Subject(
+        lambda _: friendly(Count(1.0, ADD), Within(1.0), neighbours=ADD, columns=1),
+        NEAR,
+        edge_pairs(1.0, 9.0, [0.5] * 5),
+        only=ADD,
     ),
 }
 

@@ -52,7 +52,7 @@ from discreet.errors import BadInput
 from discreet.friendly import plan
 from discreet.friendly.centre import SLACK, Centre, find_centre
 from discreet.friendly.matrix import Floats, Rows, matrix
-from discreet.friendly.noisy import blurred, count, shares
+from discreet.friendly.noisy import blurred, count, root_below, shares
 from discreet.friendly.order import shuffled
 from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.sample import Places, block_means, take
@@ -68,7 +68,7 @@ from discreet.promise.release import Release
 
 MISS: Final = Fraction(1, 10)  # the share of delta for the event
 DRAWS: Final = 40  # more than any release makes
-FIRST, LAST = 0.02, 0.005  # the shares of rows that the radii leave out
+FIRST, LAST, SKEWED = 0.02, 0.005, 0.0005  # the shares of rows that the radii leave out; of skewed means fewer
 WEAKEST, STRONGEST = 1e-4, 60.0  # the mu for which every stage has a grid
 Method = Literal["auto", "refine", "blocks"]
 
@@ -228,29 +228,34 @@ class _Run:
             return self._blank(SCATTERED)
         widest = reach(radius + at.deviation * r_clip(width, 0.0, 1e-3))
         auto = self.asked.method == "auto"
-        levels = (1 - self._tail(costs["first"], FIRST), 0.5) if auto else (1 - self._tail(costs["first"], FIRST),)
-        found = radius_quantiles(self.data, at.point, widest, levels, cost=costs["first"], rng=self.rng)
-        first, wider = found[0].radius, 16
-        if auto and plan.is_heavy(first, found[1].radius, width, 1 - levels[0]) and self._into_blocks() is None:  # [TA3]
-            wider = 4  # how much narrower the means of blocks lie is not known
-            held = float(self.seen)
-        else:
-            held = self._held(found[0].held)
+        few = plan.tail(self.seen, float(costs["first"].mu), FIRST, auto)
+        found = radius_quantiles(
+            self.data, at.point, widest, few * self.seen, cost=costs["first"], rng=self.rng, middle=auto
+        )
+        first, held, octave = plan.stretched(found.far, width, few, FIRST), self._held(found.held), 16
+        if plan.is_heavy(found.far, found.middle, width, few) and self._into_blocks() is None:  # [TA3]
+            held, octave = float(self.seen), 6  # how much narrower the means of blocks lie is not known
+            costs = self._share_rest(costs)
         centre, _, _ = self._taper(at.point, first, costs["again"], held)
-        level = 1 - self._tail(costs["last"], LAST)
-        (last,) = radius_quantiles(
-            self.data, centre, reach(2 * first), (level,), cost=costs["last"], rng=self.rng, octave=wider
+        few = plan.tail(self.seen, float(costs["last"].mu), LAST)
+        widest = reach(2 * first)
+        last = radius_quantiles(
+            self.data, centre, widest, few * self.seen, cost=costs["last"], rng=self.rng, octave=octave
         )
         held = self._held(last.held)
-        answer, shift, noise, square, error = self._taper_squares(centre, last.radius, costs, held)
-        self.shown["radius"] = last.radius
+        radius = plan.stretched(last.far, width, few, SKEWED if "blocks" in self.shown else LAST)
+        answer, shift, noise, square, error = self._taper_squares(centre, radius, costs, held)
+        self.shown["radius"] = radius
         variance = np.maximum(square + error - shift**2, error)  # [TA4]
         sampling = np.sqrt(variance / held)
         return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / held))
 
-    def _tail(self, cost: Gaussian, least: float) -> float:
-        """The share of rows to leave out: what noise allows to be found. [TA3]"""
-        return min(0.25, max(least, 2.5 * math.sqrt(7) / (float(cost.mu) * self.seen)))
+    def _share_rest(self, costs: dict[str, Gaussian]) -> dict[str, Gaussian]:
+        """What is left after the first radius, shared out anew for fewer rows. [TA1]"""
+        left = sum((exact(costs[name].mu) ** 2 for name in plan.AFTER_BLOCKS), Fraction(0))
+        found = shares(root_below(left), plan.AFTER_BLOCKS, self.asked.slack)
+        self.shown["costs"] |= {name: float(cost.mu) for name, cost in found.items()}
+        return found
 
     def _held(self, held: float) -> float:
         """How many rows a released number of them may stand for."""
@@ -258,7 +263,7 @@ class _Run:
 
     def _centre(self, radius: float, costs: dict[str, Gaussian]) -> Centre | None:
         """The friendly centre of some of the rows. [TA1], [TA2]"""
-        rows = self._some(plan.MOST) if self.neighbours.size_is_public else self._places().below(1.0)
+        rows = self._some(plan.MOST) if self.neighbours.size_is_public else self._places().below(plan.MOST / self.seen)
         return find_centre(
             rows,
             reach(radius),

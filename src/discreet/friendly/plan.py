@@ -24,7 +24,7 @@ BULK: Final = 1e-3  # of rows, beyond the radius of a first refinement
 COUNT: Final = 0.01  # the share for the number of rows, where it is private
 LEAST: Final = 0.004
 MOST_SCALE, ROBUST_SCALE = 0.35, 0.08
-HEAVY: Final = 1.25  # times a normal's ratio of radii
+HEAVY: Final = 1.15  # times a normal's ratio of radii
 TAIL: Final = 1.5  # deviations of its own noise by which the filter's bound usually is off, beyond its margin
 
 
@@ -54,7 +54,7 @@ def known_scale(rows: int, width: int, mu: float, miss: float, neighbours: Neigh
     return {name: float(share[best]) for name, share in named.items()}
 
 
-def predicted(
+def predicted(  # noqa: PLR0917
     rows: int, width: int, mu: float, miss: float, neighbours: Neighbours, test: Any, centre: Any, again: Any, last: Any
 ) -> Any:
     """The deviation of the answer's noise, for N(m, I) rows; infinite where too few would survive. [TB1]"""
@@ -94,7 +94,7 @@ def unknown_scale(rows: int, width: int, mu: float, neighbours: Neighbours) -> M
         return None
     scale = max(scale, min(ROBUST_SCALE, (4 * CLEAR * needed) ** 2))  # half of the pairs may hold an outlier
     fade = min(1.0, 3000 / rows)
-    parts = {"test": 0.06, "centre": 0.12, "first": 0.05, "again": 0.10, "last": 0.06, "square": 0.03}
+    parts = {"test": 0.06, "centre": 0.12, "first": 0.08, "again": 0.10, "last": 0.06, "square": 0.03}
     shares = {name: (1 - scale) * max(LEAST, share * fade) for name, share in parts.items()}
     rest = 1 - scale - sum(shares.values())
     return {"scale": scale, **shares, "mean": rest}

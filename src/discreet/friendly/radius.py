@@ -1,13 +1,13 @@
 """How far apart rows are, and how far from a centre: two scales that find a radius without bounds.
 
 Releases
-    `pair_scale`: the least power of two below a common distance in disjoint pairs of rows. `radius_quantiles`: how many
-    rows lie within a first radius, a smaller one beyond which few of them lie, and one that holds half of them.
+    `pair_scale`: the least power of two below a common distance in disjoint pairs of rows. `radius_quantiles`: how
+    many rows lie within a first radius, a smaller one beyond which few of them lie, and one that holds half of them.
 Promise
     [TR1] pair_scale costs its Gaussian loss under both relations; no delta is lost, however the distances fall.
     [TR2] radius_quantiles costs its Gaussian loss under both relations.
-    [TR3] For rows N(m, s^2 I) no pair of k rows is farther apart than s r_pair(k, d), but with probability 0.05 at most,
-          and a row is farther than s r_clip(d, e, p) from a point at squared distance s^2 e of m with probability p.
+    [TR3] For rows N(m, s^2 I) no pair of k rows is farther apart than s r_pair(k, d), but with probability 0.05, and a
+          row is farther than s r_clip(d, e, p) from a point at squared distance s^2 e of m with probability p.
 Why
     [TR1] Each pair goes by its two rows alone to one of a fixed list of bins: the exponent of the float distance, with
     one bin for distance 0 and one for distances that are no number. One row changes one pair (REPLACE: pairs by a
@@ -21,8 +21,8 @@ Why
 Needs
     pair_scale: about 9 noise deviations in the fullest bin. radius_quantiles: a first radius that holds the bulk.
 Accuracy
-    The most common octave of a normal's pair distances holds a share of 0.29 (d = 1) to 0.5 (large d) of them. The least
-    octave with a third of the fullest one's pairs is taken: a crowd of outliers far away makes a full octave too.
+    The most common octave of a normal's pair distances holds a share of 0.29 (d = 1) to 0.5 (large d) of them. The
+    least octave with a third of the fullest one's pairs is taken: a crowd of outliers far away makes a full octave too.
     The radius found is within a cell of one whose count is off by the noise of a comparison.
 Source
     Karwa and Vadhan 2018 for a scale by a histogram of log distances of pairs, there over unknown bins and for d = 1;
@@ -155,7 +155,7 @@ def r_pair(rows: int, width: int) -> float:
 
 
 def r_clip(width: int, off: float, beyond: float) -> float:
-    """The radius that an N(m, I) row exceeds with probability `beyond`, around a centre at squared distance `off`. [TR3]
+    """The radius that an N(m, I) row exceeds with probability `beyond`, around a point at squared distance `off`. [TR3]
 
     >>> round(r_clip(1, 0.0, 0.001), 3), round(r_clip(10, 0.0, 0.0005), 3)
     (3.291, 5.606)

@@ -11,6 +11,8 @@ from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
 from discreet.friendly.matrix import matrix
 
+BLOCKS = [np.zeros((2, 2)), np.zeros((2, 3))]
+
 
 def whole(rows: Any, width: int | None = None) -> Any:
     return np.concatenate(list(matrix(rows, width).blocks()))
@@ -47,8 +49,8 @@ def test_tables_blocks_and_masks() -> None:
 
 @pytest.mark.parametrize(
     "rows",
-    [7, "text", {}, [1.0, 2.0], np.zeros((2, 2, 2)), np.zeros((2, 0)), np.array(["a"]), [np.zeros((2, 2)), np.zeros((2, 3))]],
-)  # fmt: skip
+    [7, "text", {}, [1.0, 2.0], np.zeros((2, 2, 2)), np.zeros((2, 0)), np.array(["a"]), BLOCKS],
+)
 def test_shapes_and_types_may_be_refused(rows: Any) -> None:
     with pytest.raises(BadInput):
         matrix(rows)

@@ -78,7 +78,7 @@ def test_odd_entries_of_lists_never_raise(relation: Neighbours) -> None:
 @pytest.mark.claim("TA1")
 @pytest.mark.claim("TA2")
 @pytest.mark.parametrize("relation", BOTH)
-@pytest.mark.parametrize("budget", [(0.1, 1e-6), (1.0, 1e-9), (8.0, 1e-5)])
+@pytest.mark.parametrize("budget", [(0.1, 1e-6), (1.0, 1e-9), (8.0, 1e-5), (1e3, 1e-10)])
 def test_what_is_drawn_is_within_the_loss_and_that_within_the_guarantee(
     relation: Neighbours, budget: tuple[float, float]
 ) -> None:
@@ -230,7 +230,8 @@ def test_the_verb_takes_tables() -> None:
         ({"delta": 1e-6, "dimension": 0}, "dimension"),
         ({"delta": 1e-6, "sigma": -1.0}, "sigma"),
         ({"delta": 1e-6, "method": "median"}, "method"),
-        ({"delta": 1e-6, "epsilon": 1e5}, "epsilon"),
+        ({"delta": 1e-6, "epsilon": 1e-6}, "epsilon"),
+        ({"delta": 1e-12}, "delta"),
     ],
 )
 def test_bad_parameters(options: dict[str, Any], word: str) -> None:

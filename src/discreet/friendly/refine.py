@@ -60,7 +60,7 @@ from discreet.friendly.spread import VectorSpread
 from discreet.friendly.taper import WIDEST, TaperSum, reach
 from discreet.promise.exact import Number, exact, is_number
 from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Gaussian, Loss, compose, safe_exp
+from discreet.promise.loss import Approximate, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
@@ -69,7 +69,7 @@ from discreet.promise.release import Release
 MISS: Final = Fraction(1, 10)  # the share of delta for the event
 DRAWS: Final = 40  # more than any release makes
 FIRST, LAST, WIDE = 0.02, 0.005, 0.0005  # shares of rows beyond the radii looked for; beyond the last one used
-WEAKEST, STRONGEST = 1e-4, 60.0  # the mu for which every stage has a grid
+SMALLEST, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu for which every stage has a grid
 Method = Literal["auto", "refine", "blocks"]
 
 
@@ -106,8 +106,10 @@ class RefinedMean:
             raise BadInput(f"sigma is {self.sigma!r}; give a positive standard deviation known in advance, or None")
         if self.method not in ("auto", "refine", "blocks"):
             raise BadInput(f"method is {self.method!r}; give 'auto', 'refine' or 'blocks'")
-        if not WEAKEST <= self.mu <= STRONGEST:
-            raise BadInput(f"epsilon is {self.epsilon!r}, mu {self.mu:.3g}; give one whose mu is from 1e-4 to 60")
+        if self.delta < SMALLEST:
+            raise BadInput(f"delta is {self.delta!r}; noise on a grid needs 1e-11 at least")
+        if self.mu < WEAKEST:
+            raise BadInput(f"epsilon is {self.epsilon!r}: its noise would drown any mean; give 0.001 or more")
 
     @property
     def slack(self) -> Fraction:
@@ -122,10 +124,11 @@ class RefinedMean:
     @property
     def mu(self) -> float:
         """What all draws together may cost. [TA1]"""
-        room = exact(self.delta) - self.miss
-        if (1 + safe_exp(float(self.epsilon))) * float(DRAWS * self.slack) > float(room) / 2:
-            raise BadInput(f"epsilon {self.epsilon!r} is too large for delta {self.delta!r}: give a smaller epsilon")
-        return gaussian(self.epsilon, float(room), DRAWS * self.slack)  # [TA1]
+        room, off = float(exact(self.delta) - self.miss), float(DRAWS * self.slack)
+        # slack costs e^epsilon times itself; what holds at a smaller epsilon holds at this one
+        tenth = math.ceil(1 - math.log10(self.delta))
+        place = min(float(self.epsilon), max(0.0, math.log(10.0**-tenth / off)))
+        return min(gaussian(place, room, off), STRONGEST)  # [TA1]
 
     @property
     def guarantee(self) -> Guarantee:

@@ -8,9 +8,9 @@ Promise
 Why
     [TP1] The place is a mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in
     the order in which they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further
-    one adds the ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are
-    handed on in the order of their places, and where two share one, of their bits: not in that of the table, in which
-    an equal row put in before would make another of them the first.
+    one adds the ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows
+    are handed on in the order of their places, and where two share one, of their bits: not in that of the table, in
+    which an equal row put in before would make another of them the first.
 Needs
     Nothing: rows that are rare among equals are picked as any others.
 """

@@ -20,6 +20,8 @@ from discreet import audit
 from discreet.audit.replay import FATES, free_draws, replay
 from discreet.audit.worlds import HOSTILE
 from discreet.friendly import FriendlyMean, TupleCore, Within, friendly
+=======
+from discreet.friendly.refine import RefinedMean
 from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.bins import Categories, Edges
@@ -157,6 +159,18 @@ SUBJECTS = {
         NEAR,
         edge_pairs(1.0, 9.0, [0.5] * 5),
         only=ADD,
+    ),
+    "RefinedMean": Subject(
+        lambda r: RefinedMean(12.0, 1e-6, 1, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=200
+    ),
+    "RefinedMean, known scale": Subject(
+        lambda r: RefinedMean(8.0, 1e-6, 1, 0.3, r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    ),
+    "RefinedMean, blocks": Subject(
+        lambda r: RefinedMean(20.0, 1e-5, 1, neighbours=r, method="blocks"),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, SPREAD),
+        least=200,
     ),
 }
 

@@ -6,7 +6,9 @@ from discreet.friendly.centre import find_centre
 from discreet.friendly.core import Core, match_core, match_pairs
 from discreet.friendly.mean import FriendlyMean
 from discreet.friendly.predicate import Pairwise, Predicate, Within
+from discreet.friendly.refine import RefinedMean
 from discreet.friendly.retention import Retained
+from discreet.friendly.taper import TaperSum
 from discreet.friendly.tuples import TupleCore, TupleWithin, find_tuple
 from discreet.friendly.weights import friendly_weights
 
@@ -17,7 +19,9 @@ __all__ = [
     "FriendlyMean",
     "Pairwise",
     "Predicate",
+    "RefinedMean",
     "Retained",
+    "TaperSum",
     "TupleCore",
     "TupleWithin",
     "Within",

@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from discreet.noise.source import compiled
 
-BLOCK: Final = 1 << 22  # answers at a time
+BLOCK: Final = 1 << 20  # answers at a time: 8 MB of distances
 Places = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 

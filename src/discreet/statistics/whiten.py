@@ -1,0 +1,134 @@
+"""A frame in which rows look round, found from differences of rows: no centre, no bounds, no scale is known before.
+
+Releases
+    Disjoint pairs of rows, the order drawn by chance, give differences z = (x - x') / sqrt 2, of mean 0 and with the
+    covariance of a row. For each column a distance that a public share of |z_j| exceeds; several times the noisy sum
+    of u u', u the direction of z in the frame so far; last the noisy median of the lengths of z.
+Promise
+    [WH1] The release costs the parts of `Whitening`, under REPLACE: a Choice for each column, a Gaussian for each turn
+          and a Choice for the length.
+    [WH2] Whether it ends without a frame is decided by released numbers.
+Why
+    [WH1] The order of rows is drawn without a look at them and n is public, so one row is in at most one pair, at the
+    same place, and one difference changes. Distances: [W4] and [W3] of stable/locate.py, on a list of n / 2 numbers of
+    which one changes; turns: [GG2] and [GG3] of stable/gram.py on the same list, radius 1. Each uses nothing but the
+    differences and what was released before: adaptive composition. The last length is a fixed function of one
+    difference by [GF1] of stable/frame.py.
+    [WH2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
+Needs
+    About 60 differences for each 1 / epsilon of a choice; d times the noise of a turn well below 1.
+Accuracy
+    Directions have E u u' with the eigenvectors of the covariance and eigenvalues in its order, none above the largest
+    by more than in proportion. A turn by its inverse root evens out what is above the noise, so the condition number
+    falls by about 1 / (d times the noise) in each. At its end the covariance of z in the frame is I, but for the
+    relative error (d + 2) times the noise of the last turn.
+Source
+    Biswas, Dong, Kamath and Ullman 2020 (CoinPress) for the iteration, there with clipped rows and a known range; Tyler
+    1987 for directions, which need no radius: their noise is (d + 2) where rows clipped at g have g^2.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from discreet.promise.loss import Choice, Gaussian, Loss, compose
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import Floats
+from discreet.stable.declared import LARGEST, SMALLEST
+from discreet.stable.frame import Frame
+from discreet.stable.gram import lengths_of, noisy_gram
+from discreet.stable.locate import far_distance, median_distance
+
+MOST_PAIRS: Final = 1 << 17  # differences beyond which a frame is good enough
+NATS: Final = 28.0  # records times epsilon that a distance needs beyond it: 2 (7 of prior + ln 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Whitening:
+    """What a frame costs: each column's distance, each turn, and the length."""
+
+    columns: int
+    distance: Choice
+    turns: tuple[Gaussian, ...]
+    length: Choice
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw. [WH1]"""
+        return compose(*(self.distance,) * self.columns, *self.turns, self.length)
+
+    def share(self, pairs: int) -> float:
+        """The public share of |z_j| that exceeds its distance: an eighth, more where there are few."""
+        return max(1 / 8, NATS / (pairs * float(self.distance.epsilon)))
+
+
+def differences(rows: Floats, rng: Randomness) -> Floats:
+    """Of disjoint pairs of rows, divided by sqrt 2. Which pairs, is public chance and public numbers. [WH1]"""
+    used = min(len(rows), 2 * MOST_PAIRS) // 2 * 2
+    every = (np.arange(used) * len(rows)) // max(used, 1)
+    order = every[rng.permutation(used)]  # [WH1]
+    with np.errstate(all="ignore"):
+        found = (rows[order[: used // 2]] - rows[order[used // 2 :]]) * math.sqrt(0.5)
+    return np.asarray(found)
+
+
+def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
+    """The frame about 0 in which differences look standard normal, or why there is none. [WH1]"""
+    from scipy.special import chdtri, ndtri
+
+    size, pairs = costs.columns, len(apart)
+    share = costs.share(pairs)
+    beyond = math.ceil(share * pairs)
+    distances = [
+        far_distance(np.ascontiguousarray(column), centre=0.0, beyond=beyond, cost=costs.distance, rng=rng)
+        for column in apart.T
+    ]  # [WH1]
+    odd = _odd(distances)
+    if odd is not None:  # [WH2]
+        return f"{odd} in column {_first_odd(distances)}"
+    units = np.array(distances) / float(-ndtri(share / 2))
+    turn = np.eye(size)
+    for cost in costs.turns:
+        total, noise = noisy_gram(
+            apart, Frame.of(units, turn), 1.0, "sphere", cost=cost, neighbours=Neighbours.REPLACE, rng=rng
+        )  # [WH1]
+        turn = inverse_root(total / pairs, noise / pairs) @ turn
+    frame = Frame.of(units, turn)
+    typical = median_distance(
+        lengths(apart, frame), centre=0.0, cost=costs.length, neighbours=Neighbours.REPLACE, rng=rng
+    )  # [WH1]
+    if (none := _odd([typical])) is not None:  # [WH2]
+        return f"{none} in some direction"
+    return Frame.of(units, turn * (math.sqrt(float(chdtri(size, 0.5))) / typical))
+
+
+def lengths(rows: Floats, frame: Frame) -> Floats:
+    """How long each row is in the frame; 0 where it is missing. A fixed function of each. [WH1]"""
+    seen, lost = frame.turned(rows)
+    found = lengths_of(seen) * frame.step
+    if lost is not None:
+        found[lost] = 0.0
+    return found
+
+
+def inverse_root(matrix: Floats, noise: float) -> Floats:
+    """The inverse root of a noisy symmetric matrix, its eigenvalues not below the size of the noise, of unit size."""
+    values, vectors = np.linalg.eigh(matrix)
+    floor = max(noise * math.sqrt(2 * len(matrix)), 1e-9)
+    root = (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
+    return np.asarray(root / np.abs(root).max())
+
+
+def _odd(found: Sequence[float]) -> str | None:
+    """A scale that is none."""
+    if min(found) <= SMALLEST:
+        return "most rows seem to be one and the same"
+    return "the data reach beyond 1e150; rescale them" if max(found) >= LARGEST else None
+
+
+def _first_odd(found: Sequence[float]) -> int:
+    return next(place for place, distance in enumerate(found) if not SMALLEST < distance < LARGEST)

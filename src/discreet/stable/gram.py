@@ -48,11 +48,9 @@ from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.stable.clipped import Floats
-from discreet.stable.frame import Frame
+from discreet.stable.frame import Frame, blocks
 
 BITS: Final = 15  # the radius in steps: 2^15
-MOST: Final = 1 << 13  # rows at a time
-SMALL: Final = 1 << 18  # multiplications at a time: so few are not worth a library's threads
 DIAGONAL, BESIDE = 29, 41  # [GG3]
 Shape = Literal["clip", "taper", "sphere"]
 Integers = npt.NDArray[np.int64]
@@ -105,22 +103,21 @@ def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int =
         raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
     size = len(frame.whole)
     first, second = np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64)
-    block = min(MOST, max(256, SMALL // size**2))
-    for start in range(0, len(rows), block):
-        steps = steps_of(rows[start : start + block], frame, radius, shape, bits)
+    for block in blocks(rows, size):
+        steps = steps_of(block, frame, radius, shape, bits)
         first += steps.sum(axis=1).astype(np.int64)
         second += (steps @ steps.T).astype(np.int64)  # [GG1]
     return Moments(first, second)
 
 
 def moments_of_blocks(
-    blocks: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS
+    parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS
 ) -> Moments:
     """The sums over rows that arrive block by block, in any order and of any sizes. [GG1]"""
     size = len(frame.whole)
     total = Moments(np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64))
-    for block in blocks:
-        total += moments(block, frame, radius, shape, bits)
+    for part in parts:
+        total += moments(part, frame, radius, shape, bits)
     return total
 
 

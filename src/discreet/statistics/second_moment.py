@@ -49,7 +49,7 @@ from discreet.statistics.elliptic import (
     radius_for_mean,
     response,
 )
-from discreet.statistics.whiten import MOST_PAIRS, NATS, Whitening, differences, find_frame, lengths
+from discreet.statistics.whiten import MOST_PAIRS, NATS, Whitening, differences, find_frame, lengths, measured
 
 REPLACE: Final = Neighbours.REPLACE
 MISS: Final = Fraction(1, 10)  # of delta: that more rows were dropped than the search for a centre believes
@@ -58,7 +58,6 @@ SAFE: Final = 1.3  # the frame is round within this factor, more or less
 COLUMN: Final = 140.0  # pairs times epsilon that a column's distance would like
 LENGTH: Final = 100.0  # and the median length
 LOUD: Final = 0.8  # d times the noise of a turn: beyond it a turn is no use
-BLOCK: Final = 1 << 14
 MODEL_SHAPE, FREE_SHAPE = "taper", "clip"
 
 
@@ -121,8 +120,8 @@ class Stages:
         loud = turn_noise(self.columns, pairs, float(self.whitening.turns[0].mu))
         looked = min(self.rows, MOST)
         return (
-            pairs * float(self.whitening.distance.epsilon) >= 2 * NATS
-            and pairs * float(self.whitening.length.epsilon) >= 2 * NATS
+            measured(pairs) * float(self.whitening.distance.epsilon) >= 2 * NATS
+            and measured(pairs) * float(self.whitening.length.epsilon) >= 2 * NATS
             and self.columns * loud <= LOUD
             and looked * float(self.test.mu) >= 40
             and self.rows >= 4 * self.beyond
@@ -147,7 +146,7 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
 
     def choice(nats: float, least: float, largest: float, times: int = 1) -> Fraction:
         """The share of a choice that would like so many nats."""
-        return part(times * (nats / pairs) ** 2 / float(CHOICE) / square, least, largest)
+        return part(times * (nats / measured(pairs)) ** 2 / float(CHOICE) / square, least, largest)
 
     distance = choice(COLUMN, 0.01, 0.12, columns)
     length = choice(LENGTH, 0.002, 0.05)
@@ -278,8 +277,7 @@ def _reach(rows: Floats, frame: Frame, stages: Stages, rng: Randomness) -> float
     """The length that `beyond` rows exceed, as released, within what a frame can hold. [SM1]"""
     if stages.reach is None:
         return 0.0
-    found = np.concatenate([lengths(rows[at : at + BLOCK], frame) for at in range(0, len(rows), BLOCK)])
-    reach = far_distance(found, centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)  # [SM1]
+    reach = far_distance(lengths(rows, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)  # [SM1]
     return min(max(reach, length_of(0.5, stages.columns)), 64 * math.sqrt(stages.columns))
 
 

@@ -39,7 +39,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.stable.clipped import Floats
 from discreet.stable.declared import LARGEST, SMALLEST
-from discreet.stable.frame import Frame
+from discreet.stable.frame import Frame, blocks
 from discreet.stable.gram import lengths_of, noisy_gram
 from discreet.stable.locate import far_distance, median_distance
 
@@ -66,6 +66,11 @@ class Whitening:
         return max(1 / 8, NATS / (pairs * float(self.distance.epsilon)))
 
 
+def measured(pairs: int) -> int:
+    """So many of the differences give the distances and the length: more would be slow, and no better. Public."""
+    return min(pairs, 1 << 13 if pairs < 1 << 15 else 1 << 12)
+
+
 def differences(rows: Floats, rng: Randomness) -> Floats:
     """Of disjoint pairs of rows, divided by sqrt 2. Which pairs, is public chance and public numbers. [WH1]"""
     used = min(len(rows), 2 * MOST_PAIRS) // 2 * 2
@@ -81,11 +86,12 @@ def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
     from scipy.special import chdtri, ndtri
 
     size, pairs = costs.columns, len(apart)
-    share = costs.share(pairs)
-    beyond = math.ceil(share * pairs)
+    some = apart[: measured(pairs)]
+    share = costs.share(len(some))
+    beyond = math.ceil(share * len(some))
     distances = [
         far_distance(np.ascontiguousarray(column), centre=0.0, beyond=beyond, cost=costs.distance, rng=rng)
-        for column in apart.T
+        for column in some.T
     ]  # [WH1]
     odd = _odd(distances)
     if odd is not None:  # [WH2]
@@ -99,7 +105,7 @@ def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
         turn = inverse_root(total / pairs, noise / pairs) @ turn
     frame = Frame.of(units, turn)
     typical = median_distance(
-        lengths(apart, frame), centre=0.0, cost=costs.length, neighbours=Neighbours.REPLACE, rng=rng
+        lengths(some, frame), centre=0.0, cost=costs.length, neighbours=Neighbours.REPLACE, rng=rng
     )  # [WH1]
     if (none := _odd([typical])) is not None:  # [WH2]
         return f"{none} in some direction"
@@ -108,11 +114,13 @@ def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
 
 def lengths(rows: Floats, frame: Frame) -> Floats:
     """How long each row is in the frame; 0 where it is missing. A fixed function of each. [WH1]"""
-    seen, lost = frame.turned(rows)
-    found = lengths_of(seen) * frame.step
-    if lost is not None:
-        found[lost] = 0.0
-    return found
+    found = []
+    for block in blocks(rows, rows.shape[1]):
+        seen, lost = frame.turned(block)
+        found.append(lengths_of(seen) * frame.step)
+        if lost is not None:
+            found[-1][lost] = 0.0
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def inverse_root(matrix: Floats, noise: float) -> Floats:

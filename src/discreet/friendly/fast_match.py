@@ -3,6 +3,8 @@
 import numba
 import numpy as np
 
+from discreet.friendly.shortcut import walk
+
 
 @numba.njit(cache=True)
 def greedy(apart, free):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
@@ -32,3 +34,6 @@ def beyond(point, others, square):  # type: ignore[no-untyped-def]
             total += move * move
         found[i] = total > square
     return found
+
+
+walk_fast = numba.njit(cache=True)(walk)

@@ -20,7 +20,6 @@ Source
     Ozaki, Ogita, Oishi and Rump 2012 for exact products by floating-point matrix multiplication.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,7 +68,7 @@ class Apart:
     def __init__(self, points: Points) -> None:
         self.size = len(points)
         self._points = points
-        centre = _middle(points)
+        centre = middle(points)
         shifted = points.steps - centre
         self._far = (np.abs(shifted) > NEAR).any(axis=1) & points.valid
         boxed = np.clip(shifted, -BOX, BOX).astype(np.float64)
@@ -113,7 +112,7 @@ def far_apart(point: Steps, others: Steps) -> Truths:
     return np.asarray(np.einsum("ij,ij->i", moved, moved) > UNITS**2)
 
 
-def _middle(points: Points) -> Steps:
+def middle(points: Points) -> Steps:
     """Whole numbers near most of the points; which ones they are changes nothing but the time. [FG2]"""
     valid = points.steps[points.valid]
     if not len(valid):
@@ -139,7 +138,3 @@ class Unlike:
         apart[:, ~self._finite[start:]] = True
         return apart
 
-
-def bits_for(largest: float) -> int:
-    """How many binary digits whole numbers up to `largest` have beyond the first."""
-    return max(0, math.ceil(math.log2(largest)))

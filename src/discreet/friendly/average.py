@@ -1,0 +1,85 @@
+"""Exact means of points, and noise on them.
+
+Promise
+    [FV1] A mean of points is an exact fraction, rounded once: neither order nor blocks change it.
+    [FV2] If the exact means on two neighbouring tables are within `moved` units, what leaves has the loss `cost`.
+    [FV3] Nothing is raised, whatever the points are.
+Why
+    [FV1] Whole numbers about the first point are added as int64 and divided as Python's integers. Which point is the
+    first does not matter: a whole number of units is a whole number of steps.
+    [FV2] A step is 2^-bits units, bits public. Rounding moves each coordinate by half a step at most, on both tables:
+    sqrt(d) steps in all, which are added to the sensitivity. Then [N2] of noise/blur.py: the noise has 2^22 sqrt(d)
+    steps or more, as long as `moved` is not below what `Lattice.for_mean` was told, so that the total variation of d of
+    them is at most SLACK.
+    [FV3] Differences from the first point are cut to 2^20 units, more than friends of friends can be apart.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.friendly.grid import FARTHEST, UNITS
+from discreet.friendly.tally import FINE
+from discreet.promise.exact import Number, exact, root_above
+from discreet.promise.loss import Gaussian
+from discreet.promise.mechanism import Randomness
+
+CUT: Final = 2**20
+ROOM: Final = 60  # binary digits of the largest step
+Floats = npt.NDArray[np.float64]
+Steps = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """A noisy mean of rows that agree with each other; all of it may be shown."""
+
+    point: Floats
+    deviation: float  # of the noise on each coordinate
+    survivors: int  # it is the mean of so many rows at least, but for an event of probability `miss`
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """The steps in which a mean leaves: 2^bits a unit, for rows at most 2^reach units from 0. Public."""
+
+    bits: int
+    reach: int
+
+    @classmethod
+    def for_mean(cls, columns: int, moved: Fraction, mu: Number) -> "Lattice":
+        """So fine that noise for a mean that moves by so many units or more is 2^22 sqrt(columns) steps wide."""
+        bits = max(0, math.ceil(math.log2(2**FINE * root_above(columns) * exact(mu) / moved)))
+        return cls(bits, max(0, min(FARTHEST, ROOM - bits)))
+
+    def mean(self, steps: Steps, weights: Sequence[int] | Steps | None = None) -> Steps:
+        """The exact mean of points, rounded to the nearest step; 0 if there are none. [FV1]"""
+        if not len(steps):
+            return np.zeros(steps.shape[1], dtype=np.int64)
+        first = steps[0]
+        about = np.clip(steps - first, -CUT, CUT)  # [FV3]
+        sums = (about if weights is None else about * np.asarray(weights)[:, None]).sum(axis=0).tolist()
+        size = len(steps) if weights is None else int(np.sum(weights))
+        rounded = [((part << self.bits) * 2 + size) // (2 * size) for part in sums]  # [FV1]
+        return (first << self.bits) + np.array(rounded, dtype=np.int64)
+
+    def blurred(self, mean: Steps, moved: Fraction, *, radius: float, cost: Gaussian, rng: Randomness) -> "Blurred":
+        """A mean that moves by at most so many units, plus noise. [FV2]"""
+        sensitivity = moved * 2**self.bits + root_above(mean.size)  # [FV2]
+        noisy = rng.blur(mean, sensitivity=sensitivity, cost=cost)
+        step = exact(radius) / (UNITS << self.bits)
+        deviation = float(math.ceil(sensitivity / exact(cost.mu)) * step)
+        return Blurred(np.asarray(noisy, dtype=np.float64) * float(step), deviation)
+
+
+@dataclass(frozen=True, slots=True)
+class Blurred:
+    """A noisy mean in the data's own scale, and the standard deviation of the noise on each coordinate."""
+
+    point: Floats
+    deviation: float

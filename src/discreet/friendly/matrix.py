@@ -1,0 +1,159 @@
+"""What people hand in, as rows of numbers. Shapes and declared types may be refused; values never are.
+
+An array is taken as it is. An Arrow table is read batch by batch, each time it is passed over: no copy of the whole is
+made. Blocks (a list or a tuple of two-dimensional arrays) stay blocks. A plain list is a list of rows, each read by
+itself: `width` must then be declared, as no row's own length may decide anything.
+
+Promise
+    [TM1] Each row becomes `width` floats by a fixed function of that row alone, which never raises: an entry that is no
+          number is NaN, and a listed row that is not `width` numbers long is NaN throughout. What is refused is refused
+          by declared types and shapes.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Rows(Protocol):
+    """Rows that can be passed over again and again."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns: public."""
+
+    @property
+    def size(self) -> int:
+        """The number of rows: public or not, as the neighbours have it."""
+
+    def blocks(self) -> Iterator[Floats]:
+        """All rows, in order, in blocks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """Blocks in memory."""
+
+    parts: tuple[Floats, ...]
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return sum(len(part) for part in self.parts)
+
+    def blocks(self) -> Iterator[Floats]:
+        """The blocks."""
+        return iter(self.parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
+    """An Arrow table, converted batch by batch."""
+
+    table: Any
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return int(self.table.num_rows)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Each batch as floats; a null is NaN. [TM1]"""
+        for batch in self.table.to_batches():
+            block = np.empty((batch.num_rows, self.width))
+            for place in range(self.width):
+                block[:, place] = numbers(batch.column(place).to_numpy(zero_copy_only=False))
+            yield block
+
+
+def matrix(rows: Any, width: int | None = None) -> Rows:
+    """The rows, by their declared type and shape. [TM1]"""
+    found = _read(rows, width)
+    if width is not None and found.width != width:
+        raise BadInput(f"the data have {found.width} columns, but dimension={width} was declared; declare the same")
+    if found.width < 1:
+        raise BadInput("the data have no columns; a mean needs at least 1")
+    return found
+
+
+def _read(rows: Any, width: int | None) -> Rows:
+    if hasattr(rows, "to_batches") and hasattr(rows, "num_columns"):
+        kinds = [str(field.type) for field in rows.schema]
+        if not all(kind.startswith(("int", "uint", "float", "double", "half", "bool", "decimal")) for kind in kinds):
+            raise BadInput(f"the columns are of types {', '.join(kinds)}; give numeric ones, or convert the table")
+        return Batches(rows, int(rows.num_columns))
+    if isinstance(rows, np.ma.MaskedArray):
+        rows = np.where(np.ma.getmaskarray(rows), np.nan, numbers(np.asarray(rows.data)))
+    elif hasattr(rows, "to_numpy") and hasattr(rows, "columns"):  # a data frame
+        rows = rows.to_numpy()
+    if isinstance(rows, np.ndarray):
+        return Stored((_block(rows),), _block(rows).shape[1])
+    if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
+        raise BadInput(f"the data are of type {type(rows).__name__}; give an array of rows, a table or blocks of rows")
+    listed = rows if isinstance(rows, Sequence) else list(rows)
+    if width is None:  # then they must be blocks, whose shapes say
+        return _from_blocks(listed)
+    block = np.full((len(listed), width), np.nan)
+    for place, row in enumerate(listed):
+        entries = row_numbers(row, width)
+        if entries is not None:
+            block[place] = entries
+    return Stored((block,), width)
+
+
+def _from_blocks(listed: Sequence[Any]) -> Stored:
+    if not listed or not all(isinstance(part, np.ndarray) and part.ndim == 2 for part in listed):
+        raise BadInput("the data are a list; give an array, or declare dimension= so that each entry is read as a row")
+    parts = tuple(_block(part) for part in listed)
+    widths = sorted({part.shape[1] for part in parts})
+    if len(widths) > 1:
+        raise BadInput(f"the blocks have {widths} columns; all must have the same")
+    return Stored(parts, widths[0])
+
+
+def _block(values: npt.NDArray[Any]) -> Floats:
+    """Two-dimensional floats; one column may come without its second dimension."""
+    if values.ndim not in (1, 2):
+        raise BadInput(f"the data have {values.ndim} dimensions; give an array of rows and columns")
+    floats = numbers(values)
+    return floats if floats.ndim == 2 else floats[:, None]
+
+
+def numbers(values: npt.NDArray[Any]) -> Floats:
+    """An array as floats: by its declared type, entry by entry where that is 'object'. [TM1]"""
+    with np.errstate(all="ignore"):
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64, copy=False)
+        if values.dtype.kind != "O":
+            raise BadInput(f"the data are of type {values.dtype.name}; numbers are needed; convert them first")
+        return np.array([number(entry) for entry in values.flat], dtype=np.float64).reshape(values.shape)
+
+
+def number(entry: Any) -> float:
+    """One entry; by type first, as whatever else can be turned into a float might run somebody's code. [TM1]"""
+    try:
+        return float(entry) if isinstance(entry, float | int | Real | Decimal | np.bool_) else math.nan
+    except Exception:  # noqa: BLE001  [TM1]: whatever an entry is, it does not raise
+        return math.nan
+
+
+def row_numbers(row: Any, width: int) -> list[float] | None:
+    """A listed row: `width` entries, or, of one column, the entry itself; None for anything else. [TM1]"""
+    if isinstance(row, np.ndarray) and row.dtype.kind in "biufO" and row.ndim == 1:
+        row = row.tolist()
+    if isinstance(row, list | tuple):
+        return [number(entry) for entry in row] if len(row) == width else None
+    return [number(row)] if width == 1 else None

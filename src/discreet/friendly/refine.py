@@ -1,0 +1,334 @@
+"""The mean of rows in R^d, without bounds: a friendly centre, then tapered means around better and better centres.
+
+Releases
+    With a known scale sigma: a friendly centre c ([FM1] of friendly/centre.py), and twice c + the mean of
+    phi_R(x - c), plus noise, around the c before; the second is the answer. With an unknown one, before that the most
+    common octave of distances of pairs, which gives the friends' radius, and before each tapered mean a radius R
+    that holds most rows; with the answer, the mean squares of the tapered coordinates, for the error bar. Where the
+    number of rows is private, a noisy one first. With blocks, all or (auto) all but the beginning is done with the
+    means of blocks of rows in the place of rows.
+Promise
+    [TA1] REPLACE: the loss Gaussian(mu, slack) and an event of probability `miss`: (epsilon, delta) in all.
+    [TA2] ADD_OR_REMOVE: the same.
+    [TA3] Refusals, and the choice between rows and blocks, read public numbers and what was released before.
+    [TA4] The interval of each coordinate is for the mean of the tapered rows, or blocks, by the normal approximation.
+Why
+    [TA1] Every stage costs a Gaussian loss at its share of mu^2: the centre by [FM1], pairs [TR1], radii [TR2], tapered
+    sums by [TS1], of sensitivity 2 R, their squares by [TS2], of sqrt 2 R^2. Centres, radii and the order of the stages
+    depend on released numbers alone, the shares add up to mu^2 at most ([TN2]), and squares of mu add up adaptively
+    ([T3] of accounting/filter.py), with the slacks and the one event of the centre. Then [C6], with mu from [K3].
+    Blocks: a public shuffle puts rows into blocks, so one row changes one block and its mean, to whatever it may be:
+    the block means are neighbours under REPLACE, their number is public, and the stages on them are as above.
+    [TA2] The number of rows is a count: sensitivity 1. Pairs and radii as before; the centre by [FM2]; tapered sums move
+    by R and their squares by R^2 ([TS1], [TS2]); they are divided by released numbers. Blocks: [TP1] of
+    friendly/sample.py puts rows into a released number of blocks, so that one row more changes one block: the block
+    means are neighbours under REPLACE and their number is known.
+    [TA3] As the code reads: `seen` is public or noisy, the centre is refused by its own rule, the scale by noisy counts.
+    [TA4] The variance of a tapered coordinate is M2 - m^2, both released; the deviation of the noise on M2 is added to
+    it, and it is at least that. With a declared sigma that is the deviation. A noisy number of rows moves the mean by
+    |m| dn / n, counted as noise.
+Needs
+    delta > 0. About 1,000 rows at epsilon = 1 in one dimension, a few thousand in 100. Up to a third of the rows may
+    lie anywhere; a NaN is a row that lies nowhere. Rows within about 2^28 of their own scale from 0. Clouds that
+    are stretched more than tenfold in few of many directions are better standardised first.
+Accuracy
+    The noise of a Gaussian mechanism that knew centre and scale, and a few per cent: docs/measured-friendly.md. Of
+    skewed rows the tapered mean is not quite the mean; of block means it is, nearly, at sqrt(block size) the noise.
+Source
+    Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for friendly averages; Biswas, Dong, Kamath and Ullman 2020
+    (CoinPress) for refinement in steps; Nemirovsky and Yudin 1983 for medians of means.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from discreet.accounting.calibrate import gaussian
+from discreet.errors import BadInput
+from discreet.friendly import plan
+from discreet.friendly.centre import SLACK, Centre, find_centre
+from discreet.friendly.matrix import Floats, Rows, matrix
+from discreet.friendly.noisy import blurred, count, shares
+from discreet.friendly.order import shuffled
+from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
+from discreet.friendly.sample import Places, block_means, take
+from discreet.friendly.spread import VectorSpread
+from discreet.friendly.taper import WIDEST, TaperSum, reach
+from discreet.promise.exact import Number, exact, is_number
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Gaussian, Loss, compose, safe_exp
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+
+MISS: Final = Fraction(1, 10)  # the share of delta for the event
+DRAWS: Final = 40  # more than any release makes
+FIRST, LAST = 0.02, 0.005  # the shares of rows that the radii leave out
+WEAKEST, STRONGEST = 1e-4, 60.0  # the mu for which every stage has a grid
+Method = Literal["auto", "refine", "blocks"]
+
+
+@dataclass(frozen=True, slots=True)
+class RefinedMean:
+    """The mean of rows in R^d; no bounds, and no scale unless it is known.
+
+    `sigma` is a known standard deviation of every coordinate. `dimension` declares the number of columns: a list of
+    rows needs it. method="blocks" averages blocks of rows first, for skewed and heavy-tailed rows; "auto" does so
+    where a radius that holds most rows is far from one that holds half of them.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> rows = np.array([[float(k % 7), float(k % 11)] for k in range(4000)])
+    >>> release = RefinedMean(epsilon=1.0, delta=1e-6).release(rows, Seeded(1))
+    >>> bool(abs(release.value[0] - 3) < 0.5), release.interval(0.95).low.shape
+    (True, (2,))
+    """
+
+    epsilon: Number
+    delta: Number
+    dimension: int | None = None
+    sigma: float | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    method: Method = "auto"
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta, None if not self.neighbours.size_is_public else 1)
+        if not self.delta:
+            raise BadInput("delta is 0; a mean in any dimension without bounds needs delta above 0, for example 1e-6")
+        if self.dimension is not None and not (isinstance(self.dimension, int) and 1 <= self.dimension <= WIDEST):
+            raise BadInput(f"dimension is {self.dimension!r}; give the number of columns, 1 to {WIDEST}, or None")
+        if self.sigma is not None and not (is_number(self.sigma) and 1e-100 < self.sigma < 1e100):
+            raise BadInput(f"sigma is {self.sigma!r}; give a positive standard deviation known in advance, or None")
+        if self.method not in ("auto", "refine", "blocks"):
+            raise BadInput(f"method is {self.method!r}; give 'auto', 'refine' or 'blocks'")
+        if not WEAKEST <= self.mu <= STRONGEST:
+            raise BadInput(f"epsilon is {self.epsilon!r}, mu {self.mu:.3g}; give one whose mu is from 1e-4 to 60")
+
+    @property
+    def slack(self) -> Fraction:
+        """The slack of one draw. [TA1]"""
+        return 2 * SLACK
+
+    @property
+    def miss(self) -> Fraction:
+        """The probability of the event at which the filter's bound fails. [TA1]"""
+        return exact(self.delta) * MISS
+
+    @property
+    def mu(self) -> float:
+        """What all draws together may cost. [TA1]"""
+        room = exact(self.delta) - self.miss
+        if (1 + safe_exp(float(self.epsilon))) * float(DRAWS * self.slack) > float(room) / 2:
+            raise BadInput(f"epsilon {self.epsilon!r} is too large for delta {self.delta!r}: give a smaller epsilon")
+        return gaussian(self.epsilon, float(room), DRAWS * self.slack)  # [TA1]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(epsilon, delta)."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """All draws together, however they are shared out. [TA1]"""
+        return compose(Gaussian(self.mu, DRAWS * self.slack), Approximate(0, self.miss))  # [TA1]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
+        """The estimate with its intervals, or a refusal."""
+        data = matrix(rows, self.dimension)
+        if data.width > WIDEST:
+            raise BadInput(f"the data have {data.width} columns; up to {WIDEST} can be averaged")
+        size = data.size if self.neighbours.size_is_public else None
+        if size == 0:
+            raise BadInput("the data are empty (0 rows); a mean needs at least 1 row")
+        check_budget(self.epsilon, self.delta, size)
+        return _Run(self, data, rng).release(size)
+
+
+class _Run:
+    """One release: the data, the door, and what was released so far."""
+
+    def __init__(self, mechanism: RefinedMean, data: Rows, rng: Randomness) -> None:
+        self.asked, self.data, self.rng = mechanism, data, rng
+        self.mu, self.neighbours = exact(mechanism.mu), mechanism.neighbours
+        self.shown: dict[str, Any] = {"neighbours": mechanism.neighbours, "method": "refine"}
+        self.count_error = 0.0
+        self.places: Places | None = None
+        self.seen = 0
+
+    def release(self, size: int | None) -> Release[Floats]:
+        """Count if need be, then one of the two ways."""
+        self.shown["rows"] = size
+        if size is None:
+            cost = shares(self.mu, {"count": plan.COUNT, "rest": 1 - plan.COUNT}, self.asked.slack)
+            self.seen = max(2, round(count(self.data.size, cost=cost["count"], rng=self.rng)))  # [TA2]
+            self.count_error = 1 / float(cost["count"].mu)
+            self.mu = exact(cost["rest"].mu)
+        else:
+            self.seen = size
+        if self.asked.method == "blocks":
+            refusal = self._into_blocks()
+            if refusal is not None:
+                return self._blank(refusal)
+        return self._known() if self.asked.sigma is not None else self._unknown()
+
+    def _blank(self, refusal: str | None = None) -> Release[Floats]:
+        provenance = Provenance("RefinedMean", self.shown, self.rng.secure)
+        return Release(self.asked.guarantee, provenance, refusal=refusal, name="mean")
+
+    def _plan(self, parts: Mapping[str, float] | None, scale: bool) -> dict[str, Gaussian] | str:
+        """The stages' costs, or why there are none. [TA3]"""
+        if parts is None:
+            fewest = plan.fewest_rows(self.data.width, float(self.mu))
+            noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
+            return (
+                f"{self.seen} rows{noisy} are too few to find {'a scale and ' if scale else ''}a centre at epsilon "
+                f"{float(self.asked.epsilon):g}: about {fewest} are needed; bring more rows or a larger epsilon"
+            )
+        costs = shares(self.mu, parts, self.asked.slack)
+        self.shown["costs"] = {name: float(cost.mu) for name, cost in costs.items()}
+        return costs
+
+    def _known(self) -> Release[Floats]:
+        """The scale is known: a centre, a better one, the answer."""
+        width, sigma = self.data.width, float(self.asked.sigma or 1.0) * self.shown.get("shrink", 1.0)
+        parts = plan.known_scale(self.seen, width, float(self.mu), float(self.asked.miss), self.neighbours)
+        costs = self._plan(parts, scale=False)
+        if isinstance(costs, str):
+            return self._blank(costs)
+        at = self._centre(sigma * r_pair(min(self.seen, plan.MOST), width), costs)
+        if at is None:
+            return self._blank(SCATTERED)
+        off = width * ((at.deviation / sigma) ** 2 + 1 / at.survivors)
+        radius = sigma * r_clip(width, off, plan.BULK)
+        found, _, noise = self._taper(at.point, radius, costs["again"], self.seen)
+        off = width * ((noise / sigma) ** 2 + 1 / self.seen)
+        radius = sigma * r_clip(width, off, 1 / self.seen)
+        answer, shift, noise = self._taper(found, radius, costs["mean"], self.seen)
+        self.shown["radius"] = radius
+        sampling = np.full(width, sigma / math.sqrt(self.seen))
+        return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / self.seen))
+
+    def _unknown(self) -> Release[Floats]:
+        """Nothing is known: a scale, a centre, a radius, a better centre, a better radius, the answer."""
+        width = self.data.width
+        costs = self._plan(plan.unknown_scale(self.seen, width, float(self.mu), self.neighbours), scale=True)
+        if isinstance(costs, str):
+            return self._blank(costs)
+        scale = pair_scale(self._pairs(), cost=costs["scale"], rng=self.rng)  # [TA1], [TA2]
+        if scale.refusal is not None:
+            return self._blank(scale.refusal)
+        radius = plan.first_radius(self.seen, width, scale.upper)
+        at = self._centre(radius, costs)
+        if at is None:
+            return self._blank(SCATTERED)
+        widest = reach(radius + at.deviation * r_clip(width, 0.0, 1e-3))
+        auto = self.asked.method == "auto"
+        levels = (1 - self._tail(costs["first"], FIRST), 0.5) if auto else (1 - self._tail(costs["first"], FIRST),)
+        found = radius_quantiles(self.data, at.point, widest, levels, cost=costs["first"], rng=self.rng)
+        first, wider = found[0].radius, 16
+        if auto and plan.is_heavy(first, found[1].radius, width, 1 - levels[0]) and self._into_blocks() is None:  # [TA3]
+            wider = 4  # how much narrower the means of blocks lie is not known
+            held = float(self.seen)
+        else:
+            held = self._held(found[0].held)
+        centre, _, _ = self._taper(at.point, first, costs["again"], held)
+        level = 1 - self._tail(costs["last"], LAST)
+        (last,) = radius_quantiles(
+            self.data, centre, reach(2 * first), (level,), cost=costs["last"], rng=self.rng, octave=wider
+        )
+        held = self._held(last.held)
+        answer, shift, noise, square, error = self._taper_squares(centre, last.radius, costs, held)
+        self.shown["radius"] = last.radius
+        variance = np.maximum(square + error - shift**2, error)  # [TA4]
+        sampling = np.sqrt(variance / held)
+        return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / held))
+
+    def _tail(self, cost: Gaussian, least: float) -> float:
+        """The share of rows to leave out: what noise allows to be found. [TA3]"""
+        return min(0.25, max(least, 2.5 * math.sqrt(7) / (float(cost.mu) * self.seen)))
+
+    def _held(self, held: float) -> float:
+        """How many rows a released number of them may stand for."""
+        return min(max(held, 0.1 * self.seen, 1.0), float(self.seen))
+
+    def _centre(self, radius: float, costs: dict[str, Gaussian]) -> Centre | None:
+        """The friendly centre of some of the rows. [TA1], [TA2]"""
+        rows = self._some(plan.MOST) if self.neighbours.size_is_public else self._places().below(1.0)
+        return find_centre(
+            rows,
+            reach(radius),
+            test=costs["test"],
+            mean=costs["centre"],
+            miss=float(self.asked.miss),
+            neighbours=self.neighbours,
+            rng=self.rng,
+        )
+
+    def _some(self, most: int) -> Floats:
+        """Rows at public places."""
+        return take(self.data, shuffled(self.seen, most, self.rng))
+
+    def _places(self) -> Places:
+        if self.places is None:
+            self.places = Places(self.data, self.rng)
+        return self.places
+
+    def _pairs(self) -> Floats:
+        """Disjoint pairs, one row after the other. [TA1], [TA2]"""
+        number = plan.pairs_of(self.seen, self.neighbours)
+        if self.neighbours.size_is_public:
+            return self._some(2 * number)[: 2 * number]
+        return self._places().pairs(number, min(1.0, 2 * number / self.seen))
+
+    def _into_blocks(self) -> str | None:
+        """Put block means in the place of rows; or why not. [TA1], [TA2]"""
+        number = plan.block_number(self.seen, self.data.width, float(self.mu))
+        if self.seen < 2 * number:
+            return f"{self.seen} rows are too few for blocks of two or more; bring more rows, or give method='refine'"
+        if self.neighbours.size_is_public:
+            order = self.rng.permutation(self.seen)
+            bucket = np.arange(self.seen) * number // self.seen
+        else:
+            order, bucket = self._places().order, self._places().buckets(number)
+        self.shown |= {"method": "blocks", "blocks": number, "shrink": math.sqrt(number / self.seen)}
+        self.data = block_means(self.data, number, bucket, np.asarray(order))
+        self.seen, self.neighbours, self.count_error = number, Neighbours.REPLACE, 0.0  # [TA2]
+        return None
+
+    def _taper(self, centre: Floats, radius: float, cost: Gaussian, held: float) -> tuple[Floats, Floats, float]:
+        """A better centre, how far it is from the old one, and the deviation of its noise. [TA1], [TA2]"""
+        sums = TaperSum(centre, reach(radius)).add_all(self.data.blocks())
+        return self._moved(sums, cost, held)
+
+    def _moved(self, sums: TaperSum, cost: Gaussian, held: float) -> tuple[Floats, Floats, float]:
+        move = plan.moved(self.neighbours) << sums.bits
+        noisy, deviation = blurred(sums.total, square=move**2, cost=cost, rng=self.rng)  # [TA1], [TA2]
+        unit = sums.radius / 2.0**sums.bits / held
+        return sums.centre + noisy * unit, noisy * unit, deviation * unit
+
+    def _taper_squares(
+        self, centre: Floats, radius: float, costs: dict[str, Gaussian], held: float
+    ) -> tuple[Floats, Floats, float, Floats, float]:
+        """The same, with the mean squares and the deviation of the noise on them."""
+        sums = TaperSum(centre, reach(radius), squares=True).add_all(self.data.blocks())
+        answer, shift, noise = self._moved(sums, costs["mean"], held)
+        move = plan.moved(self.neighbours) * 4**sums.bits
+        squares, deviation = blurred(sums.square, square=move, cost=costs["square"], rng=self.rng)  # [TA1], [TA2]
+        unit = sums.radius**2 / 2.0**sums.bits / held
+        return answer, shift, noise, squares * unit, deviation * unit
+
+    def _answer(self, answer: Floats, sampling: Floats, privacy: Floats) -> Release[Floats]:
+        about = "the population's mean" + (", of block means within reach" if "blocks" in self.shown else "")
+        spread = VectorSpread(answer, sampling, np.broadcast_to(privacy, answer.shape), about)
+        return replace(self._blank(), answer=answer, spread=spread)
+
+
+SCATTERED: Final = (
+    "too few rows lie near each other to find their centre; bring more rows or a larger epsilon, or standardise columns "
+    "of very different scales"
+)

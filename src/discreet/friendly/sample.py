@@ -1,0 +1,136 @@
+"""Rows put together without looking at the others: pairs and blocks of a private number of rows.
+
+Promise
+    [TP1] ADD_OR_REMOVE: each row has a place, a whole number that depends on a public key, on its own bits, and on how
+          many rows equal to it there are; one row more adds one (row, place) to the multiset of all, and changes no
+          other. The rows below a public bound, the first two of each bucket of places, and each bucket's rows change
+          accordingly: by one row more or less; one pair, which is new, gone or another; one bucket.
+Why
+    [TP1] The place is a mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in
+    the order in which they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further one
+    adds the ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are
+    handed on in the order of their places; where two different rows share one, in their order in the table, which a row
+    put in between does not change.
+Needs
+    Nothing: rows that are rare among equals are picked as any others.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.friendly.matrix import Floats, Integers, Rows, Stored
+from discreet.promise.mechanism import Randomness
+
+CACHED: Final = 1 << 15
+Words = npt.NDArray[np.uint64]
+
+
+def take(rows: Rows, wanted: Integers) -> Floats:
+    """The rows at these positions."""
+    found, before = np.empty((len(wanted), rows.width)), 0
+    for block in rows.blocks():
+        here = (wanted >= before) & (wanted < before + len(block))
+        found[here] = block[wanted[here] - before]
+        before += len(block)
+    return found
+
+
+class Places:
+    """Each row's place under a public key. [TP1]"""
+
+    def __init__(self, rows: Rows, rng: Randomness) -> None:
+        key = rng.below(2**64)
+        keys = _mix(np.uint64(key) + np.arange(2 * rows.width, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        self.rows = rows
+        bare = np.concatenate([np.empty(0, np.uint64), *(_sums(block, keys) for block in rows.blocks())])
+        self.places = _mix(bare + self._ordinals(bare) * np.uint64(0xD1342543DE82EF95))  # [TP1]
+        self.order = np.argsort(self.places, kind="stable")
+
+    def _ordinals(self, bare: Words) -> Words:
+        """For each row how many equal ones stand before it."""
+        order = np.argsort(bare, kind="stable")
+        ranked, ordinal = bare[order], np.zeros(len(bare), dtype=np.uint64)
+        starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(bare) else np.empty(0, int)
+        lengths = np.diff(np.append(starts, len(bare)))
+        ordinal[order] = (np.arange(len(bare)) - np.repeat(starts, lengths)).astype(np.uint64)
+        for start in starts[self._mixed(order, ranked, starts)].tolist():  # equal sums of different rows
+            members = order[start : start + int(lengths[np.searchsorted(starts, start)])]
+            tally: dict[bytes, int] = {}
+            for member, row in zip(members.tolist(), take(self.rows, members), strict=True):
+                bits = row.tobytes()
+                ordinal[member] = tally[bits] = tally.get(bits, -1) + 1
+        return ordinal
+
+    def _mixed(self, order: Integers, ranked: Words, starts: Integers) -> npt.NDArray[np.bool_]:
+        """Which runs of equal sums hold rows that differ in a bit."""
+        mixed = np.zeros(len(starts), dtype=np.bool_)
+        second = np.flatnonzero(ranked[1:] == ranked[:-1]) + 1
+        step = max(1, CACHED // self.rows.width)
+        for at in range(0, len(second), step):
+            here = second[at : at + step]
+            one, other = take(self.rows, order[here]), take(self.rows, order[here - 1])
+            differ = (one.view(np.uint64) != other.view(np.uint64)).any(axis=1)
+            mixed[np.searchsorted(starts, here[differ], side="right") - 1] = True
+        return mixed
+
+    def below(self, rate: float) -> Floats:
+        """The rows of a share of all places, in the order of their places. [TP1]"""
+        ranked = self.places[self.order]
+        many = len(ranked) if rate >= 1 else int(np.searchsorted(ranked, np.uint64(int(rate * 2.0**64))))
+        return take(self.rows, self.order[:many])
+
+    def buckets(self, number: int, share: float = 1.0) -> Integers:
+        """The bucket of each row, in the order of places: `number` equal buckets of a share of all places. [TP1]"""
+        width = max(1, int(min(1.0, share) * 2.0**64) // number)
+        return np.minimum(self.places[self.order] // np.uint64(width), np.uint64(number)).astype(np.int64)
+
+    def pairs(self, number: int, share: float) -> Floats:
+        """The first two rows of each bucket that has two, one after the other. [TP1]"""
+        bucket = self.buckets(number, share)
+        starts = np.searchsorted(bucket, np.arange(number))
+        full = np.searchsorted(bucket, np.arange(number), side="right") - starts >= 2
+        both = np.stack([starts[full], starts[full] + 1], axis=1).ravel()
+        return take(self.rows, self.order[both])
+
+
+def block_means(rows: Rows, number: int, bucket: Integers, order: Integers) -> Stored:
+    """The mean of each bucket's rows; of an empty one NaN, and so of one with a row that is none.
+
+    `bucket` holds the buckets of the rows at the positions `order`; buckets of `number` and above are left out. Each
+    mean is taken over its own rows alone, in a public order: around the bucket's first row, so that it loses no digits.
+    """
+    means = np.full((number, rows.width), np.nan)
+    ranked = np.argsort(bucket, kind="stable")
+    edges = np.searchsorted(bucket[ranked], np.arange(number + 1))
+    step = max(1, CACHED * number // (rows.width * max(1, len(order))))
+    with np.errstate(all="ignore"):
+        for start in range(0, number, step):
+            stop = min(number, start + step)
+            part = take(rows, order[ranked[edges[start] : edges[stop]]])
+            for which in range(start, stop):
+                mine = part[edges[which] - edges[start] : edges[which + 1] - edges[start]]
+                if len(mine):
+                    means[which] = mine[0] + (mine - mine[0]).mean(axis=0)
+    return Stored((means,), rows.width)
+
+
+def _sums(block: Floats, keys: Words) -> Words:
+    """A sum for each row over the halves of its entries, each times a key."""
+
+    def parts() -> Iterator[Words]:
+        step = max(1, CACHED // block.shape[1])
+        for start in range(0, len(block), step):
+            halves = np.ascontiguousarray(block[start : start + step]).view(np.uint32)
+            yield _mix(halves.astype(np.uint64)) @ keys
+
+    return np.concatenate([np.empty(0, np.uint64), *parts()])
+
+
+def _mix(words: Words) -> Words:
+    """The finaliser of splitmix64: each bit decides on all."""
+    mixed = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.promise.release import Release
     from discreet.quick import (
         count,
+        covariance,
         gaussian,
         histogram,
         mean,
@@ -41,6 +42,7 @@ _HOME = {
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick",
+    "covariance": "discreet.quick",
     "explain": "discreet.promise.meaning",
     "gaussian": "discreet.quick",
     "histogram": "discreet.quick",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
     "audit",
     "count",
+    "covariance",
     "datasets",
     "explain",
     "gaussian",

@@ -15,7 +15,7 @@ Why
     [GG1] By [GF1] of stable/frame.py a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
     at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in float64 in any order.
-    [GG2] Before rounding |v| <= 2^bits (1 + (d + 6) 2^-53), as each of the d + 6 operations errs by a relative 2^-53
+    [GG2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
     and all terms of |w|^2 are positive; `rint` adds at most sqrt(d) / 2. So b = 2^bits + ceil(sqrt(d) / 2) + 1 is
     enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b.
     [GG3] The upper triangle leaves as integers, 29 times the diagonal and 41 times the rest. As 41^2 = 1681 <= 2 * 29^2
@@ -89,7 +89,7 @@ def lengths_of(seen: Floats) -> Floats:
 
 
 def _factor(lengths: Floats, radius: float, shape: Shape) -> Floats:
-    """What a row of this length is multiplied by to be in units of the radius; 0 for one of no length on a sphere."""
+    """What a row of this length is multiplied by to be in the unit ball; 0 for one of no length on a sphere."""
     if shape == "clip":
         return 1.0 / np.maximum(lengths, radius)
     if shape == "taper":

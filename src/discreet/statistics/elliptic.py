@@ -23,6 +23,7 @@ from discreet.stable.gram import Shape
 
 NODES: Final = 160  # of Gauss's rule, in each of the pieces between which t is smooth
 TAIL: Final = 1e-17
+ROUND: Final = 3.0  # times I: within it slopes are taken at I
 GRID: Final = 60  # radii that are tried
 
 
@@ -39,8 +40,10 @@ class Response:
     shift_variance: float
 
     def covariance(self, second: Floats) -> Floats:
-        """The covariance whose bent second moment this is."""
+        """The covariance whose bent second moment this is; far from round, where no slope holds, but for its size."""
         size = len(second)
+        if float(np.linalg.eigvalsh(second)[-1]) > ROUND * self.level:
+            return second / self.level
         excess = second - self.level * np.eye(size)
         scale = float(np.trace(excess)) / size
         spread: Floats = np.eye(size) * (1 + scale / self.along) + (excess - scale * np.eye(size)) / self.apart
@@ -51,7 +54,6 @@ class Response:
 def response(size: int, radius: float, shape: Shape) -> Response:
     """The constants for rows of `size` columns and a ball of this radius."""
     lengths, chances = _chi(size, radius)
-    bent = lengths.copy()
     if shape == "clip":
         bent = np.minimum(lengths, radius)
     elif shape == "taper":

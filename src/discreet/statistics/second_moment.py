@@ -38,7 +38,7 @@ from discreet.promise.loss import Approximate, Choice, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.stable.clipped import Floats
-from discreet.stable.frame import Frame
+from discreet.stable.frame import FINE, Frame
 from discreet.stable.gram import Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.stable.locate import far_distance
 from discreet.stable.stages import STRONGEST, root_below
@@ -55,9 +55,9 @@ REPLACE: Final = Neighbours.REPLACE
 MISS: Final = Fraction(1, 10)  # of delta: that more rows were dropped than the search for a centre believes
 CHOICE: Final = Fraction(25464, 10_000)  # just below 8 / pi: epsilon^2 of a choice for a unit of mu^2
 SAFE: Final = 1.3  # the frame is round within this factor, more or less
-COLUMN: Final = 140.0  # pairs times epsilon that a column's distance would like
-LENGTH: Final = 100.0  # and the median length
-LOUD: Final = 0.8  # d times the noise of a turn: beyond it a turn is no use
+COLUMN: Final = 400.0  # pairs times epsilon that a column's distance would like
+FULL: Final = 16.0  # standard deviations in units of a column beyond which its entries end too soon
+LOUD: Final = 0.8  # the noise of a turn beyond which it is no use
 MODEL_SHAPE, FREE_SHAPE = "taper", "clip"
 
 
@@ -121,8 +121,7 @@ class Stages:
         looked = min(self.rows, MOST)
         return (
             measured(pairs) * float(self.whitening.distance.epsilon) >= 2 * NATS
-            and measured(pairs) * float(self.whitening.length.epsilon) >= 2 * NATS
-            and self.columns * loud <= LOUD
+            and loud <= LOUD
             and looked * float(self.test.mu) >= 40
             and self.rows >= 4 * self.beyond
             and self.noise * (self.columns + 2) * math.sqrt(2 * self.columns) <= 1
@@ -130,8 +129,8 @@ class Stages:
 
 
 def turn_noise(columns: int, pairs: int, mu: float) -> float:
-    """The size of the noise on the mean of u u', as an operator."""
-    return 2 * math.sqrt(columns) / (pairs * mu) if pairs else math.inf
+    """The size of the noise of a turn, as an operator, where I is wanted."""
+    return 2 * columns**1.5 / (pairs * mu) if pairs else math.inf
 
 
 def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool, mean: Fraction) -> Stages:
@@ -144,20 +143,16 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
     pairs, looked = min(rows // 2, MOST_PAIRS), min(rows, MOST)
     pairs = max(pairs, 1)
 
-    def choice(nats: float, least: float, largest: float, times: int = 1) -> Fraction:
-        """The share of a choice that would like so many nats."""
-        return part(times * (nats / measured(pairs)) ** 2 / float(CHOICE) / square, least, largest)
-
-    distance = choice(COLUMN, 0.01, 0.12, columns)
-    length = choice(LENGTH, 0.002, 0.05)
-    wanted = 2 * columns**1.5 / (0.15 * pairs)  # the mu of a turn with d times noise 0.15
+    times = columns + 1
+    distance = part(times * (COLUMN / measured(pairs)) ** 2 / float(CHOICE) / square, 0.01, 0.13)
+    wanted = 2 * columns**1.5 / (0.15 * pairs)  # the mu of a turn with noise of 0.15
     turn = part(wanted**2 / square, 0.01, 0.04)
-    loud = columns * turn_noise(columns, pairs, float(whole) * math.sqrt(turn))
+    loud = turn_noise(columns, pairs, float(whole) * math.sqrt(turn))
     turns = min(5, max(3, 1 + math.ceil(14 / -math.log(loud)))) if loud < 0.9 else 3
     test = part((60 / looked) ** 2 / square, 0.003, 0.1)
     centre = part((12.5 * friendly_radius(looked, columns) / looked) ** 2 / square, 0.005, 0.1)
     reach = Fraction(0) if model else Fraction(3, 100)
-    rest = 1 - distance - length - turns * turn - test - centre - reach - mean
+    rest = 1 - distance - turns * turn - test - centre - reach - mean
 
     def strength(share: Fraction) -> Fraction:
         return root_below(whole**2 * share)  # [SM1]
@@ -170,9 +165,8 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
         columns,
         Whitening(
             columns,
-            chosen(distance / columns),
+            chosen(distance / times),
             (gram_cost(strength(turn), columns, REPLACE),) * turns,
-            chosen(length),
         ),
         Gaussian(strength(test), SLACK),
         Gaussian(strength(centre), SLACK),
@@ -270,7 +264,17 @@ def fit(rows: Floats, stages: Stages, rng: Randomness) -> Fitted | str:
     inside = at.covariance(second * far**2 / size)
     if centred:
         inside = (inside - shift_noise**2 * np.eye(stages.columns)) * (size / max(size - 1, 1))
-    return Fitted(frame, positive(inside), at, size, noise * far**2 / size, shift, shift_noise, far)
+    inside = positive(inside)
+    if (column := _cut_off(frame, inside)) is not None:  # [SM2]
+        return f"column {column} reaches far beyond the scale that was found for it; its values may be mostly the same"
+    return Fitted(frame, inside, at, size, noise * far**2 / size, shift, shift_noise, far)
+
+
+def _cut_off(frame: Frame, inside: Floats) -> int | None:
+    """A column whose released variance says that its entries were cut off at 64 units, if there is one. [SM2]"""
+    back = frame.back(np.eye(len(inside)))
+    deviations = np.sqrt(np.diag(back @ inside @ back.T)) * frame.per / 2.0**FINE
+    return int(deviations.argmax()) if deviations.max() > FULL else None
 
 
 def _reach(rows: Floats, frame: Frame, stages: Stages, rng: Randomness) -> float:

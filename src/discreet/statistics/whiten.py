@@ -3,28 +3,29 @@
 Releases
     Disjoint pairs of rows, the order drawn by chance, give differences z = (x - x') / sqrt 2, of mean 0 and with the
     covariance of a row. For each column a distance that a public share of |z_j| exceeds; several times the noisy sum
-    of u u', u the direction of z in the frame so far; last the noisy median of the lengths of z.
+    of u u', u the direction of z in the frame so far; last the noisy median of its lengths.
 Promise
     [WH1] The release costs the parts of `Whitening`, under REPLACE: a Choice for each column, a Gaussian for each turn
-          and a Choice for the length.
+          and one more Choice for the length.
     [WH2] Whether it ends without a frame is decided by released numbers.
 Why
     [WH1] The order of rows is drawn without a look at them and n is public, so one row is in at most one pair, at the
-    same place, and one difference changes. Distances: [W4] and [W3] of stable/locate.py, on a list of n / 2 numbers of
-    which one changes; turns: [GG2] and [GG3] of stable/gram.py on the same list, radius 1. Each uses nothing but the
-    differences and what was released before: adaptive composition. The last length is a fixed function of one
-    difference by [GF1] of stable/frame.py.
+    same place, and one difference changes. Distances: [W4] of stable/locate.py, and the median length [W3], on a list of numbers of
+    which one changes; turns: [GG2] and [GG3] of stable/gram.py on the list of differences. Each uses nothing but the
+    differences and what was released before: adaptive composition. A length is a fixed function of one difference by
+    [GF1] of stable/frame.py.
     [WH2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
 Needs
     About 60 differences for each 1 / epsilon of a choice; d times the noise of a turn well below 1.
 Accuracy
-    Directions have E u u' with the eigenvectors of the covariance and eigenvalues in its order, none above the largest
-    by more than in proportion. A turn by its inverse root evens out what is above the noise, so the condition number
-    falls by about 1 / (d times the noise) in each. At its end the covariance of z in the frame is I, but for the
-    relative error (d + 2) times the noise of the last turn.
+    d E u u' is I in one frame, Tyler's: for normal rows the one in which they are round. A turn by the inverse root
+    evens out what is above the noise, so the condition number falls by about 1 / (d times the noise) in each. At its
+    end the covariance of z in the frame is I, but for a relative error of about (d + 2) times the noise of the last
+    turn. There is such a frame unless more than 1 - 1 / d of the differences lie in one hyperplane; with a truth value
+    so rare the frame is less round, and the noise in it wider.
 Source
     Biswas, Dong, Kamath and Ullman 2020 (CoinPress) for the iteration, there with clipped rows and a known range; Tyler
-    1987 for directions, which need no radius: their noise is (d + 2) where rows clipped at g have g^2.
+    1987 for directions, which need no radius: their noise is d + 2 where that of rows clipped at g is g^2.
 """
 
 import math
@@ -49,17 +50,16 @@ NATS: Final = 28.0  # records times epsilon that a distance needs beyond it: 2 (
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """What a frame costs: each column's distance, each turn, and the length."""
+    """What a frame costs: each column's distance and the length, and each turn."""
 
     columns: int
     distance: Choice
     turns: tuple[Gaussian, ...]
-    length: Choice
 
     @property
     def loss(self) -> Loss:
         """Every draw. [WH1]"""
-        return compose(*(self.distance,) * self.columns, *self.turns, self.length)
+        return compose(*(self.distance,) * (self.columns + 1), *self.turns)
 
     def share(self, pairs: int) -> float:
         """The public share of |z_j| that exceeds its distance: an eighth, more where there are few."""
@@ -104,12 +104,12 @@ def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
         )  # [WH1]
         turn = inverse_root(total / pairs, noise / pairs) @ turn
     frame = Frame.of(units, turn)
-    typical = median_distance(
-        lengths(some, frame), centre=0.0, cost=costs.length, neighbours=Neighbours.REPLACE, rng=rng
+    length = median_distance(
+        lengths(some, frame), centre=0.0, cost=costs.distance, neighbours=Neighbours.REPLACE, rng=rng
     )  # [WH1]
-    if (none := _odd([typical])) is not None:  # [WH2]
+    if (none := _odd([length])) is not None:  # [WH2]
         return f"{none} in some direction"
-    return Frame.of(units, turn * (math.sqrt(float(chdtri(size, 0.5))) / typical))
+    return Frame.of(units, turn * (math.sqrt(float(chdtri(size, 0.5))) / length))
 
 
 def lengths(rows: Floats, frame: Frame) -> Floats:

@@ -152,7 +152,7 @@ def test_the_noise_is_what_was_paid_for(relation: Neighbours) -> None:
 
 def test_small_budgets_get_wider_steps() -> None:
     assert fitting_bits(Fraction(1, 2), 5) == BITS
-    for mu in (Fraction(1, 10**4), Fraction(1, 10**6)):
+    for mu in (Fraction(1, 10**5), Fraction(1, 10**6)):
         bits = fitting_bits(mu, 5)
         assert 8 <= bits < BITS
         assert 2**20 < gram_sensitivity(5, bits, REPLACE) / mu <= 2**50

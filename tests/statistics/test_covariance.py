@@ -39,7 +39,7 @@ def world(step: int) -> list[audit.Pair]:
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_every_small_pair(model: Any) -> None:
     mechanism = Covariance(8.0, 1e-5, model, 2, size=300)
-    audit.check(mechanism, world(7), hostile_values=False).require()
+    audit.check(mechanism, world(15), hostile_values=False).require()
     assert mechanism.release([*CROWD, (0.0, 1.0), (1.0, 1.0)], Seeded(0)).refusal is None  # a world of answers
     assert implies(mechanism.loss, mechanism.guarantee)
     assert exceeds(drawn(mechanism, [*CROWD, (0.0, 1.0), (1.0, 1.0)]), mechanism.loss) is None
@@ -84,23 +84,23 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
 @pytest.mark.claim("CV3")
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_coverage_and_error(model: Any) -> None:
-    """60 runs: an entry's coverage of 0.95 gives fewer than 45 hits once in 1e8; the error is that of the docstring."""
-    mechanism, runs = Covariance(1.0, 1e-6, model), 60
-    hits, errors, plain = np.zeros((3, 3)), [], []
+    """40 runs: an entry's coverage of 0.95 gives fewer than 28 hits once in 1e7; the error is that of the docstring."""
+    mechanism, runs = Covariance(1.0, 1e-6, model), 40
+    hits, errors, plain = np.zeros((2, 2)), [], []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
-        turn = rng.normal(size=(3, 3)) * [[1.0], [100.0], [1e-4]]
+        turn = rng.normal(size=(2, 2)) * [[1.0], [100.0]]
         truth = turn @ turn.T
-        rows = rng.normal(size=(4000, 3)) @ turn.T + 1e3 * rng.normal(size=3)
+        rows = rng.normal(size=(4000, 2)) @ turn.T + 1e3 * rng.normal(size=2)
         release = mechanism.release(rows, Seeded(seed))
         interval = release.interval()
         hits += (interval.low <= truth) & (truth <= interval.high)
         assert (release.value == release.value.T).all()
         assert np.linalg.eigvalsh(release.value / np.sqrt(np.outer(np.diag(truth), np.diag(truth)))).min() > -1e-9
         back = np.linalg.inv(turn)
-        errors.append(np.linalg.norm(back @ release.value @ back.T - np.eye(3)))
-        plain.append(np.linalg.norm(back @ np.cov(rows.T) @ back.T - np.eye(3)))
-    assert hits.min() >= 45
+        errors.append(np.linalg.norm(back @ release.value @ back.T - np.eye(2)))
+        plain.append(np.linalg.norm(back @ np.cov(rows.T) @ back.T - np.eye(2)))
+    assert hits.min() >= 28
     assert hits.mean() / runs > 0.88
     assert np.median(errors) < 1.8 * np.median(plain)
 

@@ -26,7 +26,7 @@ ODD: tuple[Any, ...] = ((0.0, 0.0), (1e6, -1e6), (1e300, math.inf), (math.nan, 1
 def test_every_small_pair() -> None:
     mechanism = MultivariateGaussian(8.0, 1e-5, 2, size=300)
     pairs = [audit.Pair([*CROWD, left], [*CROWD, right]) for left in ODD for right in ODD if left is not right]
-    audit.check(mechanism, pairs[::2], hostile_values=False).require()
+    audit.check(mechanism, pairs[::4], hostile_values=False).require()
     assert mechanism.release([*CROWD, (0.0, 1.0)], Seeded(0)).refusal is None
     assert implies(mechanism.loss, mechanism.guarantee)
     assert exceeds(drawn(mechanism, [*CROWD, (0.0, 1.0)]), mechanism.loss) is None
@@ -65,8 +65,8 @@ def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
 @pytest.mark.claim("MG3")
 @pytest.mark.claim("MG4")
 def test_distributions_are_learnt() -> None:
-    """50 runs: an entry's coverage of 0.95 gives fewer than 37 hits once in 1e7."""
-    mechanism, runs = MultivariateGaussian(1.0, 1e-6), 50
+    """40 runs: an entry's coverage of 0.95 gives fewer than 28 hits once in 1e7."""
+    mechanism, runs = MultivariateGaussian(1.0, 1e-6), 40
     hits, means, far, errors, plain = np.zeros((2, 2)), np.zeros(2), 0, [], []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -84,8 +84,8 @@ def test_distributions_are_learnt() -> None:
         back = np.linalg.inv(turn)
         errors.append(np.linalg.norm(back @ (found.mean - centre)))
         plain.append(np.linalg.norm(back @ (rows.mean(axis=0) - centre)))
-    assert hits.min() >= 37
-    assert means.min() >= 37
+    assert hits.min() >= 28
+    assert means.min() >= 28
     assert far <= 10  # 2.5 expected at most
     assert np.median(errors) < 1.6 * np.median(plain)
     assert "total variation" in str(release)

@@ -21,10 +21,10 @@ SHARE = Fraction(1, 20)
 
 
 @pytest.mark.claim("SM1")
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, Fraction(7, 3), 16.0])
+@pytest.mark.parametrize("epsilon", [1.0, 16.0])
 @pytest.mark.parametrize("model", [True, False])
 def test_the_parts_are_within_the_budget_and_use_it(epsilon: Any, model: bool) -> None:
-    for delta in (1e-4, 1e-6, 1e-9):
+    for delta in (1e-4, 1e-6):
         for rows, columns in ((100, 1), (5000, 5), (10**6, 30)):
             if epsilon == 16 and delta < 1e-6:  # the slack of the noise alone would cost more
                 continue

@@ -137,4 +137,3 @@ class Unlike:
         apart[~self._finite[start:stop]] = True
         apart[:, ~self._finite[start:]] = True
         return apart
-

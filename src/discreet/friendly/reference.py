@@ -31,7 +31,6 @@ from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.centre import check_table, fewest, survivors_at_least
 from discreet.friendly.core import match_core
 from discreet.friendly.grid import UNITS, Apart, Points
-from discreet.friendly.order import shuffled
 from discreet.friendly.tally import check_costs
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness

@@ -231,7 +231,9 @@ class _Run:
         levels = (1 - self._tail(costs["first"], FIRST), 0.5) if auto else (1 - self._tail(costs["first"], FIRST),)
         found = radius_quantiles(self.data, at.point, widest, levels, cost=costs["first"], rng=self.rng)
         first, wider = found[0].radius, 16
-        if auto and plan.is_heavy(first, found[1].radius, width, 1 - levels[0]) and self._into_blocks() is None:  # [TA3]
+        if (
+            auto and plan.is_heavy(first, found[1].radius, width, 1 - levels[0]) and self._into_blocks() is None
+        ):  # [TA3]
             wider = 4  # how much narrower the means of blocks lie is not known
             held = float(self.seen)
         else:

@@ -62,9 +62,7 @@ def _shaped(table: Floats, columns: int | None) -> Floats:
 def _row(entry: Any, columns: int) -> list[float]:
     """One entry of a list, as so many numbers. [FR1]"""
     parts = [entry]
-    if isinstance(entry, list | tuple):
-        parts = list(entry)
-    elif isinstance(entry, np.ndarray) and entry.ndim == 1 and len(entry) == columns:
+    if isinstance(entry, list | tuple) or (isinstance(entry, np.ndarray) and entry.ndim == 1 and len(entry) == columns):
         parts = list(entry)
     return [number(part) for part in parts] if len(parts) == columns else [math.nan] * columns
 

@@ -136,7 +136,10 @@ class TaperSum:
 
     def merge(self, other: "TaperSum") -> "TaperSum":
         """Take in what another has summed around the same centre, with the same radius. [TS3]"""
-        same = np.array_equal(self.centre, other.centre) and (self.radius, self.squares) == (other.radius, other.squares)
+        same = np.array_equal(self.centre, other.centre) and (self.radius, self.squares) == (
+            other.radius,
+            other.squares,
+        )
         if not same:
             raise BadInput("sums around different centres, or with different radii, do not merge")
         self.rows += other.rows

@@ -110,9 +110,7 @@ def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int =
     return Moments(first, second)
 
 
-def moments_of_blocks(
-    parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS
-) -> Moments:
+def moments_of_blocks(parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
     """The sums over rows that arrive block by block, in any order and of any sizes. [GG1]"""
     size = len(frame.whole)
     total = Moments(np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64))

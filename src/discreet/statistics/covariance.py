@@ -119,12 +119,12 @@ def check_stages(
     epsilon: Number, delta: Number, dimension: object, neighbours: Neighbours, size: int | None, what: str
 ) -> None:
     """Refuse what the stages cannot promise, before any data are seen. [CV1]"""
+    check_size(size, Neighbours.REPLACE)
     check_budget(epsilon, delta, size)
     if not delta:
         raise BadInput(f"delta is 0; {what} without bounds needs delta > 0, for example delta=1e-6")
     if not neighbours.size_is_public:  # [CV1]
         raise BadInput(f"{what} pairs rows by their places, so their number is public; give neighbours='replace'")
-    check_size(size, neighbours)
     if dimension is not None and (
         not isinstance(dimension, int) or isinstance(dimension, bool) or not 1 <= dimension <= WIDEST
     ):

@@ -30,8 +30,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-import numpy as np
-
 from discreet.friendly.matrix import matrix
 from discreet.promise.exact import Number, show
 from discreet.promise.guarantee import Guarantee

@@ -56,6 +56,8 @@ MISS: Final = Fraction(1, 10)  # of delta: that more rows were dropped than the 
 CHOICE: Final = Fraction(25464, 10_000)  # just below 8 / pi: epsilon^2 of a choice for a unit of mu^2
 SAFE: Final = 1.3  # the frame is round within this factor, more or less
 COLUMN: Final = 400.0  # pairs times epsilon that a column's distance would like
+MODEL_COLUMN: Final = 140.0  # and under a model
+MODEL_OUTSIDE: Final = 0.45  # the share of differences beyond that distance, under a model
 FULL: Final = 16.0  # standard deviations in units of a column beyond which its entries end too soon
 LOUD: Final = 0.8  # the noise of a turn beyond which it is no use
 MODEL_SHAPE, FREE_SHAPE = "taper", "clip"
@@ -144,7 +146,9 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
     pairs = max(pairs, 1)
 
     times = columns + 1
-    distance = part(times * (COLUMN / measured(pairs)) ** 2 / float(CHOICE) / square, 0.01, 0.13)
+    distance = part(
+        times * ((MODEL_COLUMN if model else COLUMN) / measured(pairs)) ** 2 / float(CHOICE) / square, 0.01, 0.13
+    )
     wanted = 2 * columns**1.5 / (0.15 * pairs)  # the mu of a turn with noise of 0.15
     turn = part(wanted**2 / square, 0.01, 0.04)
     loud = turn_noise(columns, pairs, float(whole) * math.sqrt(turn))
@@ -167,6 +171,7 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
             columns,
             chosen(distance / times),
             (gram_cost(strength(turn), columns, REPLACE),) * turns,
+            MODEL_OUTSIDE if model else 1 / 8,
         ),
         Gaussian(strength(test), SLACK),
         Gaussian(strength(centre), SLACK),

@@ -50,11 +50,15 @@ NATS: Final = 28.0  # records times epsilon that a distance needs beyond it: 2 (
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """What a frame costs: each column's distance and the length, and each turn."""
+    """What a frame costs: each column's distance and the length, and each turn.
+
+    `outside` is small where most values may be the same, near a half where many rows may be errors.
+    """
 
     columns: int
     distance: Choice
     turns: tuple[Gaussian, ...]
+    outside: float = 1 / 8
 
     @property
     def loss(self) -> Loss:
@@ -62,8 +66,8 @@ class Whitening:
         return compose(*(self.distance,) * (self.columns + 1), *self.turns)
 
     def share(self, pairs: int) -> float:
-        """The public share of |z_j| that exceeds its distance: an eighth, more where there are few."""
-        return max(1 / 8, NATS / (pairs * float(self.distance.epsilon)))
+        """The public share of |z_j| that exceeds its distance: `outside`, more where there are few."""
+        return max(self.outside, NATS / (pairs * float(self.distance.epsilon)))
 
 
 def measured(pairs: int) -> int:

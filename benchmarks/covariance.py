@@ -44,7 +44,8 @@ def errors(rows: int, columns: int, condition: float, model: str | None, runs: i
             errors_of.append(np.linalg.norm(back @ estimate @ back.T - np.eye(columns)))
     mine, theirs = float(np.median(ours)), float(np.median(plain))
     print(
-        f"n={rows} d={columns} condition {condition:g} model {model}: {mine:.3f}, sample {theirs:.3f}, {mine / theirs:.2f}"
+        f"n={rows} d={columns} condition {condition:g} model {model}: {mine:.3f}, "
+        f"sample {theirs:.3f}, {mine / theirs:.2f}"
     )
 
 

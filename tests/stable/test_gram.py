@@ -112,7 +112,7 @@ def test_order_blocks_and_threads_change_nothing(shape: Shape) -> None:
 def test_shapes() -> None:
     frame, one = Frame.of(np.ones(2), np.eye(2)), 2.0**BITS
     rows = np.array([[0.5, 0.0], [1.5, 0.0], [0.0, 3.0], [math.inf, 0.0], [math.nan, 0.0], [0.0, 0.0]])
-    expected = {
+    expected: dict[str, Any] = {
         "clip": [[0.5, 0], [1, 0], [0, 1], [1, 0], [0, 0], [0, 0]],
         "taper": [[0.5, 0], [0.5, 0], [0, 0], [0, 0], [0, 0], [0, 0]],
         "sphere": [[1, 0], [1, 0], [0, 1], [1, 0], [0, 0], [0, 0]],

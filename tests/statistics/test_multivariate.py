@@ -93,7 +93,7 @@ def test_distributions_are_learnt() -> None:
 
 
 def test_the_verb() -> None:
-    rows = np.random.default_rng(0).normal(size=(5000, 2)) + [3.0, -4.0]
+    rows = np.random.default_rng(0).normal([3.0, -4.0], size=(5000, 2))
     release = discreet.gaussian(rows, epsilon=2.0, delta=1e-6, rng=Seeded(1))
     assert release.value.mean == pytest.approx([3, -4], abs=0.2)
     assert release.to_dict()["value"].keys() == {"mean", "covariance"}

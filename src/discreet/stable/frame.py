@@ -66,7 +66,7 @@ class Frame:
         with np.errstate(all="ignore"):
             for column, (entry, place, per) in enumerate(zip(entries, self.centre, self.per, strict=True)):
                 np.subtract(rows[:, column], place, out=entry)
-                entry *= per
+                np.multiply(entry, per, out=entry)
         np.rint(entries, out=entries)
         np.clip(entries, -(2.0**ENTRY), 2.0**ENTRY, out=entries)  # [GF1]
         lost = None

@@ -14,7 +14,7 @@ Promise
 Why
     [GG1] By [GF1] of stable/frame.py a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
-    at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in float64 in any order.
+    at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order.
     [GG2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
     and all terms of |w|^2 are positive; `rint` adds at most sqrt(d) / 2. So b = 2^bits + ceil(sqrt(d) / 2) + 1 is
     enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b.

@@ -14,6 +14,7 @@ Inverting them is what lets a ball be small, and the noise with it (Huber 1964; 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -81,7 +82,7 @@ def _chi(size: int, radius: float) -> tuple[Floats, Floats]:
     end = length_of(TAIL, size)
     edges = sorted({0.0, min(radius, end), min(2 * radius, end), end})
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    parts = [((b - a) / 2 * nodes + (a + b) / 2, (b - a) / 2 * weights) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [((b - a) / 2 * nodes + (a + b) / 2, (b - a) / 2 * weights) for a, b in pairwise(edges)]
     lengths, steps = (np.concatenate(part) for part in zip(*parts, strict=True))
     log = (size - 1) * np.log(lengths) - lengths**2 / 2 - (size / 2 - 1) * math.log(2) - gammaln(size / 2)
     chances: Floats = steps * np.exp(log)

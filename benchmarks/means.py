@@ -149,21 +149,26 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--only", default="", help="gaussian, coinpress, shapes, quantile or speed")
     wanted = parser.parse_args()
+    study(wanted.runs, wanted.only)
+
+
+def study(runs: int, only: str = "") -> None:
+    """All parts, or one; all are written to a page."""
     parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "gaussian": lambda: gaussian_rows(wanted.runs),
-        "coinpress": lambda: coinpress_rows(max(100, wanted.runs // 5)),
-        "shapes": lambda: shape_rows(max(100, wanted.runs // 5)),
-        "quantile": lambda: quantile_rows(wanted.runs),
+        "gaussian": lambda: gaussian_rows(runs),
+        "coinpress": lambda: coinpress_rows(max(100, runs // 5)),
+        "shapes": lambda: shape_rows(max(100, runs // 5)),
+        "quantile": lambda: quantile_rows(runs),
         "speed": speed_rows,
     }
     lines = ["# Measured: one-dimensional answers without bounds", "", "By `make bench`; a missed bar says so.", ""]
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     for part, rows in parts.items():
-        if wanted.only in ("", part):
+        if only in ("", part):
             for name, figure, seen, bar, ok in rows():
                 print(f"{name:<52}{figure:<42}{seen:>8}  {bar:<14}{'ok' if ok else 'MISSED'}", flush=True)
                 lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
-    if not wanted.only:
+    if not only:
         PAGE.write_text("\n".join(lines) + "\n")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import noise
+from benchmarks import means, noise
 from discreet import count
 from discreet.accounting.filter import Budget, Filter
 from discreet.promise.loss import Gaussian, Laplace
@@ -84,7 +84,8 @@ def main() -> None:
         for r in rows
     ]
     PAGE.write_text("\n".join(lines) + "\n")
-    print(f"written to {PAGE.name} in {time.time() - start:.0f} s")
+    means.study(2000)
+    print(f"written to {PAGE.name} and {means.PAGE.name} in {time.time() - start:.0f} s")
 
 
 if __name__ == "__main__":

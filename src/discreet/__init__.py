@@ -14,8 +14,9 @@ from discreet.errors import BadInput, DiscreetError, NeedsBounds, OverBudget, Re
 from discreet.version import __version__
 
 if TYPE_CHECKING:
-    from discreet import audit, datasets
+    from discreet import audit, datasets, friendly
     from discreet.accounting.filter import Budget
+    from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
     from discreet.promise.guarantee import Guarantee
     from discreet.promise.meaning import explain
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Budget": "discreet.accounting.filter",
+    "FriendlyMean": "discreet.friendly.mean",
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
     "Release": "discreet.promise.release",
@@ -54,12 +56,13 @@ _HOME = {
     "test_proportion": "discreet.quick",
     "variance": "discreet.quick",
 }
-_MODULES = ("audit", "datasets")
+_MODULES = ("audit", "datasets", "friendly")
 
 __all__ = [
     "BadInput",
     "Budget",
     "DiscreetError",
+    "FriendlyMean",
     "Guarantee",
     "NeedsBounds",
     "Neighbours",
@@ -73,6 +76,7 @@ __all__ = [
     "covariance",
     "datasets",
     "explain",
+    "friendly",
     "gaussian",
     "histogram",
     "mean",

@@ -7,7 +7,8 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 
 from typing import Any, Literal
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, NeedsBounds
+from discreet.friendly.refine import RefinedMean
 from discreet.noise.secure import Secure
 from discreet.promise.exact import Number
 from discreet.promise.guarantee import check_budget
@@ -142,12 +143,12 @@ def mean(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[float, float] | None = None,
     sigma: Any = None,
-    method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan"] = "auto",
+    method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
     neighbours: Neighbours | str = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[float]:
+) -> Release[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
     model=None assumes no shape; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
@@ -155,11 +156,29 @@ def mean(
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
+    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
+    delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+
     >>> import discreet
     >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0)
     >>> 35 < r.value < 44
     True
     """
+    if _is_table(x):
+        if model is not None or bounds is not None or reach is not None:
+            raise BadInput("model, bounds and reach are for one column; a table's mean needs none of them")
+        if method not in ("auto", "refine", "blocks"):
+            raise BadInput(f"method is {method!r}; for a table give 'auto', 'refine' or 'blocks'")
+        if not delta:
+            raise NeedsBounds(
+                "delta is 0: the mean of a table without bounds needs delta above 0, for example 1e-6; or ask for the "
+                "mean of each column by itself, at a share of epsilon"
+            )
+        relation, name = _relation(neighbours), _name(unit)
+        table = RefinedMean(epsilon, delta, None, sigma, relation, method, name)
+        return table.release(x, _door(rng))
+    if method in ("refine", "blocks"):
+        raise BadInput(f"method {method!r} is for tables; give x[:, None], or another method")
     values, relation, name = column(x), _relation(neighbours), _name(unit)
     size = public_size(values, relation)
     mechanism: Mechanism[float]
@@ -320,6 +339,11 @@ def _relation(neighbours: Neighbours | str) -> Neighbours:
         return Neighbours(neighbours)
     except ValueError:
         raise BadInput(f"neighbours is {neighbours!r}; give 'replace' or 'add_or_remove'") from None
+
+
+def _is_table(x: Any) -> bool:
+    """By declared shape: two dimensions, or columns."""
+    return getattr(x, "ndim", 1) == 2 or hasattr(x, "num_columns") or (hasattr(x, "columns") and hasattr(x, "height"))
 
 
 def _door(rng: Randomness | None) -> Randomness:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from discreet import count, histogram, proportion, test_proportion
+from discreet import count, gaussian, histogram, proportion, quantile, test_proportion
 from discreet.errors import BadInput, Refused
 from discreet.noise.seeded import Seeded
 from discreet.promise.guarantee import Guarantee
@@ -30,6 +30,22 @@ def test_numbers_and_bars() -> None:
     assert "not for publication" not in bars.get_xlabel()
     again = count([1] * 30, epsilon=1.0).plot(ax=axes)
     assert again is axes
+    plt.close("all")
+
+
+def test_quantiles_are_named_and_a_normal_distribution_is_a_curve_in_its_band() -> None:
+    import matplotlib.pyplot as plt
+
+    rows = [index / 1000 for index in range(1000)]
+    axes = quantile(rows, [0.25, 0.75], epsilon=4.0, rng=Seeded(1)).plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0.25", "0.75"]
+    fitted = gaussian(rows, epsilon=4.0, rng=Seeded(1))
+    axes = fitted.plot()
+    (line,) = axes.lines
+    grid, heights = line.get_data()
+    assert abs(grid[heights.argmax()] - fitted.value.mean) < 0.05 * fitted.value.sd
+    band = axes.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() > heights.max() > band[:, 1].max() * 0.8
     plt.close("all")
 
 

@@ -29,7 +29,6 @@ from discreet.stable.locate import (
     laid_out,
     median_distance,
     middle,
-    order_statistics,
 )
 from discreet.statistics.rows import numbers
 
@@ -120,7 +119,7 @@ def test_a_record_more_moves_the_number_beyond_anything_by_at_most_one(few: list
         assert set((beyond[1] - beyond[0]).tolist()) <= {0, 1}
 
 
-def test_cells_and_order_statistics_are_those_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_are_those_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.concatenate([np.random.default_rng(0).normal(size=500), [math.nan, math.inf, -math.inf, 1e300, 0.2]])
     plain = cells(values, 0.2, FINE)
     for name, bound in (("FEW", 1), ("LARGE", 1)):  # by a table, and compiled
@@ -133,8 +132,6 @@ def test_cells_and_order_statistics_are_those_of_the_data(monkeypatch: pytest.Mo
     laid = laid_out(plain, FINE, 0, len(values))
     distances = np.sort(np.minimum(np.abs(values[~np.isnan(values)] - 0.2), np.finfo(float).max))
     assert np.allclose(laid[2:], distances[1:], rtol=2**-FINE)
-    assert sorted(order_statistics(values[:500], 100, 140)) == sorted(values[:500])[100:140]
-    assert sorted(order_statistics(values[:500], 0, 500)) == sorted(values[:500])
 
 
 def test_they_find_what_they_look_for() -> None:

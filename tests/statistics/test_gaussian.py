@@ -89,7 +89,8 @@ def test_gaussian_noise_is_used_where_it_is_better_and_the_guarantee_says_so() -
     audit.check(GaussianMean(0.5, 1.9e-4), world, hostile_values=False).require()
     large = GaussianMean(1.0, 1e-6, size=2000)  # Laplace noise is better: delta is not used, and not claimed
     assert large.guarantee == Guarantee(1.0, 0.0)
-    assert GaussianMean(1.0, 1e-6).release(rows, Seeded(0)).guarantee.delta == 0
+    unsized = GaussianMean(1.0, 1e-6)
+    assert unsized.release(rows, Seeded(0)).guarantee == unsized.guarantee == Guarantee(1.0, 1e-6)
     assert GaussianMean(1.0, 1e-6, neighbours=ADD).guarantee.delta == 0
     assert GaussianMean(1.0, 1e-6).loss == Approximate(1.0, 1e-6)
 

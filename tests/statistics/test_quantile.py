@@ -25,8 +25,9 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.statistics import quantile
-from discreet.statistics.quantile import Quantile, ceil_to, floor_to, middle, nearest_to
+from discreet.statistics.quantile import Quantile
 from discreet.statistics.ranks import Cells
+from discreet.statistics.rounding import ceil_to, floor_to, middle, nearest_to
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 BOTH = list(Neighbours)

@@ -66,7 +66,7 @@ class Lattice:
         sums = (about if weights is None else about * np.asarray(weights)[:, None]).sum(axis=0).tolist()
         size = len(steps) if weights is None else int(np.sum(weights))
         rounded = [((part << self.bits) * 2 + size) // (2 * size) for part in sums]  # [FV1]
-        return (first << self.bits) + np.array(rounded, dtype=np.int64)
+        return np.asarray((first << self.bits) + np.array(rounded, dtype=np.int64))
 
     def blurred(self, mean: Steps, moved: Fraction, *, radius: float, cost: Gaussian, rng: Randomness) -> "Blurred":
         """A mean that moves by at most so many units, plus noise. [FV2]"""

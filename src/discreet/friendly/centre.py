@@ -9,29 +9,29 @@ Promise
     [FM2] ADD_OR_REMOVE: the same.
     [FM3] A radius of 0: the row that is repeated leaves without noise, and `mean` is not spent.
 Why
-    Let S survive MatchCore, M pairs dropped, and let primes mark the neighbouring table. By [FC2] survivors are within a
-    radius r of each other, exactly ([FG2]). Given the public shuffle, or the secret key, the rows looked at are
+    Let S survive MatchCore, M pairs dropped, and let primes mark the neighbouring table. By [FC2] survivors are within
+    a radius r of each other, exactly ([FG2]). Given the public shuffle, or the secret key, the rows looked at are
     neighbours too ([FO1], [FO2]); n is their number.
     [FM1] Let b = min(M, M') and n - 2b >= 3: then the mean of the survivors moves by at most 2r / (n - 2b). By [FC4]
-    either S = I + {p} and S' = I + {q} are as many; some t in I is a friend of both, so |p - q| <= 2r, over n - 2b rows.
-    Or, say, S = S' + {p, q}; p and q are friends of all of S', so within r of its mean m', and the mean of S, n - 2b
-    rows, lies ((p - m') + (q - m')) / (n - 2b) from m'. In both cases the larger set has 3 rows, so all are valid.
-    `test` blurs M, of sensitivity 1 by [FC4]. A margin is added ([FN2]) and the sum rounded down to a whole number B: so
-    B >= M >= b but for an event of probability `miss`. B is a function of what was released; where n - 2B is below
-    `least`, all ends there. For each B >= b the noise on the mean is that of `mean` at 2r / (n - 2B), which is not below
-    its sensitivity. So for any set E of outcomes (B, point), and G those with B >= b, P(E) <= miss + P(E and G), and of
-    E and G only compositions of `test` and `mean` are asked: P(E and G) <= e^eps P'(E and G) + delta(eps). The event is
-    one of the outcome alone, so `miss` is not multiplied by e^eps.
+    either S = I + {p} and S' = I + {q} are as many; some t in I is a friend of both, so |p - q| <= 2r, over n - 2b
+    rows. Or, say, S = S' + {p, q}; p and q are friends of all of S', so within r of its mean m', and the mean of S, n
+    - 2b rows, lies ((p - m') + (q - m')) / (n - 2b) from m'. In both cases the larger set has 3 rows, so all are
+    valid. `test` blurs M, of sensitivity 1 by [FC4]. A margin is added ([FN2]) and the sum rounded down to a whole
+    number B: so B >= M >= b but for an event of probability `miss`. B is a function of what was released; where n - 2B
+    is below `least`, all ends there. For each B >= b the noise on the mean is that of `mean` at 2r / (n - 2B), which
+    is not below its sensitivity. So for any set E of outcomes (B, point), and G those with B >= b, P(E) <= miss + P(E
+    and G), and of E and G only compositions of `test` and `mean` are asked: P(E and G) <= e^eps P'(E and G) +
+    delta(eps). The event is one of the outcome alone, so `miss` is not multiplied by e^eps.
     [FM2] By [FC3] |S| moves by 1, and S = S' + {z} has a mean within r / |S| of that of S' if |S| >= 2. `test` pays for
     the noisy number of rows, which sets the rate of the sample, with mu^2/16, and for |S| with no more than 15 mu^2/16.
     A margin is taken off the noisy |S| and the rest rounded up to B: B <= max(|S|, |S'|) but for the event.
     [FM3] Friends are equal rows. In the proof of [FM1] the means of S and S' are the same row: the shift is 0.
 Needs
-    n a few times 2 z / mu, z the normal quantile of `miss` and mu that of `test`; rows within about 2^28 radii of 0 (the
-    less, the more rows, columns and mu: `Lattice`); a radius that hardly any pair of well-behaved rows exceeds.
+    n a few times 2 z / mu, z the normal quantile of `miss` and mu that of `test`; rows within about 2^28 radii of 0
+    (the less, the more rows, columns and mu: `Lattice`); a radius that hardly any pair of well-behaved rows exceeds.
 Accuracy
-    The noise on each coordinate has standard deviation 2r / (survivors mu), under ADD_OR_REMOVE half of that. A third of
-    the rows may lie anywhere. Rows that agree, and are a minority, are not found.
+    The noise on each coordinate has standard deviation 2r / (survivors mu), under ADD_OR_REMOVE half of that. A third
+    of the rows may lie anywhere. Rows that agree, and are a minority, are not found.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the plan: filter, count, average. The filter is core.py's.
 """

@@ -1,12 +1,12 @@
 """MatchCore: drop pairs of rows that are not friends until the rest are friends with each other.
 
 Promise
-    [FC1] Complete: if all rows are friends, all survive. If t rows cover all pairs that are not friends, at most t pairs
-          are dropped.
+    [FC1] Complete: if all rows are friends, all survive. If t rows cover all pairs that are not friends, at most t
+          pairs are dropped.
     [FC2] Sound: whoever survives is a friend of every other survivor, if all pairs were tried.
     [FC3] Stable: add or remove a row, and the survivors change by exactly one row; the number of pairs by 0 or by 1.
-    [FC4] Stable: replace a row, and the number of pairs changes by at most 1. If it does not, one survivor is exchanged,
-          or none; if it does, the fewer survivors are the others without two of them.
+    [FC4] Stable: replace a row, and the number of pairs changes by at most 1. If it does not, one survivor is
+          exchanged, or none; if it does, the fewer survivors are the others without two of them.
 Why
     Walk through a list of pairs that does not depend on the rows (or orders each pair by a rule that reads these two
     alone). Where both are still free and are not friends, drop both: a greedy matching in the graph of strangers.

@@ -8,11 +8,11 @@ Promise
 Why
     [FG1] The unit is radius / 2^15. x / radius * 2^15, rounded to the nearest whole number, is arithmetic on one entry.
     [FG2] Friends: |p - q|^2 <= 2^30 in units. Take any whole centre c, and cut p - c to [-2^19, 2^19] in each
-    coordinate. All products, and all sums of at most 2^13 of them, are whole numbers below 2^52, so |p|^2 + |q|^2 - 2 pq
-    is exact in float64 in any order; more columns are taken 2^13 at a time, and each share is cut to 2^31, which leaves
-    the comparison with 2^30 as it is. Call p near if |p - c| <= 2^18 in each coordinate. If p is near, cutting q changes
-    no answer: a coordinate of q that is cut lies at least 2^18 > 2^15 from p's, before and after. Of two points that
-    are not near the coordinates are subtracted as whole numbers.
+    coordinate. All products, and all sums of at most 2^13 of them, are whole numbers below 2^52, so |p|^2 + |q|^2 - 2
+    pq is exact in float64 in any order; more columns are taken 2^13 at a time, and each share is cut to 2^31, which
+    leaves the comparison with 2^30 as it is. Call p near if |p - c| <= 2^18 in each coordinate. If p is near, cutting
+    q changes no answer: a coordinate of q that is cut lies at least 2^18 > 2^15 from p's, before and after. Of two
+    points that are not near the coordinates are subtracted as whole numbers.
 Accuracy
     Rounding moves a point by at most 2^-16 of the radius in each coordinate. How long it takes depends, in the main, on
     numbers of rows and columns; rows far from the middle of the data cost more, if there are many.
@@ -50,7 +50,7 @@ class Points:
         """Each row as a point at most 2^bits units from 0 in each coordinate, or as an invalid one. [FG1]"""
         with np.errstate(all="ignore"):
             scaled = np.rint(rows / radius * UNITS)  # [FG1]
-            valid = (np.abs(scaled) <= 2.0**bits).all(axis=1)  # not for a NaN
+            valid = np.all(np.abs(scaled) <= 2.0**bits, axis=1)  # not for a NaN
         steps = np.where(valid[:, None], scaled, 0.0).astype(np.int64)
         return cls(steps, valid)
 
@@ -70,7 +70,7 @@ class Apart:
         self._points = points
         centre = middle(points)
         shifted = points.steps - centre
-        self._far = (np.abs(shifted) > NEAR).any(axis=1) & points.valid
+        self._far = np.any(np.abs(shifted) > NEAR, axis=1) & points.valid
         boxed = np.clip(shifted, -BOX, BOX).astype(np.float64)
         width = max(1, boxed.shape[1])
         self._parts = [np.ascontiguousarray(boxed[:, at : at + COLUMNS]) for at in range(0, width, COLUMNS)]
@@ -126,7 +126,7 @@ class Unlike:
 
     def __init__(self, rows: Floats) -> None:
         self.size = len(rows)
-        finite = np.isfinite(rows).all(axis=1)
+        finite = np.all(np.isfinite(rows), axis=1)
         bits = np.ascontiguousarray(np.where(finite[:, None], rows, 0.0) + 0.0).view(np.int64)  # -0 is 0
         labels = np.unique(bits, axis=0, return_inverse=True)[1] if bits.size else np.zeros(self.size)
         self._labels, self._finite = labels.reshape(-1), finite

@@ -1,8 +1,8 @@
 """Who is looked at, and in what order: by chance, and independently of what the rows hold.
 
 Promise
-    [FO1] REPLACE: places are chosen by a public shuffle of a public number of rows. Given the shuffle, replacing one row
-          replaces at most one of those chosen, at the same place.
+    [FO1] REPLACE: places are chosen by a public shuffle of a public number of rows. Given the shuffle, replacing one
+          row replaces at most one of those chosen, at the same place.
     [FO2] ADD_OR_REMOVE: given a secret key, whatever it is, adding a row adds at most one to those chosen, and leaves
           the others in the same order.
 Why
@@ -23,7 +23,7 @@ Source
 """
 
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -90,7 +90,7 @@ def _occurrence(bits: Words, key: int) -> Words:
     size = len(bits)
     if not size:
         return np.empty(0, dtype=np.uint64)
-    label = _hashed(bits, key)
+    label: npt.NDArray[Any] = _hashed(bits, key)
     order = np.argsort(label, kind="stable")
     together = label[order[1:]] == label[order[:-1]]
     if together.any():

@@ -16,14 +16,15 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.friendly.centre import MOST
-from discreet.friendly.radius import CLEAR, octave, r_clip, r_pair
+from discreet.friendly.radius import CLEAR, comparisons, octave, r_clip, r_pair
 from discreet.promise.neighbours import Neighbours
 
-PAIRS: Final = 1 << 14  # pairs whose distances are looked at
+PAIRS: Final = 1 << 12  # pairs whose distances are looked at
 BULK: Final = 1e-3  # of rows, beyond the radius of a first refinement
 COUNT: Final = 0.01  # the share for the number of rows, where it is private
 LEAST: Final = 0.004
-MOST_SCALE: Final = 0.35
+MOST_SCALE, ROBUST_SCALE = 0.35, 0.08
+HEAVY: Final = 1.15  # times a normal's ratio of radii
 TAIL: Final = 1.5  # deviations of its own noise by which the filter's bound usually is off, beyond its margin
 
 
@@ -53,7 +54,7 @@ def known_scale(rows: int, width: int, mu: float, miss: float, neighbours: Neigh
     return {name: float(share[best]) for name, share in named.items()}
 
 
-def predicted(
+def predicted(  # noqa: PLR0917
     rows: int, width: int, mu: float, miss: float, neighbours: Neighbours, test: Any, centre: Any, again: Any, last: Any
 ) -> Any:
     """The deviation of the answer's noise, for N(m, I) rows; infinite where too few would survive. [TB1]"""
@@ -87,12 +88,13 @@ def unknown_scale(rows: int, width: int, mu: float, neighbours: Neighbours) -> M
     (1.0, True)
     """
     pairs = pairs_of(rows, neighbours) * (1.0 if neighbours is Neighbours.REPLACE else 0.59)
-    needed = math.sqrt(2) * 2 * CLEAR / (pairs * octave(width)[0] * mu)
-    scale = max(0.002, needed**2)
+    needed = math.sqrt(2) / (pairs * octave(width)[0] * mu)
+    scale = max(0.002, (2 * CLEAR * needed) ** 2)
     if scale > MOST_SCALE:
         return None
+    scale = max(scale, min(ROBUST_SCALE, (4 * CLEAR * needed) ** 2))  # half of the pairs may hold an outlier
     fade = min(1.0, 3000 / rows)
-    parts = {"test": 0.06, "centre": 0.12, "first": 0.05, "again": 0.10, "last": 0.06, "square": 0.03}
+    parts = {"test": 0.06, "centre": 0.12, "first": 0.08, "again": 0.10, "last": 0.06, "square": 0.03}
     shares = {name: (1 - scale) * max(LEAST, share * fade) for name, share in parts.items()}
     rest = 1 - scale - sum(shares.values())
     return {"scale": scale, **shares, "mean": rest}
@@ -114,15 +116,29 @@ def first_radius(rows: int, width: int, upper: float) -> float:
     return upper * r_pair(first, width) / (2 * math.sqrt(2) * octave(width)[1])
 
 
+AFTER_BLOCKS: Final[Mapping[str, float]] = {"again": 0.2, "last": 0.2, "square": 0.04, "mean": 0.56}  # of what is left
+
+
 def block_number(rows: int, width: int, mu: float) -> int:
     """How many blocks: enough for a private mean of their means to be near them, blocks of 64 rows at most. [TB1]"""
     return max(2, math.ceil(rows / 64), min(rows // 2, math.ceil(200 * math.sqrt(width) / mu)))
 
 
-def is_heavy(far: float, near: float, width: int, beyond: float) -> bool:
-    """Whether a radius beyond which few rows lie is far from that of half of them: half again a normal's ratio."""
-    usual = r_clip(width, 0.0, beyond) / r_clip(width, 0.0, 0.5)
-    return far > HEAVY * usual * near
+def tail(rows: int, mu: float, least: float, middle: bool = False) -> float:
+    """The share of rows beyond a radius that can be told from none: 3 deviations of a comparison's noise. [TB1]"""
+    return min(0.25, max(least, 3 * math.sqrt(comparisons(middle)) / (mu * rows)))
 
 
-HEAVY: Final = 1.5
+def stretched(radius: float, width: int, beyond: float, wanted: float) -> float:
+    """The radius that leaves out `wanted`, for normal rows, where one that leaves out `beyond` was found."""
+    return radius * r_clip(width, 0.0, wanted) / r_clip(width, 0.0, beyond)
+
+
+def is_heavy(far: float, middle: float | None, width: int, beyond: float) -> bool:
+    """Whether a radius beyond which few rows lie is far from that of half of them, more so than for normal rows.
+
+    Where the noise leaves out more than one row in twenty, nothing is said.
+    """
+    if middle is None or beyond > 0.05:
+        return False
+    return far > HEAVY * middle * r_clip(width, 0.0, beyond) / r_clip(width, 0.0, 0.5)

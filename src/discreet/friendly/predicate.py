@@ -64,7 +64,7 @@ class _Asked:
 
     def __init__(self, function: Callable[[Floats, Floats], Any], rows: Floats) -> None:
         self.size = len(rows)
-        self._function, self._rows, self._finite = function, rows, np.isfinite(rows).all(axis=1)
+        self._function, self._rows, self._finite = function, rows, np.all(np.isfinite(rows), axis=1)
 
     def block(self, start: int, stop: int) -> Truths:
         """Rows start..stop-1 against rows start..: True where they are not friends."""

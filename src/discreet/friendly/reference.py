@@ -5,17 +5,18 @@ Releases
 Promise
     [FF1] REPLACE: the losses `test` and `mean`, and an event of probability `miss`.
 Why
-    [FF1] MatchCore on the pairs that have one of the first m rows, by a public shuffle, in them: [FC4] holds for any list
-    of pairs. Every survivor is a friend of every surviving reference. Let b = min(M, M') and m >= 2B + 3, B >= b as in
-    [FM1] of centre.py: at least 3 references survive in the larger of S and S'. If S = I + {p}, S' = I + {q}: a reference
-    in I is a friend of both, so the mean moves by at most 2r / (n - 2b). If S = S' + {p, q}: a reference t in S' is
-    within r of p, of q and of all of S', so of its mean; p and q are within 2r of that mean, which moves by at most
-    4r / (n - 2b). The rest is as there, with 4r in place of 2r.
+    [FF1] MatchCore on the pairs that have one of the first m rows, by a public shuffle, in them: [FC4] holds for any
+    list of pairs. Every survivor is a friend of every surviving reference. Let b = min(M, M') and m >= 2B + 3, B >= b
+    as in
+    [FM1] of centre.py: at least 3 references survive in the larger of S and S'. If S = I + {p}, S' = I + {q}: a
+    reference in I is a friend of both, so the mean moves by at most 2r / (n - 2b). If S = S' + {p, q}: a reference t
+    in S' is within r of p, of q and of all of S', so of its mean; p and q are within 2r of that mean, which moves by
+    at most 4r / (n - 2b). The rest is as there, with 4r in place of 2r.
 Needs
     REPLACE; more than twice as many references as pairs are dropped, and the margin of the test.
 Accuracy
-    Noise of 4r / (survivors mu) on each coordinate, from n rows instead of 4,096. It counts strangers one by one: with a
-    constant share of them among very many rows it refuses.
+    Noise of 4r / (survivors mu) on each coordinate, from n rows instead of 4,096. It counts strangers one by one: with
+    a constant share of them among very many rows it refuses.
 Source
     As centre.py.
 """

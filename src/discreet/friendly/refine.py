@@ -19,11 +19,11 @@ Why
     ([T3] of accounting/filter.py), with the slacks and the one event of the centre. Then [C6], with mu from [K3].
     Blocks: a public shuffle puts rows into blocks, so one row changes one block and its mean, to whatever it may be:
     the block means are neighbours under REPLACE, their number is public, and the stages on them are as above.
-    [TA2] The number of rows is a count: sensitivity 1. Pairs and radii as before; the centre by [FM2]; tapered sums move
-    by R and their squares by R^2 ([TS1], [TS2]); they are divided by released numbers. Blocks: [TP1] of
+    [TA2] The number of rows is a count: sensitivity 1. Pairs and radii as before; the centre by [FM2]; tapered sums
+    move by R and their squares by R^2 ([TS1], [TS2]); they are divided by released numbers. Blocks: [TP1] of
     friendly/sample.py puts rows into a released number of blocks, so that one row more changes one block: the block
     means are neighbours under REPLACE and their number is known.
-    [TA3] As the code reads: `seen` is public or noisy, the centre is refused by its own rule, the scale by noisy counts.
+    [TA3] As the code reads: `seen` is public or noisy; the centre is refused by its own rule, a scale by noisy counts.
     [TA4] The variance of a tapered coordinate is M2 - m^2, both released; the deviation of the noise on M2 is added to
     it, and it is at least that. With a declared sigma that is the deviation. A noisy number of rows moves the mean by
     |m| dn / n, counted as noise.
@@ -50,9 +50,9 @@ import numpy as np
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
 from discreet.friendly import plan
-from discreet.friendly.centre import SLACK, Centre, find_centre
+from discreet.friendly.centre import MOST, SLACK, Centre, find_centre
 from discreet.friendly.matrix import Floats, Rows, matrix
-from discreet.friendly.noisy import blurred, count, shares
+from discreet.friendly.noisy import blurred, count, root_below, shares
 from discreet.friendly.order import shuffled
 from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.sample import Places, block_means, take
@@ -68,7 +68,7 @@ from discreet.promise.release import Release
 
 MISS: Final = Fraction(1, 10)  # the share of delta for the event
 DRAWS: Final = 40  # more than any release makes
-FIRST, LAST = 0.02, 0.005  # the shares of rows that the radii leave out
+FIRST, LAST, WIDE = 0.02, 0.005, 0.0005  # shares of rows beyond the radii looked for; beyond the last one used
 WEAKEST, STRONGEST = 1e-4, 60.0  # the mu for which every stage has a grid
 Method = Literal["auto", "refine", "blocks"]
 
@@ -200,7 +200,7 @@ class _Run:
         costs = self._plan(parts, scale=False)
         if isinstance(costs, str):
             return self._blank(costs)
-        at = self._centre(sigma * r_pair(min(self.seen, plan.MOST), width), costs)
+        at = self._centre(sigma * r_pair(min(self.seen, MOST), width), costs)
         if at is None:
             return self._blank(SCATTERED)
         off = width * ((at.deviation / sigma) ** 2 + 1 / at.survivors)
@@ -228,31 +228,34 @@ class _Run:
             return self._blank(SCATTERED)
         widest = reach(radius + at.deviation * r_clip(width, 0.0, 1e-3))
         auto = self.asked.method == "auto"
-        levels = (1 - self._tail(costs["first"], FIRST), 0.5) if auto else (1 - self._tail(costs["first"], FIRST),)
-        found = radius_quantiles(self.data, at.point, widest, levels, cost=costs["first"], rng=self.rng)
-        first, wider = found[0].radius, 16
-        if (
-            auto and plan.is_heavy(first, found[1].radius, width, 1 - levels[0]) and self._into_blocks() is None
-        ):  # [TA3]
-            wider = 4  # how much narrower the means of blocks lie is not known
-            held = float(self.seen)
-        else:
-            held = self._held(found[0].held)
+        few = plan.tail(self.seen, float(costs["first"].mu), FIRST, auto)
+        found = radius_quantiles(
+            self.data, at.point, widest, few * self.seen, cost=costs["first"], rng=self.rng, middle=auto
+        )
+        first, held, octave = plan.stretched(found.far, width, few, FIRST), self._held(found.held), 16
+        if plan.is_heavy(found.far, found.middle, width, few) and self._into_blocks() is None:  # [TA3]
+            held, octave = float(self.seen), 6  # how much narrower the means of blocks lie is not known
+            costs = self._share_rest(costs)
         centre, _, _ = self._taper(at.point, first, costs["again"], held)
-        level = 1 - self._tail(costs["last"], LAST)
-        (last,) = radius_quantiles(
-            self.data, centre, reach(2 * first), (level,), cost=costs["last"], rng=self.rng, octave=wider
+        few = plan.tail(self.seen, float(costs["last"].mu), LAST)
+        widest = reach(2 * first)
+        last = radius_quantiles(
+            self.data, centre, widest, few * self.seen, cost=costs["last"], rng=self.rng, octave=octave
         )
         held = self._held(last.held)
-        answer, shift, noise, square, error = self._taper_squares(centre, last.radius, costs, held)
-        self.shown["radius"] = last.radius
+        radius = plan.stretched(last.far, width, few, WIDE)
+        answer, shift, noise, square, error = self._taper_squares(centre, radius, costs, held)
+        self.shown["radius"] = radius
         variance = np.maximum(square + error - shift**2, error)  # [TA4]
         sampling = np.sqrt(variance / held)
         return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / held))
 
-    def _tail(self, cost: Gaussian, least: float) -> float:
-        """The share of rows to leave out: what noise allows to be found. [TA3]"""
-        return min(0.25, max(least, 2.5 * math.sqrt(7) / (float(cost.mu) * self.seen)))
+    def _share_rest(self, costs: dict[str, Gaussian]) -> dict[str, Gaussian]:
+        """What is left after the first radius, shared out anew for fewer rows. [TA1]"""
+        left = sum((exact(costs[name].mu) ** 2 for name in plan.AFTER_BLOCKS), Fraction(0))
+        found = shares(root_below(left), plan.AFTER_BLOCKS, self.asked.slack)
+        self.shown["costs"] |= {name: float(cost.mu) for name, cost in found.items()}
+        return found
 
     def _held(self, held: float) -> float:
         """How many rows a released number of them may stand for."""
@@ -260,7 +263,7 @@ class _Run:
 
     def _centre(self, radius: float, costs: dict[str, Gaussian]) -> Centre | None:
         """The friendly centre of some of the rows. [TA1], [TA2]"""
-        rows = self._some(plan.MOST) if self.neighbours.size_is_public else self._places().below(1.0)
+        rows = self._some(MOST) if self.neighbours.size_is_public else self._places().below(MOST / self.seen)
         return find_centre(
             rows,
             reach(radius),
@@ -331,6 +334,6 @@ class _Run:
 
 
 SCATTERED: Final = (
-    "too few rows lie near each other to find their centre; bring more rows or a larger epsilon, or standardise columns "
-    "of very different scales"
+    "too few rows lie near each other to find their centre; bring more rows or a larger epsilon, or standardise "
+    "columns of very different scales"
 )

@@ -4,8 +4,8 @@ Promise
     [FR1] Each entry becomes a number by a fixed function of itself, which never raises: what is none becomes NaN. The
           number of columns is the array's own, or declared; it is never taken from what a list happens to hold.
 Why
-    [FR1] An array has a type and a shape, which are public but for the number of rows. A list has neither, so each of its
-    entries is turned into `columns` numbers by itself, and one that has another number of entries is all NaN.
+    [FR1] An array has a type and a shape, which are public but for the number of rows. A list has neither, so each of
+    its entries is turned into `columns` numbers by itself, and one that has another number of entries is all NaN.
 """
 
 import math
@@ -61,9 +61,8 @@ def _shaped(table: Floats, columns: int | None) -> Floats:
 
 def _row(entry: Any, columns: int) -> list[float]:
     """One entry of a list, as so many numbers. [FR1]"""
-    parts = [entry]
-    if isinstance(entry, list | tuple) or (isinstance(entry, np.ndarray) and entry.ndim == 1 and len(entry) == columns):
-        parts = list(entry)
+    nested = isinstance(entry, list | tuple) or (isinstance(entry, np.ndarray) and entry.ndim == 1)
+    parts = list(entry) if nested else [entry]
     return [number(part) for part in parts] if len(parts) == columns else [math.nan] * columns
 
 

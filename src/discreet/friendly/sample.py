@@ -1,4 +1,4 @@
-"""Rows put together without looking at the others: pairs and blocks of a private number of rows.
+"""Rows put together by chance: pairs and blocks where the number of rows is private.
 
 Promise
     [TP1] ADD_OR_REMOVE: each row has a place, a whole number that depends on a public key, on its own bits, and on how
@@ -7,10 +7,10 @@ Promise
           accordingly: by one row more or less; one pair, which is new, gone or another; one bucket.
 Why
     [TP1] The place is a mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in
-    the order in which they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further one
-    adds the ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are
-    handed on in the order of their places; where two different rows share one, in their order in the table, which a row
-    put in between does not change.
+    the order in which they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further
+    one adds the ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are
+    handed on in the order of their places, and where two share one, of their bits: not in that of the table, in which
+    an equal row put in before would make another of them the first.
 Needs
     Nothing: rows that are rare among equals are picked as any others.
 """
@@ -47,7 +47,19 @@ class Places:
         self.rows = rows
         bare = np.concatenate([np.empty(0, np.uint64), *(_sums(block, keys) for block in rows.blocks())])
         self.places = _mix(bare + self._ordinals(bare) * np.uint64(0xD1342543DE82EF95))  # [TP1]
-        self.order = np.argsort(self.places, kind="stable")
+        self.order = self._by_place()
+
+    def _by_place(self) -> Integers:
+        """All rows in the order of their places, then of their bits. [TP1]"""
+        order = np.argsort(self.places, kind="stable")
+        ranked = self.places[order]
+        tied = np.flatnonzero(ranked[1:] == ranked[:-1])
+        for start in tied[np.append(True, np.diff(tied) > 1)[: len(tied)]].tolist():
+            stop = int(np.searchsorted(ranked, ranked[start], side="right"))
+            members = order[start:stop]
+            bits = [row.tobytes() for row in take(self.rows, members)]
+            order[start:stop] = members[sorted(range(len(bits)), key=bits.__getitem__)]
+        return order
 
     def _ordinals(self, bare: Words) -> Words:
         """For each row how many equal ones stand before it."""
@@ -85,7 +97,8 @@ class Places:
     def buckets(self, number: int, share: float = 1.0) -> Integers:
         """The bucket of each row, in the order of places: `number` equal buckets of a share of all places. [TP1]"""
         width = max(1, int(min(1.0, share) * 2.0**64) // number)
-        return np.minimum(self.places[self.order] // np.uint64(width), np.uint64(number)).astype(np.int64)
+        found = np.minimum(self.places[self.order] // np.uint64(width), np.uint64(number))
+        return np.asarray(found, dtype=np.int64)
 
     def pairs(self, number: int, share: float) -> Floats:
         """The first two rows of each bucket that has two, one after the other. [TP1]"""
@@ -110,10 +123,13 @@ def block_means(rows: Rows, number: int, bucket: Integers, order: Integers) -> S
         for start in range(0, number, step):
             stop = min(number, start + step)
             part = take(rows, order[ranked[edges[start] : edges[stop]]])
-            for which in range(start, stop):
-                mine = part[edges[which] - edges[start] : edges[which + 1] - edges[start]]
-                if len(mine):
-                    means[which] = mine[0] + (mine - mine[0]).mean(axis=0)
+            lengths = np.diff(edges[start : stop + 1])
+            full = np.flatnonzero(lengths)
+            if not len(full):
+                continue
+            first = edges[start:stop][full] - edges[start]
+            sums = np.add.reduceat(part - np.repeat(part[first], lengths[full], axis=0), first, axis=0)
+            means[start + full] = part[first] + sums / lengths[full, None]
     return Stored((means,), rows.width)
 
 

@@ -3,11 +3,11 @@
 Promise
     [FS1] Both give what `match_core` gives on all pairs, bit for bit. So all that is proven of it holds.
 Why
-    [FS1] Along a line: sort the values; the strangers of x are those below x - r and those above x + r, a beginning and
-    an end of the sorted list, and a tree holds the least free place of every stretch. A free earlier row is never
-    found: had it been a stranger, it would have been matched when its turn came.
-    Certificate: points within half a radius of any whole centre are friends, exactly: |p - q| <= |p - c| + |q - c|. Only
-    pairs with a point outside of that ball need be compared.
+    [FS1] Along a line: sort the values; the strangers of x are those below x - r and those above x + r, a beginning
+    and an end of the sorted list, and a tree holds the least free place of every stretch. A free earlier row is never
+    found: had it been a stranger, it would have been matched when its turn came. Certificate: points within half a
+    radius of any whole centre are friends, exactly: |p - q| <= |p - c| + |q - c|. Only pairs with a point outside of
+    that ball need be compared.
 Needs
     The certificate's run time depends on how many points lie outside of the ball, and one row can move its centre. Use
     it for batch work, or where answers leave at fixed times: never where somebody can time single answers.
@@ -47,7 +47,7 @@ def match_line(points: Points) -> Core:
     return Core(int(pairs), np.flatnonzero(free))  # [FS1]
 
 
-def walk(below, above, rank, valid, order, free):  # type: ignore[no-untyped-def]  # compiled too: types are numba's
+def walk(below, above, rank, valid, order, free):  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0917
     """Match each free row in turn with the first free stranger; returns how many times, `free` is changed in place."""
     size, leaves = len(free), 1
     while leaves < max(1, len(order)):

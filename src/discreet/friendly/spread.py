@@ -33,8 +33,7 @@ class Ellipsoid:
 
     def holds(self, point: Floats) -> bool:
         """Whether a point lies in it."""
-        inside: bool = np.sum(((np.asarray(point) - self.centre) / self.axes) ** 2) <= 1
-        return bool(inside)
+        return bool(np.sum(((np.asarray(point) - self.centre) / self.axes) ** 2) <= 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

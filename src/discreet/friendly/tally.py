@@ -6,8 +6,8 @@ Promise
 Why
     [FN1] It is put on a grid of 2^24 steps or more in the noise's standard deviation; then [N2] of noise/blur.py.
     [FN2] What is drawn is a discrete Gaussian Z of sigma steps, a whole number; P(Z >= m) <= P(N(0, sigma^2) >= m - 1)
-    for every whole m >= 1 (Canonne, Kamath and Steinke 2020, Proposition 25). So z sigma + 1 steps will do, z the normal
-    quantile of `miss`, here with a relative margin of 1e-9 for its rounding. Z is symmetric.
+    for every whole m >= 1 (Canonne, Kamath and Steinke 2020, Proposition 25). So z sigma + 1 steps will do, z the
+    normal quantile of `miss`, here with a relative margin of 1e-9 for its rounding. Z is symmetric.
 """
 
 import math

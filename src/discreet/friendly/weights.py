@@ -1,36 +1,37 @@
 """The lectures' filter: each row weighs the more, the more friends it has. Corrected.
 
 Releases
-    Nothing by itself: `friendly_weights` is a statistic of the table. `weighted_centre` releases a mean weighted by them.
+    Nothing by itself: `friendly_weights` is a statistic of the table. `weighted_centre` releases a mean weighted by
+    them.
 Promise
     [FW1] Complete: if all rows are friends, all weights are 1.
     [FW2] Sound: two rows of positive weight have a common friend, or are friends; also if one row was replaced between.
     [FW3] Stable: replacing a row moves the weights by at most 3 in all, even if the row and its replacement are counted
           as two, and their sum by at most 3.
-    [FW4] The weighted mean, friends within r: with W the larger of the two sums of weights and W' > 0 the other, k = (n -
-          W')/(n - 1), replacing a row moves it by at most 2r min(3, 5/4 + 3k + 3/n) / W.
+    [FW4] The weighted mean, friends within r: with W the larger of the two sums of weights and W' > 0 the other, k =
+          (n - W')/(n - 1), replacing a row moves it by at most 2r min(3, 5/4 + 3k + 3/n) / W.
     [FW5] REPLACE: `weighted_centre` has the losses `test` and `mean`, and an event of probability `miss`.
 Why
     N = n - 1, o_i friends among the others, w_i = 2 o_i / N - 1, cut to [0, 1].
-    [FW2] w_i > 0 needs o_i > N/2. i and its friends are at least N/2 + 3/2 rows; two such sets of indices, each in its own
-    table, share n + 2 - n = 2 at least, so one that is not the replaced row: a common friend, or one of the two.
+    [FW2] w_i > 0 needs o_i > N/2. i and its friends are at least N/2 + 3/2 rows; two such sets of indices, each in its
+    own table, share n + 2 - n = 2 at least, so one that is not the replaced row: a common friend, or one of the two.
     [FW3] Let a N rows be friends of the old row only, b N of the new one only. Another row's o moves by at most 1, its
     weight by 2/N; and w_1 <= (1 - 2b)+, w'_1 <= (1 - 2a)+. So w_1 + w'_1 + sum |w_i - w'_i| <= (1 - 2b)+ + (1 - 2a)+ +
     2a + 2b, which is 2 if a, b <= 1/2 and at most 3 else, a + b being at most 1.
     [FW4] Couple the two weighted laws: |m - m'| <= 2r TV by [FW2], atoms x_1, x'_1, x_2, ... With W >= W', D = W - W':
-    W TV = w_1 + sum (w_i - w'_i W / W')+ <= w_1 + sum (w_i - w'_i)+ <= 3. Finer: only rows of A, friends of the old row
-    only, have positive terms, say a N of them; with d = sum_A (w_i - w'_i) <= 2a and sum_A w'_i >= aN - (n - W') and >= 0,
-    W TV <= w_1 + d - (D/n)(aN - (n - W')) <= w_1 + d - a D + 3k + 3/n. As D >= w_1 - w'_1 + d - 2b, the first three terms
-    are at most w_1 (1 - a) + w'_1 a + 2a (1 - a) + 2ab: for a, b <= 1/2 that is 1 + 2a - 4a^2 - 2b (1 - 2a) <= 5/4, else
-    at most 25/24.
+    W TV = w_1 + sum (w_i - w'_i W / W')+ <= w_1 + sum (w_i - w'_i)+ <= 3. Finer: only rows of A, friends of the old
+    row only, have positive terms, say a N of them; with d = sum_A (w_i - w'_i) <= 2a and sum_A w'_i >= aN - (n - W')
+    and >= 0, W TV <= w_1 + d - (D/n)(aN - (n - W')) <= w_1 + d - a D + 3k + 3/n. As D >= w_1 - w'_1 + d - 2b, the
+    first three terms are at most w_1 (1 - a) + w'_1 a + 2a (1 - a) + 2ab: for a, b <= 1/2 that is 1 + 2a - 4a^2 - 2b
+    (1 - 2a) <= 5/4, else at most 25/24.
     [FW5] `test` blurs the sum of weights, of sensitivity 3. Less a margin it is V <= max(W, W') but for the event
-    ([FN2]), and then the other sum is at least V - 3 > 0 if V >= 5: the noise is that of (2.2 with V) for `mean`. The
-    rest is the argument of [FM1] of centre.py.
+    ([FN2]), and then the other sum is at least V - 3 > 0 if V >= 5: the noise is that of `mean` for [FW4] with V and V
+    - 3. The rest is the argument of [FM1] of centre.py.
 Needs
     n >= 3; REPLACE, for n is read.
 Accuracy
-    Noise about (5/4) 2r / (W mu), and a test three times as costly as MatchCore's: the lecture's algorithm, and a check on
-    the other.
+    Noise about (5/4) 2r / (W mu), and a test three times as costly as MatchCore's: the lecture's algorithm, and a
+    check on the other.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 (BasicFilter), as lectured; there with the ramp (c - n/2)/n, which
     is not stable, and counts that include the row itself, which for odd n is not sound between neighbours.
@@ -80,7 +81,7 @@ def weight_units(strangers: Strangers) -> Wholes:
 
 
 def moves_at_most(weight: Fraction, size: int) -> Fraction:
-    """How far replacing a row moves the weighted mean, in radii, if the larger sum of weights is at least this. [FW4]"""
+    """How far a replaced row moves the weighted mean, in radii, if the larger sum of weights is so much. [FW4]"""
     missing = (size - weight + STABILITY) / (size - 1)
     return 2 * min(Fraction(3), Fraction(5, 4) + 3 * missing + Fraction(3, size)) / weight  # [FW4]
 

@@ -40,6 +40,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.lazy import Bounds, Powers, pick
+from discreet.noise.order import order_statistics
 from discreet.noise.source import Source, claimed
 from discreet.promise.exact import Number, exact, is_number
 from discreet.promise.loss import Choice, Loss
@@ -48,6 +49,7 @@ BINADES: Final = 2047
 PER_BINADE: Final = 2**52
 LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
 Keys = npt.NDArray[np.int64]
+Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where those would overflow
 SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
 
 
@@ -73,6 +75,8 @@ class Prior:
             raise BadInput(f"a prior needs {BINADES} whole weights of at least 1, one for each binade")
         self.weights = weights
         self._before = [0, *accumulate(weight * PER_BINADE for weight in weights)]
+        self._each = np.array([*weights, 0], dtype=object)
+        self._sums = np.array(self._before, dtype=object)
 
     def up_to(self, key: int) -> int:
         """The weight of all keys in [0, key); for a negative key minus the weight of [key, 0)."""
@@ -84,6 +88,19 @@ class Prior:
     def between(self, low: int, high: int) -> int:
         """The weight of all keys from low to high, both included."""
         return self.up_to(high + 1) - self.up_to(low)
+
+    def between_all(self, low: Keys, high: Keys) -> Whole:
+        """The same for many pairs of keys at once, as Python's integers."""
+        after, before = (self._up_to_all(keys) for keys in (high + 1, low))
+        weights: Whole = after - before
+        return weights
+
+    def _up_to_all(self, keys: Keys) -> Whole:
+        mirrored = np.where(keys < 0, 1 - keys, keys)
+        binades = mirrored // PER_BINADE
+        found = self._sums[binades] + (mirrored % PER_BINADE).astype(object) * self._each[binades]
+        weights: Whole = np.where(keys < 0, self.weights[0] - found, found)
+        return weights
 
     def locate(self, low: int, offset: int) -> int:
         """The key at weight `offset` from the start of `low`."""
@@ -157,10 +174,11 @@ class Staircase:
 
     def segments(self, reach: int) -> list[tuple[Fraction, int, int]]:
         """(score, first key, last key) of every segment whose score is below `reach`, in a fixed order."""
-        return [(Fraction(level, self.grain), first, last) for level, first, last in self.levels(reach)]
+        columns = (column.tolist() for column in self.levels(reach))
+        return [(Fraction(level, self.grain), first, last) for level, first, last in zip(*columns, strict=True)]
 
-    def levels(self, reach: int) -> list[tuple[int, int, int]]:
-        """The same with scores as whole numbers of grains.
+    def levels(self, reach: int) -> tuple[Whole, Keys, Keys]:
+        """The same in columns, with scores as whole numbers of grains.
 
         A rank beyond all records counts as the nearest one: that lowers all scores alike, and the law stays the same.
         Only order statistics within `reach` of the target rank are sorted: linear time in the number of records.
@@ -170,23 +188,25 @@ class Staircase:
         tau = min(max(exact(self.rank), Fraction(0)), Fraction(size))
         target, limit = int(tau * grain), reach * grain
         start, stop = max(0, ceil(tau) - reach - 1), min(size, ceil(tau) + reach + 1)
-        window = self._numbers
-        if stop - start < size:
-            window = np.partition(window, sorted({start, stop - 1}))[start:stop]
+        window = order_statistics(self._numbers, start, stop)
         low, high = self.ends
         distinct, times = np.unique(np.clip(keys_of(window), low, high), return_counts=True)
-        found: list[tuple[int, int, int]] = []
-        below = start * grain  # ties across an end of the window lie on the far side of tau: they change no score
-        cursor = int(distinct[0]) if start else low
-        for key, place in zip(distinct.tolist(), (start + np.cumsum(times)).tolist(), strict=True):
-            upto = place * grain
-            if cursor < key:
-                found.append((abs(target - below), cursor, key - 1))
-            found.append((max(0, below - target, target - upto), key, key))
-            below, cursor = upto, key + 1
-        if cursor <= high and stop == size:
-            found.append((abs(target - below), cursor, high))
-        return sorted(segment for segment in found if segment[0] < limit)
+        places: Whole = np.concatenate([[start], start + np.cumsum(times)])
+        if (size + 1) * grain >= 2**62:
+            places = places.astype(object)  # Python's integers, which do not overflow
+        upto = places * grain  # ties across an end of the window lie on the far side of tau: they change no score
+        # gap, record, gap, record, ..., gap: where each begins, where it ends, and its score
+        first, last = np.empty(2 * len(distinct) + 1, np.int64), np.empty(2 * len(distinct) + 1, np.int64)
+        score = np.empty(len(first), upto.dtype)
+        first[1::2] = last[1::2] = distinct
+        first[0], first[2::2] = (distinct[0] if start else low), distinct + 1
+        last[:-1:2], last[-1] = distinct - 1, high
+        score[::2] = abs(target - upto)
+        score[1::2] = np.maximum(0, np.maximum(upto[:-1] - target, target - upto[1:]))
+        kept = (first <= last) & (score < limit)
+        kept[-1] &= stop == size
+        order = np.flatnonzero(kept)[np.argsort(score[kept], kind="stable")]
+        return score[order], first[order], last[order]
 
     def score(self, key: int) -> Fraction:
         """The score of one float, by its key: the definition, for audits."""
@@ -221,26 +241,26 @@ class ChooseFloat:
         stairs = self.staircase
         unit = exact(self.cost.epsilon) / (2 * claimed(self.sensitivity))  # [P1]
         whole = stairs.measure.between(*stairs.ends)
-        listed: list[tuple[int, int, int]] = []
+        first = last = np.empty(0, np.int64)
 
         def weights(bits: int) -> Bounds:
-            nonlocal listed
+            nonlocal first, last
             reach = ceil(bits * Fraction(7, 10) / unit)  # exp(-unit reach) < 2^-bits
-            listed = stairs.levels(reach)
+            levels, first, last = stairs.levels(reach)
             table = Powers(unit / stairs.grain, bits)
-            masses = [stairs.measure.between(first, last) for _, first, last in listed]
-            pairs = [table[level] for level, _, _ in listed]
-            low = [mass * small for mass, (small, _) in zip(masses, pairs, strict=True)]
-            high = [mass * large for mass, (_, large) in zip(masses, pairs, strict=True)]
-            rest = whole - sum(masses)
+            masses = stairs.measure.between_all(first, last)
+            distinct, which = np.unique(levels, return_inverse=True)
+            ends = np.array(table.all(distinct.tolist()), dtype=object).reshape(-1, 2)
+            low, high = (masses * ends[which, 0]).tolist(), (masses * ends[which, 1]).tolist()
+            rest = whole - sum(masses.tolist())
             if rest:
                 low.append(0)
                 high.append(rest * table[reach * stairs.grain][1])  # [P3]: the rest has a score of at least `reach`
             return low, high
 
-        chosen = pick(weights, source, bits=128 + whole.bit_length())  # the lightest float against all the others
-        _, first, last = listed[chosen]
-        return float_of(stairs.measure.locate(first, source.below(stairs.measure.between(first, last))))  # [P3]
+        chosen = pick(weights, source, bits=64 + whole.bit_length())  # the lightest float against all the others
+        start, stop = int(first[chosen]), int(last[chosen])
+        return float_of(stairs.measure.locate(start, source.below(stairs.measure.between(start, stop))))  # [P3]
 
     def objection(self, neighbour: "ChooseFloat") -> str | None:
         """Different parameters, or a float whose score moves too far: looked for at every datum and gap of both."""

@@ -50,27 +50,35 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     return low >> shift, -(-high >> shift)  # [Z1]
 
 
-def powers(base: Fraction, bits: int) -> "Powers":
-    """Bounds on 2^bits exp(-base * s) for whole s, computed once each."""
-    return Powers(base, bits)
-
-
 class Powers:
-    """A table of exp(-base * s), s = 0, 1, 2, ...: exact bounds, grown by multiplication, rounded outwards."""
+    """A table of exp(-base * s), s = 0, 1, 2, ...: bounds, grown by multiplication.
+
+    The lower ends are rounded down. If one is within e of the truth, the next is within e + 5: the factor is within 4
+    of its truth [Z1], both are at most 2^bits, and rounding takes off less than 1. So the upper end is 5 s higher.
+    """
 
     def __init__(self, base: Fraction, bits: int) -> None:
         self._base, self._bits = base, bits
-        self._low, self._high = [1 << bits], [1 << bits]
-        self._step = exp_bounds(base, bits)
+        self._low = [1 << bits]
+        self._factor = exp_bounds(base, bits)[0]
 
     def __getitem__(self, s: int) -> tuple[int, int]:
         if s > len(self._low) + 64:  # far ahead: on its own, at the price of about as many steps
             return exp_bounds(self._base * s, self._bits)
-        low, high = self._step
-        while len(self._low) <= s:
-            self._low.append(self._low[-1] * low >> self._bits)
-            self._high.append(-(-self._high[-1] * high >> self._bits))
-        return self._low[s], self._high[s]
+        self._grow(s)
+        return self._low[s], self._low[s] + 5 * s
+
+    def _grow(self, s: int) -> None:
+        lows, last, factor, bits = self._low, self._low[-1], self._factor, self._bits
+        for _ in range(len(lows), s + 1):
+            last = last * factor >> bits
+            lows.append(last)
+
+    def all(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
+        """The bounds for many s, in increasing order."""
+        if wanted and wanted[-1] <= 4 * len(wanted):  # dense: all at once
+            self._grow(wanted[-1])
+        return [self[s] for s in wanted]
 
 
 def pick(weights: Callable[[int], Bounds], source: Source, bits: int = 192) -> int:

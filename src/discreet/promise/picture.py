@@ -29,6 +29,8 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         _matrix(ax, release, value, np.zeros(len(value)))
     elif isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 1):
         _points(ax, release, confidence)
+    elif isinstance(getattr(value, "sd", None), float):
+        _normal(ax, release, confidence)
     else:
         raise BadInput(f"{release.name} has no picture; draw its value as you see fit")
     _sign(ax, release)
@@ -62,7 +64,11 @@ def _points(ax: Any, release: Any, confidence: float) -> None:
             ax.hlines(places, left, right, color=PRIVACY, linewidth=6, alpha=0.6, label="of it privacy (2 sd)")
         ax.legend(loc="best", fontsize=8, frameon=False)
     ax.plot(values, places, "o", color=INK)
-    ax.set_yticks([])
+    labels = release.provenance.parameters.get("q")  # which quantile is which
+    if isinstance(labels, tuple) and len(labels) == len(values):
+        ax.set_yticks(places, [f"{float(label):g}" for label in labels])
+    else:
+        ax.set_yticks([])
     ax.set_ylim(-0.8, len(values) - 0.2)
     ax.set_title(release.name, fontsize=10)
 
@@ -83,6 +89,25 @@ def _matrix(ax: Any, release: Any, covariance: Any, mean: Any) -> None:
         image = ax.imshow(covariance / np.outer(size, size), vmin=-1, vmax=1, cmap="RdBu_r")
         ax.figure.colorbar(image, ax=ax, label="correlation")
     ax.set_title(release.name, fontsize=10)
+
+
+def _normal(ax: Any, release: Any, confidence: float) -> None:
+    """The density, and between which means and variances the population's lies."""
+    value, interval = release.value, release.interval(confidence)
+    low, high = interval.low, interval.high
+    grid = np.linspace(value.mean - 4 * value.sd, value.mean + 4 * value.sd, 400)
+    corners = [_density(grid, mean, sd) for mean in (low.mean, high.mean) for sd in (low.sd, high.sd)]
+    ax.fill_between(grid, np.min(corners, axis=0), np.max(corners, axis=0), color=PALE, label=interval.name)
+    ax.plot(grid, _density(grid, value.mean, value.sd), color=INK)
+    ax.axvspan(low.mean, high.mean, color=PRIVACY, alpha=0.3, linewidth=0, label="of it the mean's")
+    ax.set_yticks([])
+    ax.set_ylim(bottom=0)
+    ax.legend(loc="best", fontsize=8, frameon=False)
+    ax.set_title(release.name, fontsize=10)
+
+
+def _density(grid: Any, mean: float, sd: float) -> Any:
+    return np.exp(-(((grid - mean) / sd) ** 2) / 2) / sd
 
 
 def _sign(ax: Any, release: Any) -> None:

@@ -1,10 +1,16 @@
 """What people declare about their data in advance: bounds, a standard deviation, a size. All of it public."""
 
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
 from discreet.errors import BadInput
-from discreet.promise.exact import is_number
+from discreet.promise.exact import exact, is_number
 from discreet.promise.neighbours import Neighbours
 
 SMALLEST, LARGEST = 1e-150, 1e150  # scales whose squares are still floats
+LARGEST_UNIT: Final = 1e300
 Bounds = tuple[float, float]
 
 
@@ -14,13 +20,13 @@ def check_sigma(sigma: object) -> None:
         raise BadInput(f"sigma is {sigma!r}; give a positive number, a standard deviation known in advance, or None")
 
 
-def check_bounds(bounds: object) -> None:
+def check_bounds(bounds: object, most: float = LARGEST) -> None:
     """Public bounds are two finite numbers in order, or there are none."""
     if bounds is None:
         return
-    pair = tuple(bounds) if isinstance(bounds, tuple | list) else ()
-    if len(pair) != 2 or not all(is_number(end) and abs(end) <= LARGEST for end in pair) or not pair[0] < pair[1]:
-        raise BadInput(f"bounds are {bounds!r}; give two numbers, the lower first, for example (0, 120)")
+    pair = tuple(bounds) if isinstance(bounds, tuple | list | np.ndarray) else ()
+    if len(pair) != 2 or not all(is_number(end) and abs(end) <= most for end in pair) or not pair[0] < pair[1]:
+        raise BadInput(f"bounds are {bounds!r}; give two finite numbers, the lower first, for example (0, 120)")
 
 
 def check_size(size: object, neighbours: Neighbours) -> None:
@@ -38,3 +44,25 @@ def agree(size: int | None, declared: int | None) -> int | None:
     if declared is not None and declared != size:
         raise BadInput(f"the data have {size} rows, but size={declared} was declared; declare the same or none")
     return size
+
+
+def checked_shares(q: Any) -> Any:
+    """Shares of the data in (0, 1): a number, or a tuple of them."""
+    several = isinstance(q, tuple | list) or (isinstance(q, np.ndarray) and q.ndim > 0)
+    listed = list(q) if several else [q]
+    if not listed:
+        raise BadInput("q is empty; give a number between 0 and 1, or several, for example (0.25, 0.5, 0.75)")
+    for one in listed:
+        if not (is_number(one) and 0 < float(one) < 1):
+            raise BadInput(f"q is {one!r}; it must be between 0 and 1, for example 0.5 for the median")
+    return tuple(listed) if several else q
+
+
+def check_granularity(granularity: Any, bounds: tuple[float, float] | None) -> None:
+    """What data are rounded to is a positive number no larger than their range, or is not declared."""
+    if granularity is None:
+        return
+    if not (is_number(granularity) and 0 < granularity <= LARGEST_UNIT):
+        raise BadInput(f"granularity is {granularity!r}; give what the data are rounded to, for example 1 or 0.01")
+    if bounds is not None and exact(granularity) > Fraction(bounds[1]) - Fraction(bounds[0]):
+        raise BadInput(f"granularity is {granularity!r}, more than the bounds {bounds} are apart; give a smaller one")

@@ -29,7 +29,7 @@ Accuracy
     ties and near-ties are spread that far, which is what lets the mechanism find them, as one float64 alone weighs
     e^-36 of its binade.
 Source
-    Section 0.3 of our theory notes, there with random factors in place of cells.
+    Smith 2011 (the exponential mechanism for quantiles); the cells, in place of random factors, are ours.
 """
 
 from fractions import Fraction
@@ -40,6 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.floats import Staircase, uniform
+from discreet.noise.order import order_statistics
 from discreet.noise.source import compiled
 from discreet.promise.exact import exact
 from discreet.promise.loss import Choice
@@ -128,15 +129,6 @@ def moves(neighbours: Neighbours) -> Fraction:
 def _reach(nats: int, cost: Choice, neighbours: Neighbours) -> int:
     """The score at which weights are negligible."""
     return ceil(2 * nats * moves(neighbours) / exact(cost.epsilon))
-
-
-def order_statistics(values: Floats, start: int, stop: int) -> Floats:
-    """The values from rank `start` up to, but not with, rank `stop`; in linear time, in no order."""
-    if start == 0 and stop == len(values):
-        return values
-    kept = np.partition(values, stop - 1)[:stop] if stop < len(values) else values.copy()
-    kept.partition(start)  # in place: one copy of the data is enough
-    return kept[start:]
 
 
 def cells(values: Floats, centre: float, fraction_bits: int) -> Cells:

@@ -8,7 +8,7 @@ Releases
 Promise
     [A1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
     [A2] With delta > 0 and REPLACE, if the predicted error is smaller: (epsilon, delta), by stages that add up in zCDP.
-         The release's guarantee says which was promised.
+         Where the size is declared, the guarantee says which is promised; else it is (epsilon, delta).
     [A3] Refusals and the choice of r and of the stages read public numbers and earlier answers only.
     [A4] For independent normal records the interval holds the mean with its confidence, to first order.
     [A5] With the confidence of its interval, the normal distribution that `Gaussian1D` releases is within
@@ -31,7 +31,7 @@ Accuracy
     Variance sigma^2 (V / (n p^2) + 8 r^2 / (n e3 p)^2), p = P(|Z| < r): at n epsilon = 1000, 1.06 times the sample
     mean's, intervals 1.05 times as wide as Student's.
 Source
-    Huber 1964 for the clipped score; section 2.1 ("DP-t") of our theory notes, with V and the slope taken at a.
+    Huber 1964 for the clipped score, here inverted under the normal model, with V and the slope taken at a.
 """
 
 import math
@@ -143,13 +143,12 @@ class GaussianMean:
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         check_budget(self.epsilon, self.delta, size)
-        mechanism = replace(self, size=size)
-        stages = mechanism.stages(size)
+        stages = self.stages(size)
         seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [A1]
         assert seen is not None
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         provenance = Provenance("GaussianMean", shown, rng.secure, (NOTE,))
-        blank: Release[float] = Release(mechanism.guarantee, provenance, name="mean")
+        blank: Release[float] = Release(self.guarantee, provenance, name="mean")
         if not self.feasible(stages, seen):  # [A3]
             return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours))
         at = find_place(

@@ -72,8 +72,10 @@ class MultivariateNormal:
         return np.asarray(self.covariance / np.outer(size, size))
 
     def __str__(self) -> str:
-        size = len(self.mean)
-        return f"a normal distribution of {size} columns, mean {np.array2string(self.mean, precision=4, threshold=6)}"
+        mean, variances = (
+            np.array2string(part, precision=4, threshold=6) for part in (self.mean, np.diag(self.covariance))
+        )
+        return f"mean {mean}, variances {variances}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,9 +29,8 @@ Accuracy
     80% zeros) as wide as without privacy. Once in 1000 C overshoots, and the interval is as wide as it says.
     BoundedMean: noise of scale (high - low) / (0.85 n epsilon).
 Source
-    Huang, Liang and Yi 2021 for a clip at an extreme rank; section 2.2 of our theory notes. There R = 3 C after ties
-    were broken by random factors in [1, 2), which fails for truth values at large n; here by cells whose records fade
-    out (stable/locate.py), with no extra draws.
+    Huang, Liang and Yi 2021 for a clip at an extreme rank. Random factors in [1, 2), which would break ties, fail for
+    truth values at large n; here cells whose records fade out do it (stable/locate.py), with no extra draws.
 """
 
 import math
@@ -189,7 +188,8 @@ class BoundedMean:
         )  # [Y2]
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        provenance = Provenance("BoundedMean", shown, rng.secure)
+        note = f"a missing entry counts as {show(low / 2 + high / 2)}, the middle of the bounds"
+        provenance = Provenance("BoundedMean", shown, rng.secure, (note,))
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 

@@ -69,7 +69,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput, Refused
+from discreet.errors import BadInput
 from discreet.noise.floats import Prior, Staircase, scale_free, uniform
 from discreet.noise.laws import LaplaceLaw, laplace_scale
 from discreet.promise.exact import Number, exact, is_number, show
@@ -79,7 +79,9 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.promise.spread import Interval, check_confidence
+from discreet.promise.spread import check_confidence
+from discreet.stable.declared import check_bounds, check_granularity, checked_shares
+from discreet.statistics.drawn import QuantileSpread
 from discreet.statistics.ranks import (
     Cells,
     Miss,
@@ -92,14 +94,13 @@ from discreet.statistics.ranks import (
     smooth,
     worst,
 )
+from discreet.statistics.rounding import MAX, ceil_to, floor_to, middle, nearest_to
 from discreet.statistics.rows import numbers, public_size
 
-MAX: Final = float(np.finfo(float).max)
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [U7]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [U6]
 NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
-LARGEST_UNIT: Final = 1e300
 ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
 TIES: Final = (
     "the data are declared as whole numbers, and ties would make an interval too short; "
@@ -132,15 +133,17 @@ class Quantile:
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
-        object.__setattr__(self, "q", _checked_shares(self.q))
-        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        object.__setattr__(self, "q", checked_shares(self.q))
+        check_bounds(self.bounds, MAX)
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
         if self.confidence is not None:
             object.__setattr__(self, "confidence", check_confidence(self.confidence))
         elif self.guaranteed:
             raise BadInput("guaranteed=True is about the interval and confidence is None; give confidence=0.95")
         if not is_number(self.missing):
             raise BadInput(f"missing is {self.missing!r}; give the finite number that stands for missing entries")
-        _check_granularity(self.granularity, self.bounds)
+        check_granularity(self.granularity, self.bounds)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -414,104 +417,6 @@ class Aim:
     high_move: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class QuantileSpread:
-    """The interval that was drawn; standard deviations of the value, read off the interval's own width."""
-
-    low: Any
-    high: Any
-    confidence: float
-    about: str
-    sampling: Any
-    privacy: Any
-    refusal: str | None = None
-
-    def interval(self, confidence: float) -> Interval:
-        """The interval, at the confidence that was declared."""
-        if self.refusal is not None:
-            raise Refused(f"there is no interval: {self.refusal}")
-        if confidence > self.confidence:
-            raise Refused(
-                f"the interval was drawn at confidence {show(self.confidence)}, and {show(confidence)} is asked for; "
-                f"its ends are what was released: declare confidence={show(confidence)} before the next release"
-            )
-        return Interval(self.low, self.high, self.confidence, self.about, population=True)
-
-
-def middle(low: float, high: float, far: float) -> float:
-    """Half-way; on the log scale if both ends have one sign and differ by more than the factor `far`.
-
-    >>> middle(1.0, 3.0, 4.0), middle(1.0, 1e6, 4.0), middle(-1.7e308, 1.7e308, 4.0)
-    (2.0, 1000.0, 0.0)
-    """
-    small, large = sorted((abs(low), abs(high)))
-    if (low > 0 or high < 0) and small < large / far:
-        return math.copysign(math.sqrt(small) * math.sqrt(large), high)
-    return (low + high) / 2 if abs(low + high) <= MAX else low / 2 + high / 2
-
-
-def floor_to(value: float, unit: float) -> float:
-    """The largest multiple of `unit`, as a float, that is not above `value`. Exact. [U8]
-
-    >>> floor_to(0.3, 0.1), floor_to(0.29, 0.1), floor_to(-0.25, 0.1)
-    (0.3, 0.2, -0.3)
-    """
-    times = math.floor(Fraction(value) / exact(unit))
-    above = _float((times + 1) * exact(unit))
-    return above if above <= value else _float(times * exact(unit))  # 0.3 stands for 3/10, though it is a little less
-
-
-def ceil_to(value: float, unit: float) -> float:
-    """The smallest multiple of `unit`, as a float, that is not below `value`. Exact. [U8]
-
-    >>> ceil_to(0.1, 0.1), ceil_to(0.11, 0.1)
-    (0.1, 0.2)
-    """
-    return 0.0 - floor_to(-value, unit)
-
-
-def nearest_to(value: float, unit: float) -> float:
-    """The nearest multiple of `unit`, as a float."""
-    return _float(round(Fraction(value) / exact(unit)) * exact(unit))
-
-
-def _float(number: Fraction) -> float:
-    """The nearest float, at most the largest one."""
-    return float(min(max(number, -Fraction(MAX)), Fraction(MAX)))
-
-
 def _declared(rows: Any) -> str:
     """The name of a column's declared type, whatever library it is from: before its nulls are read."""
     return str(getattr(rows, "dtype", getattr(rows, "type", "")))
-
-
-def _checked_shares(q: Any) -> Any:
-    several = isinstance(q, tuple | list) or (isinstance(q, np.ndarray) and q.ndim > 0)
-    listed = list(q) if several else [q]
-    if not listed:
-        raise BadInput("q is empty; give a number between 0 and 1, or several, for example (0.25, 0.5, 0.75)")
-    for one in listed:
-        if not (is_number(one) and 0 < float(one) < 1):
-            raise BadInput(f"q is {one!r}; it must be between 0 and 1, for example 0.5 for the median")
-    return tuple(listed) if several else q
-
-
-def _checked_bounds(bounds: Any) -> tuple[float, float] | None:
-    if bounds is None:
-        return None
-    try:
-        low, high = (float(end) if is_number(end) else math.nan for end in bounds)
-    except (TypeError, ValueError, OverflowError):
-        low = high = math.nan
-    if not low < high:
-        raise BadInput(f"bounds are {bounds!r}; give two finite numbers, the lower first, for example (0, 120)")
-    return low, high
-
-
-def _check_granularity(granularity: Any, bounds: tuple[float, float] | None) -> None:
-    if granularity is None:
-        return
-    if not (is_number(granularity) and 0 < granularity <= LARGEST_UNIT):
-        raise BadInput(f"granularity is {granularity!r}; give what the data are rounded to, for example 1 or 0.01")
-    if bounds is not None and exact(granularity) > Fraction(bounds[1]) - Fraction(bounds[0]):
-        raise BadInput(f"granularity is {granularity!r}, more than the bounds {bounds} are apart; give a smaller one")

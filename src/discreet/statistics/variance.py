@@ -23,7 +23,7 @@ Needs
 Accuracy
     Noise of scale r^2 s^2 / (n e) with r about 2.5; of R^2 / (n e); with bounds, of (high - low)^2 / (n e) at most.
 Source
-    Section 2.3 of our theory notes; the version for any shape is ours, after section 2.2.
+    Karwa and Vadhan 2018 for the problem; both estimators are built from stages of our own.
 """
 
 import math

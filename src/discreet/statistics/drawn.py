@@ -1,0 +1,32 @@
+"""An interval whose ends were drawn: it stands at the confidence that was declared."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import Refused
+from discreet.promise.exact import show
+from discreet.promise.spread import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileSpread:
+    """The interval that was drawn; standard deviations of the value, read off the interval's own width."""
+
+    low: Any
+    high: Any
+    confidence: float
+    about: str
+    sampling: Any
+    privacy: Any
+    refusal: str | None = None
+
+    def interval(self, confidence: float) -> Interval:
+        """The interval, at the confidence that was declared."""
+        if self.refusal is not None:
+            raise Refused(f"there is no interval: {self.refusal}")
+        if confidence > self.confidence:
+            raise Refused(
+                f"the interval was drawn at confidence {show(self.confidence)}, and {show(confidence)} is asked for; "
+                f"its ends are what was released: declare confidence={show(confidence)} before the next release"
+            )
+        return Interval(self.low, self.high, self.confidence, self.about, population=True)

@@ -1,0 +1,73 @@
+"""Pairs and blocks of a private number of rows: one row more changes one of them."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.friendly import sample
+from discreet.friendly.matrix import Stored, matrix
+from discreet.friendly.sample import Places, block_means
+from discreet.noise.seeded import Seeded
+
+
+def placed(table: Any) -> Counter[Any]:
+    found = Places(matrix(table), Seeded(1))
+    return Counter(zip(found.places.tolist(), map(bytes, map(np.ndarray.tobytes, table)), strict=True))
+
+
+def means_of(table: Any, number: int) -> Any:
+    found = Places(matrix(table), Seeded(1))
+    blocks = block_means(found.rows, number, found.buckets(number), found.order)
+    return next(blocks.blocks())
+
+
+@pytest.mark.claim("TP1")
+@pytest.mark.parametrize("collide", [False, True])
+def test_one_row_more_is_one_place_one_pair_one_block_more(collide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many equal rows, and with sums that collide for different rows."""
+    if collide:
+        honest = sample._sums
+        monkeypatch.setattr(sample, "_sums", lambda block, keys: honest(block, keys) % np.uint64(3))
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 3, size=(80, 2)).astype(float)
+    table[5] = np.nan
+    before = placed(table)
+    pairs = Counter(map(bytes, map(np.ndarray.tobytes, Places(matrix(table), Seeded(1)).pairs(30, 1.0).reshape(-1, 4))))
+    means = means_of(table, 12)
+    for _ in range(25):
+        place, row = int(rng.integers(81)), rng.integers(0, 4, size=2).astype(float)
+        more = np.insert(table, place, row, axis=0)
+        after = placed(more)
+        assert sum((after - before).values()) == 1
+        assert not before - after
+        both = Places(matrix(more), Seeded(1)).pairs(30, 1.0).reshape(-1, 4)
+        changed = Counter(map(bytes, map(np.ndarray.tobytes, both)))
+        assert sum((changed - pairs).values()) <= 1
+        assert sum((pairs - changed).values()) <= 1
+        other = means_of(more, 12)
+        assert sum(not np.array_equal(a, b, equal_nan=True) for a, b in zip(means, other, strict=True)) <= 1
+
+
+def test_places_are_spread_evenly_and_samples_have_their_share() -> None:
+    rows = matrix(np.repeat(np.arange(2.0), 10_000)[:, None])  # two values only
+    found = Places(rows, Seeded(1))
+    counts = np.bincount(found.buckets(10), minlength=10)
+    assert (abs(counts - 2000) < 6 * np.sqrt(2000)).all()
+    some = found.below(0.1)
+    assert abs(len(some) - 2000) < 6 * np.sqrt(2000)
+    assert abs(some.mean() - 0.5) < 0.08
+    assert len(Places(matrix(np.empty((0, 3))), Seeded(1)).pairs(5, 1.0)) == 0
+
+
+def test_block_means_are_means_of_their_own_rows() -> None:
+    rows = np.random.default_rng(0).normal(size=(100, 3)) + 1e9
+    order = np.random.default_rng(1).permutation(100)
+    means = next(block_means(Stored((rows[:40], rows[40:]), 3), 10, np.arange(100) // 10, order).blocks())
+    np.testing.assert_allclose(means[4], rows[order[40:50]].mean(axis=0), rtol=1e-15)
+    spoilt = rows.copy()
+    spoilt[order[41], 2] = np.nan
+    again = next(block_means(matrix(spoilt), 10, np.arange(100) // 10, order).blocks())
+    assert np.isnan(again[4, 2])
+    np.testing.assert_array_equal(np.delete(again, 4, axis=0), np.delete(means, 4, axis=0))

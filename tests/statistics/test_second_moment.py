@@ -14,7 +14,7 @@ from discreet.audit.replay import Recorder
 from discreet.noise.seeded import Seeded
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import atoms
-from discreet.statistics import second_moment
+from discreet.statistics import second_moment, whiten
 from discreet.statistics.second_moment import Fitted, fit, needed, part, plan, positive
 
 SHARE = Fraction(1, 20)
@@ -81,7 +81,7 @@ def test_without_a_centre_differences_take_the_rows_place(monkeypatch: pytest.Mo
 @pytest.mark.claim("SM2")
 def test_a_column_cut_off_is_refused_by_what_was_released(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(8000, 2))
-    found: Any = second_moment.find_frame
+    found: Any = whiten.find_frame
 
     def narrow(*given: Any) -> Any:
         frame = found(*given)

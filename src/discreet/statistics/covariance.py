@@ -23,8 +23,9 @@ Needs
     the centre: it adds nothing, and so lowers the covariance by its share.
 Accuracy
     Error in Frobenius norm, where the truth is I, over that of the sample covariance, normal rows, epsilon 1 and delta
-    1e-6: about 1.4 at n = 5,000 and d = 5; 1.2 at n = 20,000 and d = 10, at a condition number of 1e6 as well. Under
-    the model rows far from the others add nothing: a tenth of them lowers variances by up to a half.
+    1e-6: 1.4 (model: 1.6) at n = 5,000 and d = 5; at a condition number of 1e6 2.3 (5.1), and 1.2 (1.05) at n = 20,000;
+    1.6 (1.1) at n = 20,000 and d = 10. Medians of few runs: benchmarks/covariance.py. Under the model rows far from the
+    others add nothing: a tenth of them lowers variances by up to a half.
 Source
     See statistics/second_moment.py.
 """

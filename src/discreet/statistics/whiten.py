@@ -12,8 +12,8 @@ Why
     [WH1] The order of rows is drawn without a look at them and n is public, so one row is in at most one pair, at the
     same place, and one difference changes. Distances: [W4] of stable/locate.py, and the median length [W3], on a
     list of numbers of which one changes; turns: [GG2] and [GG3] of stable/gram.py on the list of differences. Each uses
-    nothing but the differences and what was released before: adaptive composition. A length is a fixed function of one difference by
-    [GF1] of stable/frame.py.
+    nothing but the differences and what was released before: adaptive composition. A length is a fixed
+    function of one difference by [GF1] of stable/frame.py.
     [WH2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
 Needs
     About 60 differences for each 1 / epsilon of a choice; d times the noise of a turn well below 1.

@@ -26,11 +26,13 @@ from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
+from discreet.statistics.covariance import Covariance
 from discreet.statistics.gaussian import Gaussian1D, GaussianMean
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.hypothesis import ProportionTest
 from discreet.statistics.lectures import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
 from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.multivariate import MultivariateGaussian
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
@@ -78,6 +80,8 @@ SPREAD = [0.5 + index / 200 for index in range(200)]
 NEAR = (0.0, 0.5, 1.0, 1.5, 1e12, 1e300, math.inf, math.nan)
 TUPLES = ((0.0, 8.0), (8.0, 0.5), (0.5, 8.5), (1.0, 9.0), (0.0, 1.0), (0.0, math.nan), (1e12, 0.0), 3.0)
 WIDE = (0, 1, 2, 10**9 - 1, 10**9, -1, 0.5, math.nan, math.inf)
+POINTS = tuple((x, y) for x in (0.0, 1.0, -3.0, 1e12, 1e300, math.inf, math.nan) for y in (0.0, 2.0, -1e9, -math.inf))
+CLOUD = [(math.cos(7.0 * k) + math.sin(3.0 * k), math.sin(2.0 * k)) for k in range(400)]
 SUBJECTS = {
     "Count": Subject(lambda r: Count(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 1, 0])),
     "Proportion": Subject(lambda r: Proportion(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 0] * 5)),
@@ -117,6 +121,20 @@ SUBJECTS = {
         lambda r: Variance(4.0, "gaussian", neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
     ),
     "Gaussian1D": Subject(lambda r: Gaussian1D(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Covariance": Subject(
+        lambda _: Covariance(16.0, 1e-5, dimension=2),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+        REPLACE,
+    ),
+    "MultivariateGaussian": Subject(
+        lambda _: MultivariateGaussian(16.0, 1e-5, 2),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+        REPLACE,
+    ),
     "BoundedMean": Subject(lambda r: BoundedMean(0.0, 2.0, 1.0, r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)),
     "ClippedMean": Subject(
         lambda _: ClippedMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(-1e12, 1e12, [1.0] * 5), only=REPLACE

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.promise.release import Release
     from discreet.quick import (
         count,
+        covariance,
         gaussian,
         histogram,
         mean,
@@ -43,6 +44,7 @@ _HOME = {
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick",
+    "covariance": "discreet.quick",
     "explain": "discreet.promise.meaning",
     "gaussian": "discreet.quick",
     "histogram": "discreet.quick",
@@ -71,6 +73,7 @@ __all__ = [
     "__version__",
     "audit",
     "count",
+    "covariance",
     "datasets",
     "explain",
     "friendly",

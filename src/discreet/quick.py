@@ -17,11 +17,13 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
+from discreet.statistics.covariance import Covariance
 from discreet.statistics.gaussian import Gaussian1D
 from discreet.statistics.histogram import Histogram, Tally
 from discreet.statistics.hypothesis import ProportionTest, Tested
 from discreet.statistics.lectures import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
 from discreet.statistics.mean import plan_mean
+from discreet.statistics.multivariate import MultivariateGaussian
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Alternative, Proportion
 from discreet.statistics.quantile import Quantile
@@ -248,19 +250,48 @@ def gaussian(
     unit: str = "row",
     rng: Randomness | None = None,
 ) -> Release[Any]:
-    """A normal distribution fitted to one column: `.mean`, `.variance`, and how far off it may be in total variation.
+    """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
 
-    Pure, whatever delta is allowed.
+    Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
+    Arrow table it needs delta > 0, and the number of rows is public.
 
     >>> import discreet
     >>> r = discreet.gaussian([float(k % 80) for k in range(4000)], epsilon=1.0)
     >>> 30 < r.value.mean < 50
     True
     """
+    if is_table(x):
+        if bounds is not None:
+            raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
+        return MultivariateGaussian(epsilon, delta, None, _relation(neighbours), _name(unit)).release(x, _door(rng))
     values, relation = column(x), _relation(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
     return Gaussian1D(epsilon, bounds, relation, _name(unit), size).release(values, _door(rng))
+
+
+def covariance(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    model: Literal["gaussian"] | None = None,
+    neighbours: Neighbours | str = "replace",
+    unit: str = "row",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
+
+    `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
+    normal rows, and takes rows far from the others for errors. Needs delta > 0; the number of rows is public.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
+    >>> discreet.covariance(x, epsilon=2.0, delta=1e-6).value.shape
+    (2, 2)
+    """
+    return Covariance(epsilon, delta, model, None, _relation(neighbours), _name(unit)).release(x, _door(rng))
 
 
 def quantile(
@@ -302,6 +333,11 @@ def median(x: Any, **options: Any) -> Release[Any]:
     True
     """
     return quantile(x, 0.5, **options)
+
+
+def is_table(x: Any) -> bool:
+    """Whether data are rows of several columns, by their declared shape."""
+    return getattr(x, "ndim", 1) == 2 or hasattr(x, "num_columns")
 
 
 def _relation(neighbours: Neighbours | str) -> Neighbours:

@@ -23,6 +23,10 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
     value = release.value
     if hasattr(value, "counts"):
         _bars(ax, release, confidence)
+    elif hasattr(value, "covariance") and getattr(value.covariance, "ndim", 0) == 2:
+        _matrix(ax, release, value.covariance, value.mean)
+    elif isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1]:
+        _matrix(ax, release, value, np.zeros(len(value)))
     elif isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 1):
         _points(ax, release, confidence)
     elif isinstance(getattr(value, "sd", None), float):
@@ -66,6 +70,24 @@ def _points(ax: Any, release: Any, confidence: float) -> None:
     else:
         ax.set_yticks([])
     ax.set_ylim(-0.8, len(values) - 0.2)
+    ax.set_title(release.name, fontsize=10)
+
+
+def _matrix(ax: Any, release: Any, covariance: Any, mean: Any) -> None:
+    """Two columns as the ellipses of one and two standard deviations, others as a heat map of correlations."""
+    if len(covariance) == 2:
+        values, vectors = np.linalg.eigh(covariance)
+        angles = np.linspace(0, 2 * np.pi, 200)
+        circle = (vectors * np.sqrt(np.maximum(values, 0))) @ np.array([np.cos(angles), np.sin(angles)])
+        for times, colour in ((1, INK), (2, PALE)):
+            x, y = np.asarray(mean)[:, None] + times * circle
+            ax.plot(x, y, color=colour, label=f"{times} sd")
+        ax.plot(*mean, "+", color=INK)
+        ax.legend(loc="best", fontsize=8, frameon=False)
+    else:
+        size = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+        image = ax.imshow(covariance / np.outer(size, size), vmin=-1, vmax=1, cmap="RdBu_r")
+        ax.figure.colorbar(image, ax=ax, label="correlation")
     ax.set_title(release.name, fontsize=10)
 
 

@@ -1,0 +1,198 @@
+"""Exact sums of rows and of their outer products, rows bent into a ball: the last stage of every covariance.
+
+Releases
+    The sum of v v' over all rows, or the sum of v, plus Gaussian noise. v is a row seen in a frame (stable/frame.py)
+    and bent into the ball of a public or released radius: "clip" pulls it to the surface, "taper" beyond the radius
+    pulls it back towards 0, which it reaches at twice the radius, "sphere" puts every row on the surface.
+Promise
+    [GG1] The sums are exact integers of exact per-row integers: order, blocks, threads and machines do not change them,
+          and partial sums merge.
+    [GG2] One row moves the Gram matrix by at most sqrt(2) b^2 in Frobenius norm under REPLACE and b^2 under
+          ADD_OR_REMOVE, and the sum of rows by 2 b and b, where b steps bound |v|, rounding included.
+    [GG3] `noisy_gram` costs Gaussian(mu, slack): noise of standard deviation s on the diagonal and of 29/41 s, just
+          above s / sqrt 2, off it, with s = (Frobenius sensitivity) / mu.
+Why
+    [GG1] By [GF1] of stable/frame.py a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
+    order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
+    at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order.
+    [GG2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
+    and all terms of |w|^2 are positive; `rint` adds at most sqrt(d) / 2. So b = 2^bits + ceil(sqrt(d) / 2) + 1 is
+    enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b.
+    [GG3] The upper triangle leaves as integers, 29 times the diagonal and 41 times the rest. As 41^2 = 1681 <= 2 * 29^2
+    = 1682, the squared distance of two such lists is at most 29^2 times that of the matrices in Frobenius norm, where
+    each entry off the diagonal counts twice. Then [N2] of noise/blur.py with sensitivity 29 times [GG2].
+Needs
+    At most 2^25 rows (beyond, sums saturate: still private) and 2^12 columns.
+Accuracy
+    Rounding moves an entry of v by at most 2^-16 of the radius. The noise is 1.0003 times that of a Gaussian symmetric
+    matrix with the same mu; the same noise on every entry would have twice the variance off the diagonal.
+Source
+    Dwork, Talwar, Thakurta and Zhang 2014 (Gram matrices); the weights off the diagonal are the isometric vectorisation
+    of symmetric matrices, in integers.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.lattice import slack
+from discreet.noise.source import LARGEST_SCALE
+from discreet.promise.exact import exact, root_above
+from discreet.promise.loss import Gaussian
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import Floats
+from discreet.stable.frame import Frame, blocks
+
+BITS: Final = 15  # the radius in steps: 2^15
+DIAGONAL, BESIDE = 29, 41  # [GG3]
+Shape = Literal["clip", "taper", "sphere"]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Sums over rows, in steps: `first` of v, `second` of v v'. Those of two sets of rows merge by `+`. [GG1]"""
+
+    first: Integers
+    second: Integers
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(self.first + other.first, self.second + other.second)
+
+
+def steps_of(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Floats:
+    """Each row as whole numbers of steps, one column for each row, of length at most `longest(d, bits)`. [GG1]"""
+    seen, lost = frame.turned(rows)
+    with np.errstate(all="ignore"):
+        factor = _factor(lengths_of(seen), radius / frame.step, shape) * 2.0**bits
+    if lost is not None:
+        factor[lost] = 0.0
+    seen *= factor
+    return np.rint(seen, out=seen)  # [GG2]
+
+
+def lengths_of(seen: Floats) -> Floats:
+    """The lengths of columns, each summed in the same order. [GG1]"""
+    total = np.zeros(seen.shape[1])
+    square = np.empty_like(total)
+    for entries in seen:
+        np.multiply(entries, entries, out=square)
+        total += square
+    return np.sqrt(total, out=total)
+
+
+def _factor(lengths: Floats, radius: float, shape: Shape) -> Floats:
+    """What a row of this length is multiplied by to be in the unit ball; 0 for one of no length on a sphere."""
+    if shape == "clip":
+        return 1.0 / np.maximum(lengths, radius)
+    if shape == "taper":
+        return np.clip(2.0 * radius / lengths - 1.0, 0.0, 1.0) / radius  # 2 R / 0 is infinite, and cut to 1
+    return np.where(lengths > 0, 1.0 / lengths, 0.0)
+
+
+def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+    """The sums over an array of rows, block by block. [GG1]"""
+    if not (math.isfinite(radius) and radius > 0):
+        raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
+    size = len(frame.whole)
+    first, second = np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64)
+    for block in blocks(rows, size):
+        steps = steps_of(block, frame, radius, shape, bits)
+        first += steps.sum(axis=1).astype(np.int64)
+        second += (steps @ steps.T).astype(np.int64)  # [GG1]
+    return Moments(first, second)
+
+
+def moments_of_blocks(parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+    """The sums over rows that arrive block by block, in any order and of any sizes. [GG1]"""
+    size = len(frame.whole)
+    total = Moments(np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64))
+    for part in parts:
+        total += moments(part, frame, radius, shape, bits)
+    return total
+
+
+def longest(size: int, bits: int) -> int:
+    """b: no row of `size` columns is more steps long. [GG2]"""
+    return 2**bits + math.isqrt(size) // 2 + 2
+
+
+def gram_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the weighted upper triangle of the Gram matrix, in steps. [GG2]"""
+    root = root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)
+    return DIAGONAL * root * longest(size, bits) ** 2  # [GG3]
+
+
+def sum_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the sum of rows, in steps of 2^-bits (they leave as finely as a Gram matrix). [GG2]"""
+    moved = 2 if neighbours is Neighbours.REPLACE else 1
+    return Fraction(moved * longest(size, bits) * 2**bits)
+
+
+def fitting_bits(mu: Fraction, size: int) -> int:
+    """How fine the steps are: 2^15 in a radius, fewer where noise of this cost would be too wide for the integers."""
+    bits = BITS
+    while bits > 8 and gram_sensitivity(size, bits, Neighbours.REPLACE) > LARGEST_SCALE * mu:
+        bits -= 1
+    return bits
+
+
+def gram_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of a Gram matrix with this mu, its slack included. [GG3]"""
+    sigma = math.ceil(gram_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
+    return Gaussian(mu, slack(size * (size + 1) // 2, sigma))
+
+
+def sum_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of a sum of rows with this mu, its slack included."""
+    sigma = math.ceil(sum_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
+    return Gaussian(mu, slack(size, sigma))
+
+
+def noisy_gram(
+    rows: Floats,
+    frame: Frame,
+    radius: float,
+    shape: Shape,
+    *,
+    cost: Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> tuple[Floats, float]:
+    """The sum of v v' in units of radius^2, symmetric, and the noise s on its diagonal. [GG3]"""
+    size = len(frame.whole)
+    bits = fitting_bits(exact(cost.mu), size)
+    found = moments(rows, frame, radius, shape, bits).second
+    upper = np.triu_indices(size)
+    weights = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
+    moved = gram_sensitivity(size, bits, neighbours)
+    blurred = rng.blur(found[upper] * weights, sensitivity=moved, cost=cost)  # [GG3]
+    whole = np.zeros((size, size))
+    whole[upper] = blurred / weights / 4.0**bits
+    return whole + np.triu(whole, 1).T, float(moved / exact(cost.mu) / DIAGONAL) / 4.0**bits
+
+
+def noisy_sum(
+    rows: Floats,
+    frame: Frame,
+    radius: float,
+    shape: Shape,
+    *,
+    cost: Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> tuple[Floats, float]:
+    """The sum of v in units of the radius, and the noise on each entry. [GG2]"""
+    size = len(frame.whole)
+    bits = fitting_bits(exact(cost.mu), size)
+    found = moments(rows, frame, radius, shape, bits).first
+    moved = sum_sensitivity(size, bits, neighbours)
+    blurred = rng.blur(found * 2**bits, sensitivity=moved, cost=cost)  # [GG2]
+    return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits

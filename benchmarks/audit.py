@@ -20,7 +20,6 @@ from discreet import audit
 from discreet.audit.replay import FATES, free_draws, replay
 from discreet.audit.worlds import HOSTILE
 from discreet.friendly import FriendlyMean, TupleCore, Within, friendly
-=======
 from discreet.friendly.refine import RefinedMean
 from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours

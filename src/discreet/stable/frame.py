@@ -69,9 +69,9 @@ class Frame:
                 np.multiply(entry, per, out=entry)
         np.rint(entries, out=entries)
         np.clip(entries, -(2.0**ENTRY), 2.0**ENTRY, out=entries)  # [GF1]
-        lost = None
+        lost: Truths | None = None
         if math.isnan(float(entries.sum())):
-            lost = np.isnan(entries).any(axis=0)
+            lost = np.asarray(np.isnan(entries).any(axis=0))
             entries[:, lost] = 0.0
         return self.whole @ entries, lost  # [GF1]: exact in any order
 

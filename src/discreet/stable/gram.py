@@ -121,7 +121,7 @@ def moments_of_blocks(parts: Iterable[Floats], frame: Frame, radius: float, shap
 
 def longest(size: int, bits: int) -> int:
     """b: no row of `size` columns is more steps long. [GG2]"""
-    return 2**bits + math.isqrt(size) // 2 + 2
+    return (1 << bits) + math.isqrt(size) // 2 + 2
 
 
 def gram_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:

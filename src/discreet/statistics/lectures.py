@@ -317,3 +317,29 @@ def _mean(mechanism: Any, spread: ConvolvedSpread | Declared, rng: Randomness, s
         spread=spread,
         name="mean",
     )
+
+
+def lecture(
+    method: object,
+    *,
+    epsilon: Number,
+    delta: Number,
+    sigma: Any,
+    reach: Any,
+    neighbours: Neighbours = Neighbours.REPLACE,
+    unit: str = "row",
+) -> "ClippedMean | TwoStageMean | StabilityMean | KarwaVadhan":
+    """The estimator of this name."""
+    if method not in ("clipped", "two-stage", "stability", "karwa-vadhan"):
+        raise BadInput(f"method is {method!r}; give 'auto', 'clipped', 'two-stage', 'stability' or 'karwa-vadhan'")
+    if neighbours is not Neighbours.REPLACE:
+        raise BadInput(f"method {method!r} divides by a public number of rows; give neighbours='replace'")
+    if method == "stability":
+        if reach is not None:
+            raise BadInput("method 'stability' takes no reach=; leave it out")
+        return StabilityMean(sigma, epsilon, delta, unit)
+    if method == "karwa-vadhan":
+        return KarwaVadhan(reach, sigma, epsilon, unit=unit)
+    return (
+        ClippedMean(reach, sigma, epsilon, unit) if method == "clipped" else TwoStageMean(reach, sigma, epsilon, unit)
+    )

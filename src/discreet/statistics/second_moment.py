@@ -60,7 +60,8 @@ MODEL_COLUMN: Final = 140.0  # and under a model
 MODEL_OUTSIDE: Final = 0.45  # the share of differences beyond that distance, under a model
 FULL: Final = 16.0  # standard deviations in units of a column beyond which its entries end too soon
 LOUD: Final = 0.8  # the noise of a turn beyond which it is no use
-MODEL_SHAPE, FREE_SHAPE = "taper", "clip"
+MODEL_SHAPE: Final[Shape] = "taper"
+FREE_SHAPE: Final[Shape] = "clip"
 
 
 @dataclass(frozen=True, slots=True)

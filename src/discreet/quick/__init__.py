@@ -1,0 +1,24 @@
+"""The short verbs: `discreet.count(x, epsilon=1)`. Sugar over mechanisms, nothing else.
+
+Each verb takes the data and the whole cost, and returns a `Release`. `neighbours` says which change of the data is
+hidden, "replace" (the number of rows is public) or "add_or_remove" (it is not); `unit` what a row is called, "patient"
+say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
+"""
+
+from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
+from discreet.quick.counts import count, histogram, proportion, test_proportion
+from discreet.quick.tables import covariance
+
+__all__ = [
+    "count",
+    "covariance",
+    "gaussian",
+    "histogram",
+    "mean",
+    "median",
+    "proportion",
+    "quantile",
+    "std",
+    "test_proportion",
+    "variance",
+]

@@ -1,0 +1,37 @@
+"""What people say about neighbours, names and randomness, as the mechanisms take it."""
+
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.noise.secure import Secure
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+
+
+def relation_of(neighbours: Neighbours | str) -> Neighbours:
+    """The relation, by its name too."""
+    try:
+        return Neighbours(neighbours)
+    except ValueError:
+        raise BadInput(f"neighbours is {neighbours!r}; give 'replace' or 'add_or_remove'") from None
+
+
+def is_table(x: Any) -> bool:
+    """By declared shape: two dimensions, or columns."""
+    return getattr(x, "ndim", 1) == 2 or hasattr(x, "num_columns") or (hasattr(x, "columns") and hasattr(x, "height"))
+
+
+def door(rng: Randomness | None) -> Randomness:
+    """Secret noise, unless other was given."""
+    if rng is None:
+        return Secure()
+    if not hasattr(rng, "blur"):
+        raise BadInput(f"rng is {rng!r}; leave it out for secret noise, or give Seeded(1) in a test")
+    return rng
+
+
+def named(unit: object) -> str:
+    """What a row is called."""
+    if not isinstance(unit, str) or not unit.strip():
+        raise BadInput(f"unit is {unit!r}; name what a row is, for example 'patient'")
+    return unit

@@ -69,7 +69,7 @@ class Frame:
                 np.multiply(entry, per, out=entry)
         np.rint(entries, out=entries)
         np.clip(entries, -(2.0**ENTRY), 2.0**ENTRY, out=entries)  # [GF1]
-        lost: Truths | None = None
+        lost: npt.NDArray[np.bool_] | None = None
         if math.isnan(float(entries.sum())):
             lost = np.asarray(np.isnan(entries).any(axis=0))
             entries[:, lost] = 0.0

@@ -108,7 +108,7 @@ def coinpress_rows(runs: int) -> Iterator[Row]:
         (100, 10_000, 1e2),
         (100, 10_000, 1e5),
     ):
-        times = max(4, runs if width < 100 else runs // 6)
+        times = max(4, 10 * runs if width == 1 else runs if width < 100 else runs // 6)
         ours: dict[str, list[float]] = {"given sigma": [], "given nothing": []}
         theirs: dict[int, list[float]] = {2: [], 4: [], 10: []}
         for seed in range(times):

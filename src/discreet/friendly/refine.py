@@ -58,7 +58,7 @@ from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantile
 from discreet.friendly.sample import Places, block_means, take
 from discreet.friendly.spread import VectorSpread
 from discreet.friendly.taper import WIDEST, TaperSum, reach
-from discreet.promise.exact import Number, exact, is_number
+from discreet.promise.exact import Number, exact, is_number, show
 from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
@@ -331,7 +331,8 @@ class _Run:
         return answer, shift, noise, squares * unit, deviation * unit
 
     def _answer(self, answer: Floats, sampling: Floats, privacy: Floats) -> Release[Floats]:
-        about = "the population's mean" + (", of block means within reach" if "blocks" in self.shown else "")
+        what = "means of blocks" if "blocks" in self.shown else "rows"
+        about = f"the population's mean, {what} farther than {show(self.shown['radius'])} from it tapered"  # [TA4]
         spread = VectorSpread(answer, sampling, np.broadcast_to(privacy, answer.shape), about)
         return replace(self._blank(), answer=answer, spread=spread)
 

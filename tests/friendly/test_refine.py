@@ -192,7 +192,7 @@ def test_outliers_anywhere() -> None:
         spoilt = rows.copy()
         spoilt[: int(share * 5000)] = rng.normal(size=(int(share * 5000), 10)) + 1e5
         for method in ("auto", "refine"):
-            release = RefinedMean(1.0, 1e-6, method=method).release(spoilt, Seeded(2))  # type: ignore[arg-type]
+            release = RefinedMean(1.0, 1e-6, method=method).release(spoilt, Seeded(2))
             assert np.linalg.norm(release.value - 3) < 0.2
 
 
@@ -218,7 +218,7 @@ def test_the_verb_takes_tables() -> None:
         discreet.mean(rows, epsilon=1.0)
     for options in ({"bounds": (0, 1)}, {"model": "gaussian"}, {"reach": 3.0}, {"method": "clipped"}):
         with pytest.raises(BadInput):
-            discreet.mean(rows, epsilon=1.0, delta=1e-6, **options)  # type: ignore[arg-type]
+            discreet.mean(rows, epsilon=1.0, delta=1e-6, **options)
     with pytest.raises(BadInput, match="tables"):
         discreet.mean(rows[:, 0], epsilon=1.0, delta=1e-6, method="blocks")
 

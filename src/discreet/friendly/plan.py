@@ -94,7 +94,7 @@ def unknown_scale(rows: int, width: int, mu: float, neighbours: Neighbours) -> M
         return None
     scale = max(scale, min(ROBUST_SCALE, (4 * CLEAR * needed) ** 2))  # half of the pairs may hold an outlier
     fade = min(1.0, 3000 / rows)
-    parts = {"test": 0.06, "centre": 0.12, "first": 0.08, "again": 0.10, "last": 0.06, "square": 0.03}
+    parts = {"test": 0.06, "centre": 0.12, "first": 0.08, "again": 0.10, "last": 0.06, "square": 0.02}
     shares = {name: (1 - scale) * max(LEAST, share * fade) for name, share in parts.items()}
     rest = 1 - scale - sum(shares.values())
     return {"scale": scale, **shares, "mean": rest}

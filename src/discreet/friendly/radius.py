@@ -146,7 +146,7 @@ def r_pair(rows: int, width: int) -> float:
     """The radius that at most 0.05 pairs of N(m, I) rows are expected to exceed. [TR3]
 
     >>> round(r_pair(1000, 1), 2), round(r_pair(4096, 100), 1)
-    (7.52, 20.1)
+    (7.53, 20.1)
     """
     from scipy.stats import chi2
 
@@ -158,7 +158,7 @@ def r_clip(width: int, off: float, beyond: float) -> float:
     """The radius that an N(m, I) row exceeds with probability `beyond`, around a point at squared distance `off`. [TR3]
 
     >>> round(r_clip(1, 0.0, 0.001), 3), round(r_clip(10, 0.0, 0.0005), 3)
-    (3.291, 5.606)
+    (3.291, 5.605)
     """
     from scipy.stats import chi2, ncx2
 
@@ -175,7 +175,7 @@ def octave(width: int) -> tuple[float, float]:
     Both over all scales; the lower end is of an octave with at least 0.27 of that share, in units of sqrt 2.
 
     >>> [round(number, 2) for number in octave(1)], [round(number, 2) for number in octave(10)]
-    ([0.29, 0.1], [0.5, 1.19])
+    ([0.29, 0.1], [0.5, 1.16])
     """
     from scipy.stats import chi
 

@@ -74,19 +74,23 @@ def enough(nats: int, size: int, epsilon: Number, least: Fraction, most: Fractio
     return min(max(Fraction(nats, size), whole * least), whole * most)
 
 
-def concentrated(epsilon: Number, delta: Number, *, centre: Fraction, scale: Fraction, mean: Fraction) -> Stages | None:
-    """These shares of rho, Gaussian noise last, under REPLACE. None where delta is 0 or too small for the grid. [W5]"""
+def concentrated(
+    epsilon: Number, delta: Number, *, centre: Fraction, scale: Fraction, mean: Fraction, times: int = 1
+) -> Stages | None:
+    """These shares of rho, Gaussian noise last, under REPLACE. None where delta is 0 or too small for the grid. [W5]
+
+    With `times` each of so many columns is released by these stages, all of them for epsilon and delta.
+    """
     if not delta:
         return None
-    room, last = exact(delta), Gaussian(STRONGEST)
-    rate = Fraction(0)
-    for _ in range(2):  # the first mu is too large by the slack, so the second has more steps and less of it
-        off = slack(1, int(2 ** (BITS + 1) / exact(last.mu)))
-        paid = (1 + safe_exp(float(epsilon))) * float(off) * (1 + 1e-9)
-        if paid * 2 >= room:
-            return None
-        rate = exact(rho(epsilon, float(room) - paid))  # [W5]
-        last = Gaussian(min(Fraction(STRONGEST), root_below(2 * rate * mean)), off)
+    room = exact(delta)
+    highest = min(Fraction(STRONGEST), root_below(2 * exact(rho(epsilon, float(room))) / times * mean))
+    off = slack(1, int(2 ** (BITS + 1) / highest))  # of the fewest steps that the noise can have
+    paid = times * (1 + safe_exp(float(epsilon))) * float(off) * (1 + 1e-9)
+    if paid * 2 >= room:
+        return None
+    rate = exact(rho(epsilon, float(room) - paid)) / times  # [W5]
+    last = Gaussian(min(highest, root_below(2 * rate * mean)), off)
     choices = [Choice(root_below(8 * rate * share)) if share else None for share in (centre, scale)]
     return Stages(None, choices[0], choices[1], last)
 

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src" / "discreet").rglob("*.py"))
 TESTS = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("test_*.py")))
-TAG = re.compile(r"\[([A-Z]\d+)\]")
+TAG = re.compile(r"\[([A-Z]{1,2}\d+)\]")
 SECTIONS = ("Releases", "Promise", "Why", "Needs", "Accuracy", "Source")
 
 
@@ -22,7 +22,7 @@ def split(path: Path) -> tuple[str, str]:
 
 def defined(doc: str) -> set[str]:
     """Claims that open a line of the docstring, under Promise or Claims."""
-    return {match.group(1) for line in doc.splitlines() if (match := re.match(r"\s*\[([A-Z]\d+)\]", line))}
+    return {match.group(1) for line in doc.splitlines() if (match := re.match(r"\s*\[([A-Z]{1,2}\d+)\]", line))}
 
 
 def homes() -> dict[str, list[Path]]:
@@ -55,7 +55,7 @@ def test_each_citation_has_a_home(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in SOURCES if "def release(self, rows" in path.read_text() and path.parent.name == "statistics"],
+    [path for path in SOURCES if "def release(self, rows" in path.read_text() and path.parent.name in ("statistics", "blocks")],
     ids=lambda path: path.stem,
 )
 def test_each_mechanism_opens_with_its_proof(path: Path) -> None:

@@ -136,18 +136,20 @@ class SubsampleAggregate:
         plan = self.plan(table)
         if plan.people is not None and plan.people < self.blocks:
             raise BadInput(f"{plan.people} people do not fill {self.blocks} blocks; ask for fewer blocks")
-        if self.trust == "sandbox":
-            (self.sandbox or Sandbox()).check(self.fit)  # before anything is drawn
-        found = self.estimates(partition(table, self.blocks, self.neighbours, rng))  # [SA1]
+        found = self.estimates(table, rng)
         votes = texts(found) if self.shape.kind == "text" else found
         inner = self.aggregator.release(votes, rng)  # [SA1]
         return self._signed(inner, plan)
 
-    def estimates(self, blocks: Blocks) -> Floats:
-        """One row a block, NaN where there is none. Never released: the aggregator's private rows."""
-        if self.trust == "sandbox":
-            box = self.sandbox or Sandbox()
-            return box.rows(self.fit, self.shape, blocks, self.correct)  # [SA3]
+    def estimates(self, table: Table, rng: Randomness) -> Floats:
+        """One row a block, NaN where there is none. Never released: the aggregator's private rows. [SA1]"""
+        if self.trust == "own":
+            return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [SA1]
+        with (self.sandbox or Sandbox()).opened(self.fit) as cells:  # or refused, before anything is drawn
+            blocks = partition(table, self.blocks, self.neighbours, rng)
+            return cells.rows(self.fit, self.shape, blocks, self.correct)  # [SA3]
+
+    def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)
         if fast is not None:
             return fast.rows(blocks, self.correct)

@@ -55,7 +55,11 @@ def test_each_citation_has_a_home(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in SOURCES if "def release(self, rows" in path.read_text() and path.parent.name in ("statistics", "blocks")],
+    [
+        path
+        for path in SOURCES
+        if "def release(self, rows" in path.read_text() and path.parent.name in ("statistics", "blocks")
+    ],
     ids=lambda path: path.stem,
 )
 def test_each_mechanism_opens_with_its_proof(path: Path) -> None:

@@ -16,6 +16,7 @@ from discreet.version import __version__
 if TYPE_CHECKING:
     from discreet import audit, datasets
     from discreet.accounting.filter import Budget
+    from discreet.estimator import PrivateEstimator
     from discreet.noise.seeded import Seeded
     from discreet.promise.guarantee import Guarantee
     from discreet.promise.meaning import explain
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.promise.release import Release
     from discreet.quick import (
         count,
+        fit,
         gaussian,
         histogram,
         mean,
@@ -38,10 +40,12 @@ _HOME = {
     "Budget": "discreet.accounting.filter",
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
+    "PrivateEstimator": "discreet.estimator",
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick",
     "explain": "discreet.promise.meaning",
+    "fit": "discreet.quick",
     "gaussian": "discreet.quick",
     "histogram": "discreet.quick",
     "mean": "discreet.quick",
@@ -62,6 +66,7 @@ __all__ = [
     "NeedsBounds",
     "Neighbours",
     "OverBudget",
+    "PrivateEstimator",
     "Refused",
     "Release",
     "Seeded",
@@ -70,6 +75,7 @@ __all__ = [
     "count",
     "datasets",
     "explain",
+    "fit",
     "gaussian",
     "histogram",
     "mean",

@@ -30,7 +30,9 @@ ATTACKS = {
     "file in /tmp": MARK_FILE.format(places="['/tmp', '/var/tmp', '/run', '/run/lock']"),
     "file in the temporary folder": MARK_FILE.format(places="['/room', os.environ.get('TMPDIR', '/tmp')]"),
     "file in the working folder or home": MARK_FILE.format(places="['.', os.path.expanduser('~'), '/', '/root']"),
-    "file beside the libraries": MARK_FILE.format(places="[os.path.dirname(np.__file__), os.path.dirname(os.__file__)]"),
+    "file beside the libraries": MARK_FILE.format(
+        places="[os.path.dirname(np.__file__), os.path.dirname(os.__file__)]"
+    ),
     "file in shared memory": MARK_FILE.format(places="['/dev/shm', '/dev', '/dev/mqueue', '/sys/fs/cgroup']"),
     "named pipe": """
 def f(x, y):

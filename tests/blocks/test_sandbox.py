@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.blocks.hostile import ATTACKS, HEAD
 
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.centre import BlockMean
@@ -23,7 +24,6 @@ from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.noise.seeded import Seeded
-from tests.blocks.hostile import ATTACKS, HEAD
 
 NUMBER = Shape("number", ("value",))
 BOX = Sandbox(seconds=0.25, memory=1 << 30)
@@ -83,14 +83,10 @@ def test_there_are_at_least_twenty_nine() -> None:
 def test_attacks_work_where_they_are_not_contained(name: str) -> None:
     """The same code in one trusted process: if the attacks did nothing there, the test above would show nothing."""
     program = (
-        "import sys; sys.path.insert(0, {root!r})\n"
-        "from tests.blocks.hostile import ATTACKS, HEAD\n"
-        "import numpy as np\n"
-        "scope = {{}}\n"
-        "exec(HEAD + ATTACKS[{name!r}], scope)\n"
+        f"import numpy as np\nscope = {{}}\nexec({HEAD + ATTACKS[name]!r}, scope)\n"
         "rows = np.ones((4, 2)); rows[0, 0] = 666\n"
         "scope['f'](rows, None); print(scope['f'](np.ones((4, 2)), None))\n"
-    ).format(root=str(Path(__file__).parents[2]), name=name)
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd="/tmp")
     Path("/tmp/mark-5717").unlink(missing_ok=True)
     assert done.stdout.strip() == "1.0"
@@ -173,12 +169,12 @@ def test_a_release_from_a_file(tmp_path: Path) -> None:
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import discreet.blocks.sandbox as module
 
+    source = (Path(module.__file__).parent / "jail.py").read_text()
     for line, word in (
         ("call('user namespaces (unshare)', -1)", "user namespaces"),
         ("raise Missing('a filter of system calls (seccomp)')", "seccomp"),
         ("raise SystemExit", "starts"),
     ):
-        source = (Path(module.__file__).parent / "jail.py").read_text()
         (tmp_path / "jail.py").write_text(source.replace('enter(asked["libraries"])', line))
         monkeypatch.setattr(module, "__file__", str(tmp_path / "sandbox.py"))
         with pytest.raises(NoSandbox, match=word):

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from discreet.accounting.currency import pure
 from discreet.audit.meter import drawn, exceeds
 from discreet.promise.exact import exact
 from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Choice, Gaussian, Laplace
+from discreet.promise.loss import Choice, Gaussian, Laplace, compose
 from discreet.promise.neighbours import Neighbours
 from discreet.stable.stages import concentrated, enough, in_stages, root_below
 from discreet.statistics.mean import BoundedMean
@@ -44,10 +45,15 @@ def test_concentrated_stages_keep_the_guarantee(epsilon: float, delta: float) ->
     assert stages is not None
     assert isinstance(stages.mean, Gaussian)
     assert implies(stages.loss, Guarantee(epsilon, delta))
+    shared = concentrated(
+        epsilon, delta, centre=Fraction(12, 100), scale=Fraction(13, 100), mean=Fraction(3, 4), times=5
+    )
+    assert shared is not None
+    assert implies(compose(*[shared.loss] * 5), Guarantee(epsilon, delta))
 
 
 def test_where_there_is_no_room_for_slack_there_are_no_such_stages() -> None:
-    shares = {"centre": Fraction(1, 4), "scale": Fraction(1, 4), "mean": Fraction(1, 2)}
+    shares: dict[str, Any] = {"centre": Fraction(1, 4), "scale": Fraction(1, 4), "mean": Fraction(1, 2)}
     assert concentrated(1.0, 0.0, **shares) is None
     assert concentrated(1.0, 1e-30, **shares) is None
     assert concentrated(800.0, 1e-6, **shares) is None

@@ -1,24 +1,24 @@
 """Subsample and aggregate: fit anything on disjoint blocks of people, and combine the estimates privately.
 
 Releases
-    What the aggregator releases of the blocks' estimates, in the estimator's own shape. Nothing else: no estimate of a
-    block, no error of the estimator, not which or how many blocks gave none (but for a noisy number that was paid for).
+    What the aggregator releases of the blocks' estimates, in the estimator's own shape. Nothing else: no block's
+    estimate, no error of the estimator, not which or how many blocks gave none (but for a paid noisy number).
 Promise
-    [SA1] As private for a person as the aggregator is for one estimate: the aggregator's epsilon and delta, under REPLACE
-          and under ADD_OR_REMOVE, for all rows of a person if `people` tells whose they are.
-    [SA2] The shape of the answer, the number of blocks, the aggregator, the bias correction and every refusal before the
-          first draw are decided by parameters, the schema and the public number of people.
+    [SA1] As private for a person as the aggregator is for one estimate: the aggregator's epsilon and delta, under
+          REPLACE and under ADD_OR_REMOVE, for all rows of a person if `people` tells whose they are.
+    [SA2] The shape of the answer, the number of blocks, the aggregator, the bias correction and every refusal before
+          the first draw are decided by parameters, the schema and the public number of people.
     [SA3] trust="own": the promise holds if the estimator keeps nothing between blocks and reads nothing but the rows it
           is given. trust="sandbox": it holds for any code, up to what blocks/sandbox.py says it does not cover.
 Why
-    [SA1] One person's data change the content of one block: [PB1], [PB2], [PB3] of blocks/partition.py. A block's row is
-    a function of its content, its number and the estimator alone: [RB1], [RB2] of blocks/run.py, [BB1] of
+    [SA1] One person's data change the content of one block: [PB1], [PB2], [PB3] of blocks/partition.py. Its row is a
+    function of its content, its number and the estimator alone: [RB1], [RB2] of blocks/run.py, [BB1] of
     blocks/batched.py. So the k rows differ in one row between neighbours, and k is public: REPLACE for the aggregator,
     whatever the relation is for people. The shuffle is independent of the data, so averaging over it keeps the promise.
     A block that crashes takes others of its task with it; they are run again, each by itself, with the same rows as
     before, and only those that crash alone have no estimate.
     [SA2] Nothing else is read: see blocks/plan.py and blocks/schema.py.
-    [SA3] With own code the blocks of a task share a process. In a sandbox each has its own, and comes back as raw bytes.
+    [SA3] With own code the blocks of a task share a process. In a sandbox each has its own; raw bytes come back.
 Needs
     Enough people: blocks.plan says how many, and refuses otherwise.
 Accuracy
@@ -212,9 +212,7 @@ class SubsampleAggregate:
         }
         crowd = (self.sandbox or Sandbox()).note if self.trust == "sandbox" else None
         notes = (*inner.provenance.notes, *(f"assumes that {one}" for one in plan.assumptions), *filter(None, [crowd]))
-        provenance = replace(
-            inner.provenance, mechanism="SubsampleAggregate", parameters=shown, notes=notes
-        )
+        provenance = replace(inner.provenance, mechanism="SubsampleAggregate", parameters=shown, notes=notes)
         release = replace(inner, guarantee=self.guarantee, provenance=provenance, name=self.fit.name)
         if inner.refusal is not None:
             return release

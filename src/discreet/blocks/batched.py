@@ -75,7 +75,7 @@ class Batched:
         return found
 
     def _solve(self, x: Floats, y: Floats) -> Floats:
-        good = np.isfinite(x).all(axis=(1, 2)) & np.isfinite(y).all(axis=1)
+        good = np.asarray(np.isfinite(x).all(axis=(1, 2)) & np.isfinite(y).all(axis=1))
         if not good.all():
             x, y = np.where(good[:, None, None], x, 0.0), np.where(good[:, None], y, 0.0)
         solved = least_squares(x, y, self.intercept) if self.law == "normal" else self._newton(x, y)
@@ -152,7 +152,7 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
             np.where(usable[:, None, None], hessian, np.eye(len(ridge))),
             np.where(usable[:, None], gradient, 0.0)[:, :, None],
         )[:, :, 0]
-        fresh, better = _halved(rows, outcome, at, step, ridge, law, value[live])
+        fresh, better = _halved(rows, outcome, at, step, ridge=ridge, law=law, value=value[live])
         weights[live], value[live] = fresh, better
         small = np.abs(gradient).max(axis=1) < SMALL * size * np.maximum(1.0, np.abs(outcome).max(axis=1))
         weights[live[~usable]] = np.nan
@@ -162,7 +162,7 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
 
 
 def _halved(
-    x: Floats, y: Floats, at: Floats, step: Floats, ridge: Floats, law: str, value: Floats
+    x: Floats, y: Floats, at: Floats, step: Floats, *, ridge: Floats, law: str, value: Floats
 ) -> tuple[Floats, Floats]:
     """Newton's step, halved until it does not lead uphill."""
     length = np.ones(len(at))

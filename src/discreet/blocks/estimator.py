@@ -88,12 +88,13 @@ class ModelFit:
     def name(self) -> str:
         """The class or function."""
         inner = self.model.func if isinstance(self.model, partial) else self.model
+        inner = getattr(inner, "__self__", inner)  # statsmodels' formula functions are methods of the class
         return str(getattr(inner, "__name__", type(inner).__name__))
 
     @property
     def unbiased(self) -> bool:
         """Least squares."""
-        return self.name in UNBIASED or self.name == "ols"
+        return self.name in UNBIASED
 
     def answer(self, x: Any, y: Any) -> Any:
         """Build the model on the block, fit it, and read its parameters."""

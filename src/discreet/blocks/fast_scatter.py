@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def places(halves: Any, edges: Any) -> Any:
     """Where each row goes: the next free place of its half-block."""
     heads = edges[:-1].copy()
@@ -19,7 +19,7 @@ def places(halves: Any, edges: Any) -> Any:
     return place
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
 def _scatter_rows(rows: Any, place: Any, moved: Any) -> None:
     for row in range(rows.shape[0]):
         to = place[row]

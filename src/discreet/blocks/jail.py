@@ -30,20 +30,22 @@ ROOM: Final = 1 << 20  # bytes that a child may write to one file
 
 # System calls of x86-64 that computing needs; all others fail with EPERM. No socket, no shared memory, no new program,
 # no signal to others, no tracing, no keyring, no lock on a file, no device control, no change of priority.
+# fmt: off
 ALLOWED: Final = {
-    **{"read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8},
-    **{"mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14},
-    **{"rt_sigreturn": 15, "pread64": 17, "pwrite64": 18, "readv": 19, "writev": 20, "access": 21, "pipe": 22},
-    **{"select": 23, "sched_yield": 24, "mremap": 25, "madvise": 28, "dup": 32, "dup2": 33, "nanosleep": 35},
-    **{"getpid": 39, "exit": 60, "uname": 63, "getcwd": 79, "chdir": 80, "rename": 82, "mkdir": 83, "rmdir": 84},
-    **{"unlink": 87, "readlink": 89, "gettimeofday": 96, "getrlimit": 97, "getrusage": 98, "times": 100},
-    **{"getuid": 102, "getgid": 104, "geteuid": 107, "getegid": 108, "getppid": 110, "sigaltstack": 131},
-    **{"arch_prctl": 158, "gettid": 186, "time": 201, "futex": 202, "sched_getaffinity": 204, "getdents64": 217},
-    **{"set_tid_address": 218, "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "exit_group": 231},
-    **{"tgkill": 234, "openat": 257, "mkdirat": 258, "newfstatat": 262, "unlinkat": 263, "renameat": 264},
-    **{"readlinkat": 267, "faccessat": 269, "pselect6": 270, "ppoll": 271, "set_robust_list": 273, "dup3": 292},
-    **{"pipe2": 293, "getcpu": 309, "renameat2": 316, "getrandom": 318, "statx": 332, "rseq": 334, "faccessat2": 439},
+    "read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8, "mmap": 9,
+    "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15,
+    "pread64": 17, "pwrite64": 18, "readv": 19, "writev": 20, "access": 21, "pipe": 22, "select": 23,
+    "sched_yield": 24, "mremap": 25, "madvise": 28, "dup": 32, "dup2": 33, "nanosleep": 35, "getpid": 39, "exit": 60,
+    "uname": 63, "getcwd": 79, "chdir": 80, "rename": 82, "mkdir": 83, "rmdir": 84, "unlink": 87, "readlink": 89,
+    "gettimeofday": 96, "getrlimit": 97, "getrusage": 98, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107,
+    "getegid": 108, "getppid": 110, "sigaltstack": 131, "arch_prctl": 158, "gettid": 186, "time": 201, "futex": 202,
+    "sched_getaffinity": 204, "getdents64": 217, "set_tid_address": 218, "clock_gettime": 228, "clock_getres": 229,
+    "clock_nanosleep": 230, "exit_group": 231, "tgkill": 234, "openat": 257, "mkdirat": 258, "newfstatat": 262,
+    "unlinkat": 263, "renameat": 264, "readlinkat": 267, "faccessat": 269, "pselect6": 270, "ppoll": 271,
+    "set_robust_list": 273, "dup3": 292, "pipe2": 293, "getcpu": 309, "renameat2": 316, "getrandom": 318,
+    "statx": 332, "rseq": 334, "faccessat2": 439,
 }
+# fmt: on
 CLONE, CLONE3, FCNTL, PRLIMIT = 56, 435, 72, 302
 THREAD: Final = 0x00010000
 FCNTL_ALLOWED: Final = (0, 1, 2, 3, 4, 1030)  # duplicate, and flags: no lock, no lease, no owner
@@ -63,7 +65,7 @@ def call(what: str, result: int) -> int:
     return result
 
 
-def mount(what: str, source: str, target: str, kind: str, flags: int, data: bytes = b"") -> None:
+def mount(what: str, source: str, target: str, *, flags: int, kind: str = "", data: bytes = b"") -> None:
     """mount(2)."""
     call(what, libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), data))
 
@@ -72,21 +74,23 @@ def enter(libraries: list[str]) -> None:
     """Namespaces of our own, and a root that holds the libraries alone, read-only; at the end an ordinary user."""
     process = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
     spaces = NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP
-    root = os.geteuid() == 0  # then the libraries may lie where an ordinary user cannot go: mount first, drop afterwards
+    root = (
+        os.geteuid() == 0
+    )  # then the libraries may lie where an ordinary user cannot go: mount first, drop afterwards
     if not root:
         _own_user(process, spaces)
     else:
         call("mount, network, inter-process, host-name and control-group namespaces (unshare)", libc.unshare(spaces))
-    mount("private mounts", "none", "/", "", REC | PRIVATE)
+    mount("private mounts", "none", "/", flags=REC | PRIVATE)
     nothing = os.open("/dev/null", os.O_PATH)
     new = "/dev"  # no library is below it
-    mount("an empty root", "tmpfs", new, "tmpfs", NOSUID | NODEV, b"size=1m,mode=755")
+    mount("an empty root", "tmpfs", new, flags=NOSUID | NODEV, kind="tmpfs", data=b"size=1m,mode=755")
     for path in sorted(set(libraries)):
         _bring(path, new)
     os.makedirs(f"{new}/room")
     os.makedirs(f"{new}/dev", exist_ok=True)
     os.close(os.open(f"{new}/dev/null", os.O_CREAT | os.O_WRONLY))
-    mount("a null device", f"/proc/self/fd/{nothing}", f"{new}/dev/null", "", BIND)
+    mount("a null device", f"/proc/self/fd/{nothing}", f"{new}/dev/null", flags=BIND)
     os.close(nothing)
     os.chdir(new)
     call("a root of its own (pivot_root)", libc.syscall(PIVOT_ROOT, b".", b"."))
@@ -138,7 +142,7 @@ def _bring(path: str, new: str) -> None:
     else:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         os.close(os.open(place, os.O_CREAT | os.O_WRONLY))
-    mount(f"the libraries in {path}", path, place, "", BIND | REC)
+    mount(f"the libraries in {path}", path, place, flags=BIND | REC)
 
 
 def filters() -> bytes:
@@ -243,7 +247,7 @@ def serve(control: socket.socket, work: Any, memory: int, seconds: float) -> Non
         if middle == 0:
             control.close()
             os.close(reader)
-            _between(writer, data, result, work, memory, seconds)
+            _between(writer, (data, result), work, memory, seconds)
         os.close(writer)
         os.close(data)
         os.close(result)
@@ -258,15 +262,15 @@ def serve(control: socket.socket, work: Any, memory: int, seconds: float) -> Non
         control.send(b"d" if len(raw) == 4 else b"x")
 
 
-def _between(writer: int, data: int, result: int, work: Any, memory: int, seconds: float) -> None:
+def _between(writer: int, files: tuple[int, int], work: Any, memory: int, seconds: float) -> None:
     """A process that opens the child's namespaces, forks it, tells its number and leaves."""
     try:
         call("a process namespace", libc.unshare(NEWPID | NEWIPC | NEWNS))
-        mount("an empty temporary folder", "tmpfs", "/room", "tmpfs", NOSUID | NODEV | NOEXEC, SCRATCH)
+        mount("an empty folder", "tmpfs", "/room", flags=NOSUID | NODEV | NOEXEC, kind="tmpfs", data=SCRATCH)
         child = os.fork()
         if child == 0:
             os.close(writer)
-            cell(data, result, work, memory, seconds)
+            cell(*files, work, memory, seconds)
         os.write(writer, array.array("i", [child]).tobytes())
     finally:
         os._exit(0)
@@ -318,7 +322,7 @@ def _trial() -> None:
     if child == 0:
         try:
             call("a process namespace", libc.unshare(NEWPID | NEWIPC | NEWNS))
-            mount("an empty temporary folder", "tmpfs", "/room", "tmpfs", NOSUID | NODEV | NOEXEC, SCRATCH)
+            mount("an empty folder", "tmpfs", "/room", flags=NOSUID | NODEV | NOEXEC, kind="tmpfs", data=SCRATCH)
             drop_rights()
             os.write(writer, b"+")
         except Missing as error:

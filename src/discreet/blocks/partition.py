@@ -1,24 +1,24 @@
 """Blocks of people that do not depend on anybody's data: one person is in one block, whatever the block holds.
 
 Promise
-    [PB1] Under REPLACE, one row a person: blocks are slots of a public shuffle of positions. Replacing a row changes the
-          content of one block; the number of blocks, their sizes and every other block stay bit for bit.
+    [PB1] Under REPLACE, one row a person: blocks are slots of a public shuffle of positions. Replacing a row changes
+          the content of one block; the number of blocks, their sizes and every other block stay bit for bit.
     [PB2] Under REPLACE with `unit`: the number of people is public, what they hold is not, nor how many rows. Replacing
           all rows of a person by any rows, of the same person or of another who was not there, has, in law, the effect
           of changing one block. The shuffle is fresh and is not released.
     [PB3] Under ADD_OR_REMOVE: a block is a keyed hash of the person, or of the row where a row is a person. Adding or
           removing one changes the content of one block. The number of blocks is declared, never read off the data.
 Why
-    [PB1] Position i goes to slot s(i), s a permutation drawn without reading data; slot t belongs to a block fixed by t,
-    n and k. Rows keep their order within a block, and carry no label of their place (an index of a frame is dropped).
+    [PB1] Position i goes to slot s(i), s a permutation drawn without reading data; slot t belongs to a block fixed by
+    t, n and k. Rows keep their order within a block, and carry no label of their place (a frame's index is dropped).
     [PB2] Let S be the other people and a the one replaced by b. The slots of S + {a} are a uniform bijection: a uniform
     permutation after any numbering (here by first appearance). Sending every bijection of S + {a} to the one of S + {b}
     that agrees on S and gives b the slot of a is a bijection between them, so the two laws are mixtures, with equal
     weights, of pairs that differ in the block of that slot alone: the others hold the same rows in the same order. If
     every pair is (epsilon, delta)-close so are the mixtures. If the person stays the same and keeps the place of the
     first row, no coupling is needed. A shuffle that is known would break this, for then a new name may renumber others.
-    [PB3] The hash is a function of the key and the person alone, so everybody else stays. Where a row is a person, equal
-    rows are told apart by counting them, c(1), ..., c(m): to remove one of them is to remove c(m), as a block lists its
+    [PB3] The hash is a function of the key and the person alone, so everybody else stays. Where a row is a person,
+    equal rows are told apart by counting them, c(1), ..., c(m): to remove one is to remove c(m), as a block lists its
     rows in the order of their hashes and not in that of the table. BLAKE2b with 128 bits: two different rows share a
     hash with a chance below n^2 / 2^128.
 Needs

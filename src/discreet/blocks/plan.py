@@ -1,8 +1,8 @@
 """How many blocks, and what to expect of them: decided by public numbers, said in words before anything is spent.
 
 The rule: enough blocks for the aggregator to find the estimates (twice the least number if that leaves blocks of the
-size that the estimator needs), and at least (50 n / epsilon^2)^(1/3), where the bias within blocks and the noise between
-them balance. An estimator without bias takes more: 7 sqrt(n / p) / epsilon, where the noise balances what small blocks
+size that the estimator needs), and at least (50 n / epsilon^2)^(1/3), where bias within blocks and noise between them
+balance. An estimator without bias takes more: 7 sqrt(n / p) / epsilon, where the noise balances what small blocks
 lose.
 """
 
@@ -74,8 +74,8 @@ def auto_blocks(
     if most < least:
         raise BadInput(
             f"{people} people in blocks of at least {smallest} make {most} blocks; {aggregator} of {width} number"
-            f"{'s' if width > 1 else ''} at epsilon {show(epsilon)} needs {least}: bring {least * smallest} people, ask "
-            "for a larger epsilon, return fewer numbers, or declare smaller blocks (smallest=)"
+            f"{'s' if width > 1 else ''} at epsilon {show(epsilon)} needs {least}: bring {least * smallest} people, "
+            "ask for a larger epsilon, return fewer numbers, or declare smaller blocks (smallest=)"
         )
     wanted = 2 * least if most >= 2 * least else least
     size = float(epsilon)
@@ -113,7 +113,7 @@ def chosen_correction(correct: object, *, size: int | None, unbiased: bool, nume
         raise BadInput(f"correct is {correct!r}; give 'half', 'jackknife', None or 'auto'")
     if correct is not None and not numeric:
         raise BadInput(f"correct is {correct!r}, but labels have no bias to correct; give correct=None")
-    return correct  # type: ignore[return-value]
+    return correct
 
 
 def expected_width(mechanism: object) -> float | None:

@@ -1,7 +1,7 @@
 """One block: fit, correct for bias, and return a row of numbers or none. Nothing else leaves it.
 
 Claims
-    [RB1] Whatever happens (an exception of any kind, a warning of no convergence, a wrong shape, NaN) the block's row is
+    [RB1] Whatever happens (an exception of any kind, a warning of no convergence, a wrong shape, NaN) the row is
           a finite row of the declared width or all NaN, the public sign of "no estimate"; nothing is shown or raised.
     [RB2] The row is a function of the block's rows, the adapter and the block's number: random states are set from that
           number.

@@ -1,4 +1,4 @@
-"""Other people's code on private rows: a process for each block that shares nothing, cannot speak, and is always on time.
+"""Other people's code on private rows: a process for each block that shares nothing, cannot speak, and is on time.
 
 Promise
     [SB1] A block's row depends on nothing but its own rows, its number and the estimator, whatever the estimator does,
@@ -20,7 +20,7 @@ Why
 Needs
     Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
     we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
-    Not covered: what blocks can learn of each other through the hardware while they run at the same time (caches, memory
+    Not covered: what blocks can learn of each other through the hardware while they run at one time (caches, memory
     bandwidth). With workers=1, the default, no two run at once; with more, that many may count as one.
 Source
     Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,15 @@ from discreet.blocks.shape import Shape
 from discreet.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
-SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/usr/share/zoneinfo")
+SYSTEM: Final = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/usr/share/zoneinfo",
+)
 START: Final = 60.0  # seconds that a keeper may take to load its libraries
 GRACE: Final = 10.0
 LIBRARIES: Final = ("numpy", "scipy.special")
@@ -90,9 +98,7 @@ class Sandbox:
         """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [SB3]"""
         packed(fit)  # refused before anything starts
         with ExitStack() as stack:
-            yield Cells(
-                self, tuple(stack.enter_context(Keeper(self, self._modules(fit))) for _ in range(self.workers))
-            )
+            yield Cells(self, tuple(stack.enter_context(Keeper(self, self._modules(fit))) for _ in range(self.workers)))
 
     def _modules(self, fit: Fit) -> tuple[str, ...]:
         inner = getattr(fit, "estimator", None) or getattr(fit, "fitter", None) or getattr(fit, "model", None)
@@ -147,15 +153,17 @@ def packed(fit: Fit) -> bytes:
         return pickle.dumps(fit)
     except Exception:  # noqa: BLE001
         raise BadInput(
-            "the estimator cannot be sent to another process; put the function into a file and give 'file.py:function', "
-            "install cloudpickle, or give trust='own' if you wrote or read it"
+            "the estimator cannot be sent to another process; put the function into a file and give "
+            "'file.py:function', install cloudpickle, or give trust='own' if you wrote or read it"
         ) from None
 
 
 def _library_modules() -> set[str]:
     """Modules that a cell can import: those of installed libraries."""
     roots = tuple(path for path in _libraries() if "python" in path)
-    found = {name for name, module in list(sys.modules.items()) if str(getattr(module, "__file__", "")).startswith(roots)}
+    found = {
+        name for name, module in list(sys.modules.items()) if str(getattr(module, "__file__", "")).startswith(roots)
+    }
     return found - {"__main__"}
 
 
@@ -208,7 +216,7 @@ class Keeper:
         }
         program = str(Path(__file__).with_name("jail.py"))
         with theirs:
-            self.process = subprocess.Popen(
+            self.process = subprocess.Popen(  # noqa: S603  our own program
                 [sys.executable, "-I", program, str(theirs.fileno()), json.dumps(asked)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -272,7 +280,13 @@ def _with_links(path: str) -> Iterator[str]:
 
 def _environment() -> Iterator[tuple[str, str]]:
     """A clean one: nothing of ours, one thread, one hash seed."""
-    yield from (("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("HOME", "/room"), ("TMPDIR", "/room"), ("PYTHONHASHSEED", "0"))
+    yield from (
+        ("PATH", "/usr/bin:/bin"),
+        ("LANG", "C.UTF-8"),
+        ("HOME", "/room"),
+        ("TMPDIR", "/room"),
+        ("PYTHONHASHSEED", "0"),
+    )
     for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "NUMBA"):
         yield f"{name}_NUM_THREADS", "1"
 

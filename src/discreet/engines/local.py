@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
@@ -124,6 +124,7 @@ def _work(function: Callable[[Any], Any], todo: Sequence[Any], orders: int, resu
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
+    sys.stdout = sys.stderr = open(nothing, "w", closefd=False)  # noqa: SIM115  a notebook's are no descriptors
     _one_thread()
     while order := os.read(orders, 8):
         message = pickle.dumps(function(todo[struct.unpack("<q", order)[0]]))
@@ -161,10 +162,8 @@ def _exactly(fd: int, count: int) -> bytes | None:
 def _end(worker: _Worker) -> None:
     for fd in (worker.orders, worker.results):
         os.close(fd)
-    try:
+    with suppress(ProcessLookupError):
         os.kill(worker.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     os.waitpid(worker.pid, 0)
 
 

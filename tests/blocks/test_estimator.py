@@ -202,16 +202,16 @@ def test_bias_corrections() -> None:
     ids=lambda one: str(one)[:30],
 )
 def test_fast_paths_give_the_same(estimator: Any, y: Any, tolerance: float, correct: Any) -> None:
-    fit, table = adapted(estimator), Table.of(X, y)
+    fit, table = adapted(estimator), Table.of(X[:1300], y[:1300])
     shape = found_shape(fit, table)
     one, other = (
-        SubsampleAggregate(fit, shape, BlockMean(29, 4, 100.0), correct=correct, vectorised=fast).estimates(
+        SubsampleAggregate(fit, shape, BlockMean(11, 4, 100.0), correct=correct, vectorised=fast).estimates(
             table, Seeded(1)
         )
         for fast in (True, False)
     )
     both = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
-    assert both.sum() >= 25
+    assert both.sum() >= 9
     assert np.abs(one - other)[both].max() < tolerance * np.abs(other[both]).max()
 
 

@@ -36,6 +36,7 @@ Source
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -100,16 +101,7 @@ class BlockMean:
     @property
     def stages(self) -> Stages:
         """What each coordinate costs. [BM2]"""
-        rest = exact(self.epsilon) * (1 - COUNTING)
-        pure = public_stages(rest / self.width, self.blocks, known_sigma=False)  # [BM1]
-        other = concentrated(
-            rest, self.delta, centre=SHARES[0], scale=SHARES[1], mean=SHARES[2], times=self.width
-        )  # [BM1]
-        if other is None or not strong(other, self.blocks):
-            return pure
-        if not strong(pure, self.blocks):
-            return other
-        return min(pure, other, key=lambda stages: noise_deviation(stages, self.blocks))  # [BM2]
+        return planned_stages(self.blocks, self.width, exact(self.epsilon), exact(self.delta))
 
     @property
     def loss(self) -> Loss:
@@ -181,6 +173,19 @@ class BlockMean:
             freedom=freedom(self.blocks, stages.scale, SWAP),
             about="the population's quantity",
         )  # [BM3]
+
+
+@lru_cache(maxsize=256)
+def planned_stages(blocks: int, width: int, epsilon: Fraction, delta: Fraction) -> Stages:
+    """What each coordinate costs: pure or concentrated, whichever has less noise. Public. [BM2]"""
+    rest = epsilon * (1 - COUNTING)
+    pure = public_stages(rest / width, blocks, known_sigma=False)  # [BM1]
+    other = concentrated(rest, delta, centre=SHARES[0], scale=SHARES[1], mean=SHARES[2], times=width)  # [BM1]
+    if other is None or not strong(other, blocks):
+        return pure
+    if not strong(pure, blocks):
+        return other
+    return min(pure, other, key=lambda stages: noise_deviation(stages, blocks))
 
 
 def strong(stages: Stages, blocks: int) -> bool:

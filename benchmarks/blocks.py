@@ -5,8 +5,10 @@ The figures of the part "any estimator": run with --runs 500 for the record, few
 
 import argparse
 import math
+import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -174,7 +176,7 @@ def overhead(rows: int) -> None:
         "logistic": (LogisticRegression(C=np.inf), (g.random(rows) < 1 / (1 + np.exp(-linear))).astype(int)),
         "Poisson": (PoissonRegressor(alpha=0.0), g.poisson(np.exp(linear)).astype(float)),
     }
-    engine = Local(progress=False)
+    engine, cores = Local(progress=False), len(os.sched_getaffinity(0))
 
     def seconds(action: Callable[[], Any]) -> float:
         began = time.perf_counter()
@@ -184,22 +186,22 @@ def overhead(rows: int) -> None:
     for name, (model, y) in outcomes.items():
         fit, table = adapted(model), Table.of(x, y)
         shape = found_shape(fit, table)
-        whole = seconds(lambda model=model, y=y: model.fit(x, y))
+        whole = seconds(partial(model.fit, x, y))
         for blocks in (1000, 10_000):
             fast = SubsampleAggregate(fit, shape, BlockMean(blocks, 11, 100.0))
             fast.estimates(table, Seeded(0))
-            took = seconds(lambda fast=fast, table=table: fast.estimates(table, Seeded(0)))
+            took = seconds(partial(fast.estimates, table, Seeded(0)))
             CONSOLE.print(f"{name}, {blocks} blocks, vectorised: {took:.2f} s, {took / whole:.2f} x one fit (bar 1.5)")
         if name == "least squares":
             slow = SubsampleAggregate(fit, shape, BlockMean(1000, 11, 100.0), engine=engine, vectorised=False)
-            took = seconds(lambda slow=slow, table=table: slow.estimates(table, Seeded(0)))
+            took = seconds(partial(slow.estimates, table, Seeded(0)))
             size = rows // 1000
 
             def loop(y: Any = y, size: int = size) -> None:
                 for block in range(1000):
                     LinearRegression().fit(x[block * size : (block + 1) * size], y[block * size : (block + 1) * size])
 
-            serial, cores = seconds(loop), engine._count()
+            serial = seconds(loop)
             bar = 1.3 * serial / cores + 2
             CONSOLE.print(f"{name}, 1000 fits: {took:.2f} s; serial {serial:.2f} s, {cores} cores (bar {bar:.2f} s)")
 
@@ -228,7 +230,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", choices=["coverage", "cox", "error", "overhead", "failing"])
     asked = parser.parse_args()
-    parts = {
+    parts: dict[str, Callable[[], None]] = {
         "coverage": lambda: coverages(asked.runs),
         "cox": lambda: cox(max(1, asked.runs // 20)),
         "error": lambda: regression_error(min(50, asked.runs)),

@@ -58,7 +58,8 @@ def test_every_public_verb_is_in_the_reference() -> None:
 
 def test_every_mechanism_is_in_the_long_audit() -> None:
     text = (ROOT / "benchmarks" / "audit.py").read_text()
-    for path in sorted((ROOT / "src" / "discreet" / "statistics").glob("*.py")):
+    home = ROOT / "src" / "discreet"
+    for path in [*sorted((home / "statistics").glob("*.py")), *sorted((home / "blocks").glob("*.py"))]:
         for name in re.findall(
             r"^class (\w+):\n(?:(?!^class ).)*?def release\(self, rows", path.read_text(), re.M | re.S
         ):

@@ -1,7 +1,6 @@
 """Subsample and aggregate as a whole: what leaves, what is refused, what a failing block does."""
 
 import logging
-import math
 import os
 import signal
 import warnings

@@ -147,7 +147,7 @@ def test_too_few_blocks_say_how_many() -> None:
 def test_votes_are_won_by_the_many() -> None:
     votes = np.array([2.0] * 70 + [0.0] * 20 + [NAN] * 10)
     for method in ("counts", "choice", "noisy-max"):
-        won = [Vote(100, 3, 1.0, method).release(votes, Seeded(k)).value for k in range(20)]  # type: ignore[arg-type]
+        won = [Vote(100, 3, 1.0, method).release(votes, Seeded(k)).value for k in range(20)]
         assert won.count(2) >= 19
     note = Vote(100, 3, 1.0).release(votes, Seeded(1)).provenance.notes[0]
     assert "of 100 blocks voted for it" in note

@@ -117,7 +117,7 @@ def test_functions_of_every_kind() -> None:
 def test_the_shape_is_found_without_a_private_row() -> None:
     """A table whose every access to values raises: only names and types are read."""
 
-    class Locked(pd.DataFrame):
+    class Locked(pd.DataFrame):  # type: ignore[misc]
         @property
         def iloc(self) -> Any:
             raise AssertionError("a private row was read")
@@ -177,7 +177,7 @@ def test_bias_corrections() -> None:
     for index in range(600):
         part = Table.of(np.random.default_rng(index).normal(size=20))
         for correct, found in seen.items():
-            found.append(block_row(fit, shape, part, 10, number=0, correct=correct)[0])  # type: ignore[arg-type]
+            found.append(block_row(fit, shape, part, 10, number=0, correct=correct)[0])
     assert np.mean(seen[None]) == pytest.approx(0.95, abs=0.07)
     for correct in ("half", "jackknife"):
         assert np.mean(seen[correct]) == pytest.approx(1.0, abs=0.07)

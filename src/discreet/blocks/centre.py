@@ -14,8 +14,8 @@ Promise
 Why
     [BM1] The count moves by at most 1: [N1] of noise/blur.py. A row that is not finite is turned, by its number and
     never by its neighbours', into plus or minus the largest float for the median, into far or near for the scale, and
-    into 0 for the sum. So each coordinate is a column of as many records as there are blocks, one of which is replaced:
-    [W3] of stable/locate.py and [W1] of stable/clipped.py. All stages compose adaptively: epsilon / 20 for the count,
+    into 0 for the sum. So each coordinate is a column of as many records as there are blocks, one of which is replaced;
+    then [W3] of stable/locate.py and [W1] of stable/clipped.py. All stages compose adaptively: epsilon / 20 for the count,
     the rest in equal parts to the coordinates, as epsilons or as rho ([W5] of stable/stages.py).
     [BM2] The number of blocks is public. The noisy count and the scales are released before they decide.
     [BM3] The blocks are independent samples, so the mean of K estimates has the standard error s / sqrt(K); s is found
@@ -73,7 +73,7 @@ class BlockMean:
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = [[math.sin(k)] for k in range(400)]
-    >>> abs(BlockMean(400, 1, epsilon=2.0).release(rows, Seeded(1)).value[0]) < 0.5
+    >>> bool(abs(BlockMean(400, 1, epsilon=2.0).release(rows, Seeded(1)).value[0]) < 0.5)
     True
     """
 

@@ -46,7 +46,7 @@ class BlockMedian:
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = [[float(k % 21)] for k in range(400)]
-    >>> 5 < BlockMedian(400, 1, epsilon=1.0).release(rows, Seeded(1)).value[0] < 15
+    >>> bool(5 < BlockMedian(400, 1, epsilon=1.0).release(rows, Seeded(1)).value[0] < 15)
     True
     """
 

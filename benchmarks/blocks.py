@@ -188,7 +188,7 @@ def overhead(rows: int) -> None:
         shape = found_shape(fit, table)
         whole = seconds(partial(model.fit, x, y))
         for blocks in (1000, 10_000):
-            fast = SubsampleAggregate(fit, shape, BlockMean(blocks, 11, 100.0))
+            fast = SubsampleAggregate(fit, shape, BlockMean(blocks, 11, 100.0), engine=engine)
             fast.estimates(table, Seeded(0))
             took = seconds(partial(fast.estimates, table, Seeded(0)))
             CONSOLE.print(f"{name}, {blocks} blocks, vectorised: {took:.2f} s, {took / whole:.2f} x one fit (bar 1.5)")

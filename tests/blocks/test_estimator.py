@@ -255,6 +255,18 @@ def test_poor_blocks_on_the_fast_path() -> None:
     assert np.isnan(logit.rows(partition(separated, 1, Neighbours.REPLACE, Seeded(0)), None)).all()
 
 
+@pytest.mark.claim("BB1")
+def test_fast_paths_in_parts_are_the_same() -> None:
+    fit, table = adapted(sklearn.LogisticRegression()), Table.of(X, CLASS)
+    shape = found_shape(fit, table)
+    blocks = partition(table, 31, Neighbours.REPLACE, Seeded(0))
+    path = batched(fit, shape, table.x, table.y, "half")
+    assert path is not None
+    whole = path.rows(blocks, "half")
+    parts = [path.rows(blocks, "half", first, last) for first, last in ((0, 7), (7, 8), (8, 31))]
+    assert np.concatenate(parts).tobytes() == whole.tobytes()
+
+
 def test_no_fast_path_where_it_would_differ() -> None:
     table = Table.of(X, Y)
     for estimator in (

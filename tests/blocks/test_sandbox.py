@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from tests.blocks.hostile import ATTACKS, HEAD
 
+import discreet
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, SourceFit, adapted
-from discreet.blocks.jail import ALLOWED, filters
+from discreet.blocks.jail import ALLOWED, BIND, NEWNS, PRIVATE, REC, call, filters, libc, mount
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import block_row
 from discreet.blocks.sandbox import Cells, Keeper, NoSandbox, Sandbox, packed, seconds_for
@@ -60,7 +61,10 @@ def cells() -> Iterator[Cells]:
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_an_attack_is_contained(name: str, cells: Cells, capfd: pytest.CaptureFixture[str]) -> None:
     Path("/tmp/mark-5717").unlink(missing_ok=True)
-    rows = cells.rows(SourceFit(HEAD + ATTACKS[name], "f"), NUMBER, blocks(victim=True), None)
+    for _ in range(4):  # on a busy machine a block may run out of time; a block that is spoilt is so every time
+        rows = cells.rows(SourceFit(HEAD + ATTACKS[name], "f"), NUMBER, blocks(victim=True), None)
+        if not np.isnan(rows[1, 0]):
+            break
     assert rows[1, 0] == 0.0, "the other block knows, or was spoilt"
     assert rows[0, 0] == 0.0 or np.isnan(rows[0, 0]), "the attack found what it wanted"
     if np.isnan(rows[0, 0]):
@@ -163,6 +167,65 @@ def test_a_release_from_a_file(tmp_path: Path) -> None:
     assert 20 < release.value < 80
     assert "sandbox" in release.provenance.parameters["trust"]
     assert "sandboxed processes" in release.provenance.parameters["path"]
+
+
+ORDINARY = """
+import importlib.util, os, sys
+import numpy as np
+spec = importlib.util.spec_from_file_location("hostile", sys.argv[1])
+hostile = importlib.util.module_from_spec(spec); spec.loader.exec_module(hostile)
+from discreet.blocks.estimator import SourceFit
+from discreet.blocks.partition import Blocks
+from discreet.blocks.sandbox import Sandbox
+from discreet.blocks.shape import Shape
+from discreet.blocks.table import Table
+x = np.ones((8, 2)); x[0, 0] = 666.0
+some = Blocks(Table(x, np.zeros(8)), np.array([0, 2, 4, 6, 8]))
+bad = []
+with Sandbox(seconds=0.25, memory=1 << 30).opened(SourceFit(hostile.HEAD, "f")) as cells:
+    for name in sys.argv[2:]:
+        for _ in range(4):  # on a busy machine a block may run out of time
+            rows = cells.rows(SourceFit(hostile.HEAD + hostile.ATTACKS[name], "f"), Shape("number", ("v",)), some, None)
+            if rows[1, 0] == rows[1, 0]: break
+        if rows[1, 0] != 0.0 or rows[0, 0] > 0:
+            bad.append(name)
+print(os.getuid() != 0, bad)
+"""
+
+
+def _become_ordinary() -> None:
+    """In a child before it runs: if we are root, open the way to Python for others, in a private view, and be nobody."""
+    if os.geteuid() != 0:
+        return
+    call("mounts", libc.unshare(NEWNS))
+    mount("private", "none", "/", flags=REC | PRIVATE)
+    home, needed = "/root", os.path.realpath(sys.base_prefix)
+    if needed.startswith(f"{home}/"):
+        held = os.open(needed, os.O_PATH)
+        mount("home", "tmpfs", home, flags=0, kind="tmpfs", data=b"mode=755")
+        os.makedirs(needed)
+        mount("python", f"/proc/self/fd/{held}", needed, flags=BIND)
+        os.close(held)
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+
+
+@needs_sandbox
+@pytest.mark.claim("SB1")
+def test_as_an_ordinary_user(tmp_path: Path) -> None:
+    """The same sandbox when nobody starts it: no step of it needs root."""
+    names = list(ATTACKS)
+    done = subprocess.run(
+        [sys.executable, "-c", ORDINARY, str(Path(__file__).with_name("hostile.py")), *names],
+        check=False,
+        preexec_fn=_become_ordinary,
+        capture_output=True,
+        text=True,
+        cwd="/",
+        env={"PYTHONPATH": str(Path(discreet.__file__).parents[1]), "PATH": os.environ["PATH"]},
+    )
+    assert done.stdout.strip() == "True []", done.stderr[-2000:]
 
 
 @pytest.mark.claim("SB3")

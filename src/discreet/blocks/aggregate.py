@@ -27,7 +27,6 @@ Source
     Nissim, Raskhodnikova and Smith 2007; Smith 2011; Mohan et al. 2012 (GUPT) for fixed slots of time.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol
@@ -43,7 +42,7 @@ from discreet.blocks.run import Correct, block_row
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape, texts
 from discreet.blocks.spread import ShapedSpread
-from discreet.blocks.table import Table
+from discreet.blocks.table import LARGE, Table
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Loss
@@ -145,16 +144,21 @@ class SubsampleAggregate:
         """One row a block, NaN where there is none. Never released: the aggregator's private rows. [SA1]"""
         if self.trust == "own":
             return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [SA1]
-        with (self.sandbox or Sandbox()).opened(self.fit) as cells:  # or refused, before anything is drawn
+        box = self.sandbox or Sandbox()
+        if hasattr(table.x, "columns"):
+            box = replace(box, modules=(*box.modules, "pandas"))  # loaded once, not by every block
+        with box.opened(self.fit) as cells:  # or refused, before anything is drawn
             blocks = partition(table, self.blocks, self.neighbours, rng)
             return cells.rows(self.fit, self.shape, blocks, self.correct)  # [SA3]
 
     def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)
-        if fast is not None:
+        if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
             return fast.rows(blocks, self.correct)
 
         def work(chunk: Sequence[int]) -> bytes:
+            if fast is not None:
+                return fast.rows(blocks, self.correct, chunk[0], chunk[-1] + 1).tobytes()
             return b"".join(self._row(blocks, number).tobytes() for number in chunk)
 
         every = np.arange(blocks.count)
@@ -224,8 +228,3 @@ def _called(aggregator: Any) -> str:
     names = {"BlockMean": "mean", "BlockMedian": "median", "Vote": "vote", "OpenVote": "vote"}
     name = names.get(type(aggregator).__name__, type(aggregator).__name__)
     return "coordinatewise" if name == "mean" and getattr(aggregator, "width", 1) > 1 else name
-
-
-def needed_people(blocks: int, smallest: int) -> int:
-    """How many people fill so many blocks."""
-    return math.ceil(blocks * smallest)

@@ -2,8 +2,8 @@
 
 Claims
     [BB1] Each block's row is a function of that block alone, as if it were fitted by itself: to 1e-8 of the library's
-          least squares where that is well conditioned, and to the library's own tolerance for the two others, which are
-          solved to a gradient of 1e-9 a row. Blocks that are not well conditioned, do not converge or hold NaN: see below.
+          least squares where that is well conditioned, and to the library's own tolerance for the two others, which
+          are solved to a gradient of 1e-9 a row. Blocks that are poorly conditioned, separated or hold NaN: see below.
 
 Least squares: centred normal equations; where the smallest eigenvalue is below 1e-9 of the largest, the block is solved
 again by singular values, as the libraries do. The others: Newton steps with halving; a block that does not converge in
@@ -49,14 +49,20 @@ class Batched:
             self.law, "batched Newton steps (Poisson)"
         )
 
-    def rows(self, blocks: Blocks, correct: Correct) -> Floats:
-        """Every block's row, corrected by halves if asked for."""
+    @property
+    def closed(self) -> bool:
+        """Whether it is one pass: not worth a second process."""
+        return self.law == "normal"
+
+    def rows(self, blocks: Blocks, correct: Correct, first: int = 0, last: int | None = None) -> Floats:
+        """The rows of the blocks from `first` up to `last`, corrected by halves if asked for."""
+        edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
         x = np.asarray(blocks.table.x, dtype=np.float64)
         y = np.asarray(blocks.table.y, dtype=np.float64)
-        whole = self._fits(x, y, blocks.edges[::2])
+        whole = self._fits(x, y, edges[::2])
         if correct is None:
             return whole
-        halves = self._fits(x, y, blocks.edges)
+        halves = self._fits(x, y, edges)
         return np.asarray(2 * whole - (halves[0::2] + halves[1::2]) / 2)
 
     def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64]) -> Floats:

@@ -15,8 +15,8 @@ Why
     [BM1] The count moves by at most 1: [N1] of noise/blur.py. A row that is not finite is turned, by its number and
     never by its neighbours', into plus or minus the largest float for the median, into far or near for the scale, and
     into 0 for the sum. So each coordinate is a column of as many records as there are blocks, one of which is replaced;
-    then [W3] of stable/locate.py and [W1] of stable/clipped.py. All stages compose adaptively: epsilon / 20 for the count,
-    the rest in equal parts to the coordinates, as epsilons or as rho ([W5] of stable/stages.py).
+    then [W3] of stable/locate.py and [W1] of stable/clipped.py. All stages compose adaptively: epsilon / 20 for the
+    count, the rest in equal parts to the coordinates, as epsilons or as rho ([W5] of stable/stages.py).
     [BM2] The number of blocks is public. The noisy count and the scales are released before they decide.
     [BM3] The blocks are independent samples, so the mean of K estimates has the standard error s / sqrt(K); s is found
     with a relative error that Student's factor allows for; the noise is known; the noisy count moves the answer by

@@ -150,7 +150,7 @@ def cox(runs: int) -> None:
 
 
 def regression_error(runs: int) -> None:
-    """OLS with d = 4 at (1, 1e-5): the largest error of a coefficient, in the median of the runs."""
+    """OLS with d = 4 at (1, 5e-6), the largest delta allowed: the error of a coefficient, in the median of the runs."""
     from sklearn.linear_model import LinearRegression
 
     errors, beta = [], np.array([0.5, -0.3, 0.2, 0.1])
@@ -158,7 +158,7 @@ def regression_error(runs: int) -> None:
         g = np.random.default_rng(index)
         x = g.normal(size=(SIZE, 4))
         y = x @ beta + 0.5 * g.normal(size=SIZE)
-        release = discreet.fit(LinearRegression(), x, y, epsilon=1.0, delta=1e-5, blocks=1000, rng=Seeded(index))
+        release = discreet.fit(LinearRegression(), x, y, epsilon=1.0, delta=5e-6, blocks=1000, rng=Seeded(index))
         found = np.array([value for name, value in release.value.items() if name != "intercept_"])
         errors.append(float(np.linalg.norm(found - beta)))
     CONSOLE.print(f"OLS d = 4, 1,000 blocks, coordinatewise: median error {np.median(errors):.4f} (bar 0.01)")

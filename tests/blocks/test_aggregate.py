@@ -65,6 +65,15 @@ def test_the_whole_audit(relation: Neighbours, function: Callable[..., float], a
 
 
 @pytest.mark.claim("SA1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_odd_entries_never_decide_how_a_table_is_read(relation: Neighbours) -> None:
+    """A list that holds a list, a text or a thorn is still one column of numbers."""
+    mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(3, 1, 60.0), relation)
+    for index, pair in enumerate(audit.hostile(relation)[::5]):
+        assert not replay(mechanism, pair, seed=index)
+
+
+@pytest.mark.claim("SA1")
 def test_a_person_with_many_rows() -> None:
     """Replay, under both relations, of all rows of a person: two of the rows' numbers change at once."""
     names = [0, 1, 2, 3, 0, 1, 0, 2]

@@ -25,7 +25,11 @@ class Table:
 
     @classmethod
     def of(cls, x: Any, y: Any = None, people: Any = None) -> "Table":
-        """What was handed in, as arrays or frames of equal length. Shapes may be refused, values never are."""
+        """What was handed in, as arrays or frames of equal length. Shapes may be refused, values never are.
+
+        A plain list has no declared type: it is one column of numbers, whatever its entries are. Several columns come
+        as an array or a frame.
+        """
         if isinstance(x, Table):
             return x
         framed = hasattr(x, "iloc") and hasattr(x, "columns")
@@ -73,10 +77,6 @@ def _array(rows: Any) -> npt.NDArray[Any]:
         if rows.dtype.kind not in "biuf":
             raise BadInput(f"the rows are an array of type {rows.dtype.name}; give numbers, or a frame with columns")
         return np.ascontiguousarray(rows)
-    if isinstance(rows, list | tuple) and rows and isinstance(rows[0], list | tuple):
-        if len({len(row) if isinstance(row, list | tuple) else -1 for row in rows}) != 1:
-            raise BadInput("the rows are lists of different lengths; give a table")
-        return np.array([numbers(list(row)) for row in rows])
     values = column(rows)
     return numbers(values) if values.dtype.kind in "biufO" and _all_numbers(rows, values) else values
 

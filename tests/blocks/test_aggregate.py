@@ -14,6 +14,7 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.audit.replay import FATES, Recorder, replay
+from discreet.audit.worlds import hostile
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.ask import planned
 from discreet.blocks.centre import BlockMean
@@ -69,7 +70,7 @@ def test_the_whole_audit(relation: Neighbours, function: Callable[..., float], a
 def test_odd_entries_never_decide_how_a_table_is_read(relation: Neighbours) -> None:
     """A list that holds a list, a text or a thorn is still one column of numbers."""
     mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(3, 1, 60.0), relation)
-    for index, pair in enumerate(audit.hostile(relation)[::5]):
+    for index, pair in enumerate(hostile(relation)[::5]):
         assert not replay(mechanism, pair, seed=index)
 
 

@@ -116,7 +116,7 @@ def test_plans_are_shares_and_prefer_the_answer_as_rows_grow() -> None:
             last = known["mean"]
         assert plan.unknown_scale(50, 10, 0.2367, relation) is None
         assert plan.known_scale(20, 10, 0.2367, 1e-7, relation) is None
-    assert plan.fewest_rows(1, 0.2367) < 1000
+    assert plan.fewest_rows(1, 0.2367, REPLACE) < 1000
     near = [float(plan.clip_near(width, np.float64(off), 1e-3)) for width, off in ((1, 0.5), (10, 3.0), (100, 50.0))]
     true = [r_clip(width, off, 1e-3) for width, off in ((1, 0.5), (10, 3.0), (100, 50.0))]
     assert near == pytest.approx(true, rel=0.05)

@@ -21,6 +21,7 @@ from discreet.promise.neighbours import Neighbours
 
 PAIRS: Final = 1 << 12  # pairs whose distances are looked at
 BULK: Final = 1e-3  # of rows, beyond the radius of a first refinement
+FULL: Final = 0.59  # of the buckets of places hold a pair: 1 - 3 / e^2
 COUNT: Final = 0.01  # the share for the number of rows, where it is private
 LEAST: Final = 0.004
 MOST_SCALE, ROBUST_SCALE = 0.35, 0.08
@@ -87,7 +88,7 @@ def unknown_scale(rows: int, width: int, mu: float, neighbours: Neighbours) -> M
     >>> round(sum(plan.values()), 9), plan["mean"] > 0.8
     (1.0, True)
     """
-    pairs = pairs_of(rows, neighbours) * (1.0 if neighbours is Neighbours.REPLACE else 0.59)
+    pairs = pairs_of(rows, neighbours) * (1.0 if neighbours is Neighbours.REPLACE else FULL)
     needed = math.sqrt(2) / (pairs * octave(width)[0] * mu)
     scale = max(0.002, (2 * CLEAR * needed) ** 2)
     if scale > MOST_SCALE:
@@ -105,9 +106,10 @@ def pairs_of(rows: int, neighbours: Neighbours) -> int:
     return max(1, min(PAIRS, rows // 2 if neighbours is Neighbours.REPLACE else round(rows / 2)))
 
 
-def fewest_rows(width: int, mu: float) -> int:
+def fewest_rows(width: int, mu: float, neighbours: Neighbours) -> int:
     """The public number of rows from which on the scale is found."""
-    return math.ceil(2 * math.sqrt(2) * 2 * CLEAR / (octave(width)[0] * mu * math.sqrt(MOST_SCALE)))
+    full = 1.0 if neighbours is Neighbours.REPLACE else FULL
+    return math.ceil(2 * math.sqrt(2) * 2 * CLEAR / (full * octave(width)[0] * mu * math.sqrt(MOST_SCALE)))
 
 
 def first_radius(rows: int, width: int, upper: float) -> float:

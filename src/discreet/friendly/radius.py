@@ -45,6 +45,7 @@ from discreet.promise.mechanism import Randomness
 
 LOWEST, HIGHEST = -1074, 1023  # the exponents of float64
 ZERO, NONE = HIGHEST - LOWEST + 1, HIGHEST - LOWEST + 2  # the bins of distance 0 and of none
+WHOLE: Final = 19  # bits of a scaled difference: 2^15 squares of them fit in float64
 STEPS: Final = 6  # comparisons
 CELLS: Final = 2**STEPS
 UNFRIENDLY: Final = 0.05  # expected number of pairs beyond r_pair
@@ -59,9 +60,9 @@ def pair_bins(rows: Floats) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
         most = apart.max(axis=1, initial=0.0)
         usual = np.isfinite(most) & (most > 0)
         shift = np.frexp(np.where(usual, most, 1.0))[1]
-        scaled = np.ldexp(apart, -shift[:, None])  # so that no square leaves the floats
+        scaled = np.rint(np.ldexp(apart, WHOLE - shift[:, None]))  # up to 2^19: d squares add up exactly in any order
         square = np.where(usual, np.einsum("ij,ij->i", scaled, scaled), 1.0)
-        exponent = np.floor_divide(np.frexp(square)[1] - 1, 2) + shift
+        exponent = np.floor_divide(np.frexp(square)[1] - 1, 2) + shift - WHOLE
     found = np.clip(exponent, LOWEST, HIGHEST) - LOWEST
     found = np.where(most == 0, ZERO, found)
     return np.asarray(np.where(np.isfinite(most), found, NONE), dtype=np.int64)

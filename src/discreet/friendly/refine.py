@@ -97,10 +97,14 @@ class RefinedMean:
     unit: str = "row"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.neighbours, Neighbours):
+            raise BadInput(f"neighbours is {self.neighbours!r}; give Neighbours.REPLACE or Neighbours.ADD_OR_REMOVE")
         check_budget(self.epsilon, self.delta, None if not self.neighbours.size_is_public else 1)
         if not self.delta:
             raise BadInput("delta is 0; a mean in any dimension without bounds needs delta above 0, for example 1e-6")
-        if self.dimension is not None and not (isinstance(self.dimension, int) and 1 <= self.dimension <= WIDEST):
+        if self.dimension is not None and not (
+            isinstance(self.dimension, int) and not isinstance(self.dimension, bool) and 1 <= self.dimension <= WIDEST
+        ):
             raise BadInput(f"dimension is {self.dimension!r}; give the number of columns, 1 to {WIDEST}, or None")
         if self.sigma is not None and not (is_number(self.sigma) and 1e-100 < self.sigma < 1e100):
             raise BadInput(f"sigma is {self.sigma!r}; give a positive standard deviation known in advance, or None")
@@ -186,7 +190,7 @@ class _Run:
     def _plan(self, parts: Mapping[str, float] | None, scale: bool) -> dict[str, Gaussian] | str:
         """The stages' costs, or why there are none. [TA3]"""
         if parts is None:
-            fewest = plan.fewest_rows(self.data.width, float(self.mu))
+            fewest = plan.fewest_rows(self.data.width, float(self.mu), self.neighbours)
             noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
             return (
                 f"{self.seen} rows{noisy} are too few to find {'a scale and ' if scale else ''}a centre at epsilon "

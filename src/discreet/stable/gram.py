@@ -41,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.lattice import slack
+from discreet.noise.lattice import ROOM, slack
 from discreet.noise.source import LARGEST_SCALE
 from discreet.promise.exact import exact, root_above
 from discreet.promise.loss import Gaussian
@@ -173,7 +173,8 @@ def noisy_gram(
     upper = np.triu_indices(size)
     weights = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
     moved = gram_sensitivity(size, bits, neighbours)
-    blurred = rng.blur(found[upper] * weights, sensitivity=moved, cost=cost)  # [GG3]
+    room = ROOM // BESIDE  # cut before they are multiplied, which could wrap around: cutting enlarges no distance
+    blurred = rng.blur(np.clip(found[upper], -room, room) * weights, sensitivity=moved, cost=cost)  # [GG3]
     whole = np.zeros((size, size))
     whole[upper] = blurred / weights / 4.0**bits
     return whole + np.triu(whole, 1).T, float(moved / exact(cost.mu) / DIAGONAL) / 4.0**bits

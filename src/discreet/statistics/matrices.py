@@ -20,6 +20,7 @@ class MatrixSpread:
     estimate: Floats
     sampling: Floats
     privacy: Floats
+    about: str = f"{EACH} covariance"
 
     @classmethod
     def of(cls, found: Fitted) -> "MatrixSpread":
@@ -40,7 +41,7 @@ class MatrixSpread:
         width = normal_quantile(confidence) * np.hypot(self.sampling, self.privacy)
         low = self.estimate - width
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
-        return Interval(low, self.estimate + width, confidence, f"{EACH} covariance", population=True)
+        return Interval(low, self.estimate + width, confidence, self.about, population=True)
 
 
 def covariance_of(found: Fitted) -> Floats:
@@ -52,10 +53,10 @@ def covariance_of(found: Fitted) -> Floats:
 
 def _entries(back: Floats, apart: float, along: float) -> Floats:
     """The standard deviation of each entry."""
-    inner = back @ back.T
-    lengths = np.diag(inner)
-    variance = apart * (np.outer(lengths, lengths) + inner**2) / 2 + (along - apart) * inner**2 / len(inner)
-    return np.sqrt(np.maximum(variance, 0.0))
+    sizes = np.linalg.norm(back, axis=1)
+    inner = (back / sizes[:, None]) @ (back / sizes[:, None]).T  # of rows of length 1: no square leaves the floats
+    variance = apart * (1 + inner**2) / 2 + (along - apart) * inner**2 / len(inner)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * np.outer(sizes, sizes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

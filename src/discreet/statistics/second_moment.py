@@ -58,6 +58,7 @@ SAFE: Final = 1.3  # the frame is round within this factor, more or less
 COLUMN: Final = 400.0  # pairs times epsilon that a column's distance would like
 MODEL_COLUMN: Final = 140.0  # and under a model
 MODEL_OUTSIDE: Final = 0.45  # the share of differences beyond that distance, under a model
+WIDER: Final = 2.0  # times the length that few rows exceed: beyond that ball hardly any lie
 FULL: Final = 16.0  # standard deviations in units of a column beyond which its entries end too soon
 LOUD: Final = 0.8  # the noise of a turn beyond which it is no use
 MODEL_SHAPE: Final[Shape] = "taper"
@@ -288,7 +289,7 @@ def _reach(rows: Floats, frame: Frame, stages: Stages, rng: Randomness) -> float
     if stages.reach is None:
         return 0.0
     reach = far_distance(lengths(rows, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)  # [SM1]
-    return min(max(reach, length_of(0.5, stages.columns)), 64 * math.sqrt(stages.columns))
+    return min(WIDER * max(reach, length_of(0.5, stages.columns)), 64 * math.sqrt(stages.columns))
 
 
 def positive(matrix: Floats) -> Floats:

@@ -219,7 +219,7 @@ def test_the_verb_takes_tables() -> None:
     for options in ({"bounds": (0, 1)}, {"model": "gaussian"}, {"reach": 3.0}, {"method": "clipped"}):
         with pytest.raises(BadInput):
             discreet.mean(rows, epsilon=1.0, delta=1e-6, **options)
-    with pytest.raises(BadInput, match="tables"):
+    with pytest.raises(BadInput, match="method"):
         discreet.mean(rows[:, 0], epsilon=1.0, delta=1e-6, method="blocks")
 
 

@@ -19,6 +19,12 @@ from rich.console import Console
 from discreet import audit
 from discreet.audit.replay import FATES, free_draws, replay
 from discreet.audit.worlds import HOSTILE
+from discreet.blocks.aggregate import SubsampleAggregate
+from discreet.blocks.centre import BlockMean
+from discreet.blocks.estimator import FunctionFit
+from discreet.blocks.halfway import BlockMedian
+from discreet.blocks.shape import Shape
+from discreet.blocks.vote import OpenVote, Vote
 from discreet.friendly import FriendlyMean, TupleCore, Within, friendly
 from discreet.friendly.refine import RefinedMean
 from discreet.promise.mechanism import Mechanism
@@ -70,6 +76,14 @@ def edge_pairs(one: Any, other: Any, crowd: list[Any]) -> Callable[[Neighbours],
         ]
 
     return pairs
+
+
+NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), labels=(0, 1)), Shape("text", ("label",))
+
+
+def above_one(x: Any) -> int:
+    """A vote."""
+    return int(x.mean() > 1)
 
 
 NUMBERS = (0.0, 1.0, 2.0, 0.5, 1e12, 1e12 + 1, -1e12, 5e-324, 1e300, math.inf, -math.inf, math.nan)
@@ -133,6 +147,30 @@ SUBJECTS = {
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
         REPLACE,
+    ),
+    "SubsampleAggregate, BlockMean": Subject(
+        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, SPREAD),
+        least=10,
+    ),
+    "SubsampleAggregate, BlockMedian": Subject(
+        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, SPREAD),
+        least=20,
+    ),
+    "SubsampleAggregate, Vote": Subject(
+        lambda r: SubsampleAggregate(FunctionFit(above_one), YES_NO, Vote(5, 2, 1.0), r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [1.0] * 5),
+        least=5,
+    ),
+    "SubsampleAggregate, OpenVote": Subject(
+        lambda r: SubsampleAggregate(FunctionFit(lambda x: str(above_one(x))), TEXT, OpenVote(20, 2.0, 1e-4), r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [1.0] * 20),
+        least=20,
     ),
     "BoundedMean": Subject(lambda r: BoundedMean(0.0, 2.0, 1.0, r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)),
     "ClippedMean": Subject(

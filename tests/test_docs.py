@@ -59,7 +59,9 @@ def test_every_public_verb_is_in_the_reference() -> None:
 def test_every_mechanism_is_in_the_long_audit() -> None:
     text = (ROOT / "benchmarks" / "audit.py").read_text()
     package = ROOT / "src" / "discreet"
-    for path in sorted([*package.glob("statistics/*.py"), *package.glob("friendly/*.py")]):
+    for path in sorted(
+        [*package.glob("statistics/*.py"), *package.glob("friendly/*.py"), *package.glob("blocks/*.py")]
+    ):
         for name in re.findall(
             r"^class (\w+):\n(?:(?!^class ).)*?def release\(self, rows", path.read_text(), re.M | re.S
         ):

@@ -16,6 +16,7 @@ from discreet.version import __version__
 if TYPE_CHECKING:
     from discreet import audit, datasets, friendly
     from discreet.accounting.filter import Budget
+    from discreet.estimator import PrivateEstimator
     from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
     from discreet.promise.guarantee import Guarantee
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.quick import (
         count,
         covariance,
+        fit,
         gaussian,
         histogram,
         mean,
@@ -41,11 +43,13 @@ _HOME = {
     "FriendlyMean": "discreet.friendly.mean",
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
+    "PrivateEstimator": "discreet.estimator",
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick.counts",
     "covariance": "discreet.quick.tables",
     "explain": "discreet.promise.meaning",
+    "fit": "discreet.quick.fits",
     "gaussian": "discreet.quick.columns",
     "histogram": "discreet.quick.counts",
     "mean": "discreet.quick.columns",
@@ -67,6 +71,7 @@ __all__ = [
     "NeedsBounds",
     "Neighbours",
     "OverBudget",
+    "PrivateEstimator",
     "Refused",
     "Release",
     "Seeded",
@@ -76,6 +81,7 @@ __all__ = [
     "covariance",
     "datasets",
     "explain",
+    "fit",
     "friendly",
     "gaussian",
     "histogram",

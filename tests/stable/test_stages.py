@@ -1,6 +1,7 @@
 """Budgets in stages: what is handed out is what there was."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from discreet.audit.meter import drawn, exceeds
 from discreet.noise.seeded import Seeded
 from discreet.promise.exact import exact
 from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Choice, Gaussian, Laplace
+from discreet.promise.loss import Choice, Gaussian, Laplace, compose
 from discreet.promise.neighbours import Neighbours
 from discreet.stable.clipped import fitting_bits
 from discreet.stable.stages import concentrated, enough, in_stages
@@ -49,6 +50,11 @@ def test_concentrated_stages_keep_the_guarantee(epsilon: float, delta: float) ->
     assert implies(stages.loss, Guarantee(epsilon, delta))
     steps = 2 * 2 ** fitting_bits(stages.mean)
     assert isinstance(Seeded(0).blur(0, sensitivity=steps, cost=stages.mean), int)  # they can be drawn
+    shared = concentrated(
+        epsilon, delta, centre=Fraction(12, 100), scale=Fraction(13, 100), mean=Fraction(3, 4), times=5
+    )
+    assert shared is not None
+    assert implies(compose(*[shared.loss] * 5), Guarantee(epsilon, delta))
 
 
 def test_where_the_normal_mean_takes_gaussian_noise_it_is_drawn() -> None:
@@ -59,7 +65,7 @@ def test_where_the_normal_mean_takes_gaussian_noise_it_is_drawn() -> None:
 
 
 def test_where_there_is_no_room_for_slack_there_are_no_such_stages() -> None:
-    shares = {"centre": Fraction(1, 4), "scale": Fraction(1, 4), "mean": Fraction(1, 2)}
+    shares: dict[str, Any] = {"centre": Fraction(1, 4), "scale": Fraction(1, 4), "mean": Fraction(1, 2)}
     assert concentrated(1.0, 0.0, **shares) is None
     assert concentrated(1.0, 1e-30, **shares) is None
     assert concentrated(800.0, 1e-6, **shares) is None

@@ -199,6 +199,9 @@ def brief(thing: Any) -> str:
     """A value in a line for people."""
     if isinstance(thing, float | Fraction):
         return show(thing)
+    if isinstance(thing, Mapping):
+        shown = [f"{name} {brief(item)}" for name, item in list(thing.items())[:6]]
+        return f"{', '.join(shown)}{', ...' if len(thing) > 6 else ''}"
     if hasattr(thing, "tolist") and getattr(thing, "ndim", None):
         flat = [brief(item) for item in thing.ravel().tolist()[:6]]
         return f"[{', '.join(flat)}{', ...' if thing.size > 6 else ''}]"
@@ -209,6 +212,9 @@ def brief(thing: Any) -> str:
 
 def brief_range(interval: Interval) -> str:
     """Both ends in a line."""
+    if isinstance(interval.low, Mapping):
+        ends = {name: f"[{brief(low)}, {brief(interval.high[name])}]" for name, low in interval.low.items()}
+        return brief(ends)
     if getattr(interval.low, "ndim", 0):
         return f"from {brief(interval.low)} to {brief(interval.high)}"
     return f"[{brief(interval.low)}, {brief(interval.high)}]"

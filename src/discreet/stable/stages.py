@@ -74,16 +74,21 @@ def enough(nats: int, size: int, epsilon: Number, least: Fraction, most: Fractio
     return min(max(Fraction(nats, size), whole * least), whole * most)
 
 
-def concentrated(epsilon: Number, delta: Number, *, centre: Fraction, scale: Fraction, mean: Fraction) -> Stages | None:
-    """These shares of rho, Gaussian noise last, under REPLACE. None where delta is 0 or too small for the grid. [W5]"""
+def concentrated(
+    epsilon: Number, delta: Number, *, centre: Fraction, scale: Fraction, mean: Fraction, times: int = 1
+) -> Stages | None:
+    """These shares of rho, Gaussian noise last, under REPLACE. None where delta is 0 or too small for the grid. [W5]
+
+    With `times` each of so many columns is released by these stages, all of them for epsilon and delta.
+    """
     if not delta:
         return None
     room = exact(delta)
     most = slack(1, 2 ** (BITS + 1) // STRONGEST)  # of the strongest noise: that of any other is smaller
-    reserve = (1 + safe_exp(float(epsilon))) * float(most) * (1 + 1e-9)
+    reserve = times * (1 + safe_exp(float(epsilon))) * float(most) * (1 + 1e-9)
     if reserve * 2 >= room:
         return None
-    rate = exact(rho(epsilon, float(room) - reserve))  # [W5]
+    rate = exact(rho(epsilon, float(room) - reserve)) / times  # [W5]
     mu = min(Fraction(STRONGEST), root_below(2 * rate * mean))
     steps = 2 ** (fitting_bits(Gaussian(mu)) + 1)
     last = Gaussian(mu, min(slack(1, int(steps / mu)), most))  # [W5]

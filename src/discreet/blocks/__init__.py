@@ -1,0 +1,1 @@
+"""Subsample and aggregate: any estimator, fitted on blocks of people, combined privately."""

@@ -1,0 +1,230 @@
+"""Subsample and aggregate: fit anything on disjoint blocks of people, and combine the estimates privately.
+
+Releases
+    What the aggregator releases of the blocks' estimates, in the estimator's own shape. Nothing else: no block's
+    estimate, no error of the estimator, not which or how many blocks gave none (but for a paid noisy number).
+Promise
+    [SA1] As private for a person as the aggregator is for one estimate: the aggregator's epsilon and delta, under
+          REPLACE and under ADD_OR_REMOVE, for all rows of a person if `people` tells whose they are.
+    [SA2] The shape of the answer, the number of blocks, the aggregator, the bias correction and every refusal before
+          the first draw are decided by parameters, the schema and the public number of people.
+    [SA3] trust="own": the promise holds if the estimator keeps nothing between blocks and reads nothing but the rows it
+          is given. trust="sandbox": it holds for any code, up to what blocks/sandbox.py says it does not cover.
+Why
+    [SA1] One person's data change the content of one block: [PB1], [PB2], [PB3] of blocks/partition.py. Its row is a
+    function of its content, its number and the estimator alone: [RB1], [RB2] of blocks/run.py, [BB1] of
+    blocks/batched.py. So the k rows differ in one row between neighbours, and k is public: REPLACE for the aggregator,
+    whatever the relation is for people. The shuffle is independent of the data, so averaging over it keeps the promise.
+    A block that crashes takes others of its task with it; they are run again, each by itself, with the same rows as
+    before, and only those that crash alone have no estimate.
+    [SA2] Nothing else is read: see blocks/plan.py and blocks/schema.py.
+    [SA3] With own code the blocks of a task share a process. In a sandbox each has its own; raw bytes come back.
+Needs
+    Enough people: blocks.plan says how many, and refuses otherwise.
+Accuracy
+    See the aggregators; the interval is for the population if the bias within blocks is small against it.
+Source
+    Nissim, Raskhodnikova and Smith 2007; Smith 2011; Mohan et al. 2012 (GUPT) for fixed slots of time.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.blocks.batched import Batched, batched
+from discreet.blocks.estimator import Fit, SourceFit
+from discreet.blocks.partition import Blocks, partition, units
+from discreet.blocks.plan import Plan, expected_width
+from discreet.blocks.run import Correct, block_row
+from discreet.blocks.sandbox import Sandbox
+from discreet.blocks.shape import Shape, texts
+from discreet.blocks.spread import ShapedSpread
+from discreet.blocks.table import LARGE, Table
+from discreet.errors import BadInput
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Loss
+from discreet.promise.mechanism import Mechanism, Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+
+CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
+Floats = npt.NDArray[np.float64]
+Trust = Literal["own", "sandbox"]
+
+
+class Engine(Protocol):
+    """Where blocks are worked on."""
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """function(item) for each item, in order; None for one whose process died."""
+
+    def fold(self, function: Callable[[Any], Any], combine: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
+        """Small exact partial results, merged in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubsampleAggregate:
+    """Any estimator on `blocks` blocks, its estimates combined by `aggregator`, a mechanism whose rows are estimates.
+
+    >>> from discreet.blocks.centre import BlockMean
+    >>> from discreet.blocks.estimator import FunctionFit
+    >>> from discreet.noise.seeded import Seeded
+    >>> fit = SubsampleAggregate(FunctionFit(np.median), Shape("number", ("value",)), BlockMean(200, 1, epsilon=2.0))
+    >>> 45 < fit.release([float(k % 100) for k in range(20000)], Seeded(1)).value < 55
+    True
+    """
+
+    fit: Fit
+    shape: Shape
+    aggregator: Mechanism[Any]
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    correct: Correct = None
+    engine: Engine | None = None
+    trust: Trust = "own"
+    sandbox: Sandbox | None = None
+    seconds: float | None = None
+    vectorised: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.aggregator.guarantee.neighbours.size_is_public:
+            raise BadInput("the aggregator hides whether one estimate is there; it must hide what one estimate is")
+        if isinstance(self.fit, SourceFit) and self.trust != "sandbox":
+            raise BadInput("a function from a file runs in a sandbox; leave trust out, or give trust='sandbox'")
+        if self.trust not in ("own", "sandbox"):
+            raise BadInput(f"trust is {self.trust!r}; give 'own' for code that you wrote or read, or 'sandbox'")
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks: public."""
+        return int(self.aggregator.blocks)  # type: ignore[attr-defined]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The aggregator's, for people. [SA1]"""
+        inner = self.aggregator.guarantee
+        return Guarantee(inner.epsilon, inner.delta, self.neighbours, self.unit)  # [SA1]
+
+    @property
+    def loss(self) -> Loss:
+        """The aggregator's: the rest is free. [SA1]"""
+        return self.aggregator.loss
+
+    def plan(self, rows: Any) -> Plan:
+        """What will be done with a table of this schema and public size. [SA2]"""
+        table = Table.of(rows)
+        fast = self._fast(table)
+        path = "sandboxed processes" if self.trust == "sandbox" else fast.name if fast else "one fit a block"
+        numeric = self.shape.kind in ("number", "array", "named")
+        return Plan(
+            self.blocks,
+            units(table, self.neighbours),
+            _called(self.aggregator),
+            self.correct,
+            self.shape.width if numeric else 1,
+            expected_width(self.aggregator),
+            path,
+        )
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The combined estimate, or a refusal."""
+        table = Table.of(rows)
+        plan = self.plan(table)
+        if plan.people is not None and plan.people < self.blocks:
+            raise BadInput(f"{plan.people} people do not fill {self.blocks} blocks; ask for fewer blocks")
+        found = self.estimates(table, rng)
+        votes = texts(found) if self.shape.kind == "text" else found
+        inner = self.aggregator.release(votes, rng)  # [SA1]
+        return self._signed(inner, plan)
+
+    def estimates(self, table: Table, rng: Randomness) -> Floats:
+        """One row a block, NaN where there is none. Never released: the aggregator's private rows. [SA1]"""
+        if self.trust == "own":
+            return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [SA1]
+        box = self.sandbox or Sandbox()
+        if hasattr(table.x, "columns"):
+            box = replace(box, modules=(*box.modules, "pandas"))  # loaded once, not by every block
+        with box.opened(self.fit) as cells:  # or refused, before anything is drawn
+            blocks = partition(table, self.blocks, self.neighbours, rng)
+            return cells.rows(self.fit, self.shape, blocks, self.correct)  # [SA3]
+
+    def _trusted(self, blocks: Blocks) -> Floats:
+        fast = self._fast(blocks.table)
+        if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
+            return fast.rows(blocks, self.correct)
+
+        def work(chunk: Sequence[int]) -> bytes:
+            if fast is not None:
+                return fast.rows(blocks, self.correct, chunk[0], chunk[-1] + 1).tobytes()
+            return b"".join(self._row(blocks, number).tobytes() for number in chunk)
+
+        every = np.arange(blocks.count)
+        chunks = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
+        rows = np.full((blocks.count, self.shape.width), np.nan)
+        lost = self._collect(rows, chunks, work)
+        self._collect(rows, [[number] for chunk in lost for number in chunk], work)  # [SA1]: each by itself
+        return rows
+
+    def _collect(
+        self, rows: Floats, chunks: list[list[int]], work: Callable[[Sequence[int]], bytes]
+    ) -> list[list[int]]:
+        """Fill in what comes back; return the chunks that were lost."""
+        done = self.engine.map(work, chunks) if self.engine is not None else [work(chunk) for chunk in chunks]
+        lost = []
+        for chunk, raw in zip(chunks, done, strict=True):
+            if raw is None:
+                lost.append(chunk)
+            else:
+                rows[chunk] = np.frombuffer(raw, dtype=np.float64).reshape(len(chunk), -1)
+        return lost
+
+    def _row(self, blocks: Blocks, number: int) -> Floats:
+        start, middle, stop = blocks.bounds(number)
+        return block_row(
+            self.fit,
+            self.shape,
+            blocks.table.part(start, stop),
+            middle - start,
+            number=number,
+            correct=self.correct,
+            seconds=self.seconds,
+        )
+
+    def _fast(self, table: Table) -> Batched | None:
+        if self.trust == "sandbox" or not self.vectorised:
+            return None
+        return batched(self.fit, self.shape, table.x, table.y, self.correct)
+
+    def _signed(self, inner: Release[Any], plan: Plan) -> Release[Any]:
+        """The aggregator's release, in the estimator's shape and with the history of both."""
+        trust = {
+            "own": "own: the estimator was trusted to keep nothing between blocks",
+            "sandbox": "sandbox: each block ran in a process of its own",
+        }
+        shown = dict(inner.provenance.parameters) | {
+            "estimator": self.fit.name,
+            "neighbours": self.neighbours,
+            "people": plan.people,
+            "people a block": plan.size,
+            "aggregator": plan.aggregator,
+            "correct": self.correct,
+            "path": plan.path,
+            "trust": trust[self.trust],
+        }
+        crowd = (self.sandbox or Sandbox()).note if self.trust == "sandbox" else None
+        notes = (*inner.provenance.notes, *(f"assumes that {one}" for one in plan.assumptions), *filter(None, [crowd]))
+        provenance = replace(inner.provenance, mechanism="SubsampleAggregate", parameters=shown, notes=notes)
+        release = replace(inner, guarantee=self.guarantee, provenance=provenance, name=self.fit.name)
+        if inner.refusal is not None:
+            return release
+        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value)
+        return replace(release, answer=self.shape.value(inner.value), spread=spread)
+
+
+def _called(aggregator: Any) -> str:
+    names = {"BlockMean": "mean", "BlockMedian": "median", "Vote": "vote", "OpenVote": "vote"}
+    name = names.get(type(aggregator).__name__, type(aggregator).__name__)
+    return "coordinatewise" if name == "mean" and getattr(aggregator, "width", 1) > 1 else name

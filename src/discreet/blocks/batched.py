@@ -1,0 +1,250 @@
+"""Many small fits at once: least squares, logistic and Poisson regression, one pass over all blocks.
+
+Claims
+    [BB1] Each block's row is a function of that block alone, as if it were fitted by itself: to 1e-8 of the library's
+          least squares where that is well conditioned, and to the library's own tolerance for the two others, which
+          are solved to a gradient of 1e-9 a row. Blocks that are poorly conditioned, separated or hold NaN: see below.
+
+Least squares: centred normal equations; where the smallest eigenvalue is below 1e-9 of the largest, the block is solved
+again by singular values, as the libraries do. The others: Newton steps with halving; a block that does not converge in
+30 (a separated one without penalty, say) gives no estimate.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.blocks.estimator import Fit, ModelFit, SklearnFit
+from discreet.blocks.partition import Blocks
+from discreet.blocks.run import Correct
+from discreet.blocks.shape import Shape
+
+Floats = npt.NDArray[np.float64]
+CACHED: Final = 1 << 17  # numbers in a batch: they stay in the cache
+POOR: Final = 1e-9
+STEPS: Final = 30
+SMALL: Final = 1e-9  # of the gradient, per row
+
+
+@dataclass(frozen=True, slots=True)
+class Batched:
+    """A closed form or Newton's: `law` is "normal", "logistic" or "poisson"; `order` puts slopes and intercept right.
+
+    `penalty` is that of the slopes in the sum of losses over a block: a number, or a number a row.
+    """
+
+    law: str
+    intercept: bool
+    penalty: float = 0.0
+    penalty_a_row: float = 0.0
+    intercept_first: bool = False
+
+    @property
+    def name(self) -> str:
+        """For the record."""
+        return {"normal": "batched least squares", "logistic": "batched Newton steps (logistic)"}.get(
+            self.law, "batched Newton steps (Poisson)"
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is one pass: not worth a second process."""
+        return self.law == "normal"
+
+    def rows(self, blocks: Blocks, correct: Correct, first: int = 0, last: int | None = None) -> Floats:
+        """The rows of the blocks from `first` up to `last`, corrected by halves if asked for."""
+        edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
+        x = np.asarray(blocks.table.x, dtype=np.float64)
+        y = np.asarray(blocks.table.y, dtype=np.float64)
+        whole = self._fits(x, y, edges[::2])
+        if correct is None:
+            return whole
+        halves = self._fits(x, y, edges)
+        return np.asarray(2 * whole - (halves[0::2] + halves[1::2]) / 2)
+
+    def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64]) -> Floats:
+        width = x.shape[1] + self.intercept
+        found = np.full((len(edges) - 1, width), np.nan)
+        with np.errstate(all="ignore"):
+            for first, last in batches(edges, x.shape[1]):
+                start, stop, count = int(edges[first]), int(edges[last]), last - first
+                size = (stop - start) // count
+                if size == 0:
+                    continue
+                rows = x[start:stop].reshape(count, size, x.shape[1])
+                outcome = y[start:stop].reshape(count, size)
+                found[first:last] = self._solve(rows, outcome)  # [BB1]
+        found[~np.isfinite(found).all(axis=1)] = np.nan
+        return found
+
+    def _solve(self, x: Floats, y: Floats) -> Floats:
+        good = np.asarray(np.isfinite(x).all(axis=(1, 2)) & np.isfinite(y).all(axis=1))
+        if not good.all():
+            x, y = np.where(good[:, None, None], x, 0.0), np.where(good[:, None], y, 0.0)
+        solved = least_squares(x, y, self.intercept) if self.law == "normal" else self._newton(x, y)
+        solved[~good] = np.nan
+        if self.intercept and self.intercept_first:
+            solved = np.roll(solved, 1, axis=1)
+        return solved
+
+    def _newton(self, x: Floats, y: Floats) -> Floats:
+        if self.law == "logistic":
+            two = ((y == 0) | (y == 1)).all(axis=1) & (y.min(axis=1) < y.max(axis=1))
+        else:
+            two = (y >= 0).all(axis=1) & (y.max(axis=1) > 0)
+        solved = newton(x, y, self.law, self.intercept, self.penalty + self.penalty_a_row * x.shape[1])
+        solved[~two] = np.nan  # as the libraries refuse them
+        return solved
+
+
+def batches(edges: npt.NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
+    """Runs of neighbouring blocks of one size, no larger than the cache likes."""
+    sizes = np.diff(edges)
+    first = 0
+    while first < len(sizes):
+        most = max(1, CACHED // max(1, int(sizes[first]) * width))
+        last = first + 1
+        while last < len(sizes) and last - first < most and sizes[last] == sizes[first]:
+            last += 1
+        yield first, last
+        first = last
+
+
+def least_squares(x: Floats, y: Floats, intercept: bool) -> Floats:
+    """Slopes, then the intercept, of each of a batch of blocks."""
+    count, size, width = x.shape
+    centre = x.mean(axis=1, keepdims=True) if intercept else np.zeros((count, 1, width))
+    level = y.mean(axis=1, keepdims=True) if intercept else np.zeros((count, 1))
+    moved, target = x - centre, y - level
+    across = np.swapaxes(moved, 1, 2)
+    gram, cross = across @ moved, across @ target[:, :, None]
+    values = np.linalg.eigvalsh(gram)
+    good = (values[:, 0] > POOR * values[:, -1]) & (size > width)
+    safe = np.where(good[:, None, None], gram, np.eye(width))
+    slopes = np.linalg.solve(safe, cross)[:, :, 0]
+    for poor in np.flatnonzero(~good):
+        slopes[poor] = np.linalg.lstsq(moved[poor], target[poor], rcond=None)[0]
+    if not intercept:
+        return slopes
+    return np.concatenate([slopes, level - (centre @ slopes[:, :, None])[:, :, 0]], axis=1)
+
+
+def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> Floats:
+    """The same for a generalised linear model with its canonical link; NaN where it does not converge."""
+    count, size, width = x.shape
+    ridge = np.full(width + intercept, penalty)
+    if intercept:
+        x, ridge[-1] = np.concatenate([x, np.ones((count, size, 1))], axis=2), 0.0
+    at = np.zeros((count, width + intercept))
+    if law == "poisson" and intercept:
+        at[:, -1] = np.log(np.maximum(y.mean(axis=1), 1e-300))
+    found = np.full((count, width + intercept), np.nan)
+    live, scale = np.arange(count), SMALL * size * np.maximum(1.0, np.abs(y).max(axis=1))
+    seen = _seen(x, y, at, ridge, law)
+    for _ in range(STEPS):
+        across = np.swapaxes(x, 1, 2)
+        gradient = (across @ (seen.mean - y)[:, :, None])[:, :, 0] + ridge * at
+        hessian = across @ (x * seen.curve[:, :, None])
+        diagonal = np.einsum("bii->bi", hessian)
+        diagonal += ridge + 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
+        small = np.abs(gradient).max(axis=1) < scale[live]
+        if small.any():
+            settled = np.flatnonzero(small)
+            curved = np.linalg.eigvalsh(hessian[settled])[:, 0] > POOR * diagonal[settled].max(axis=1)
+            found[live[settled[curved]]] = at[settled[curved]]
+        kept = ~small & np.isfinite(gradient).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
+        if not kept.all():
+            live, x, y, at, gradient, hessian = (part[kept] for part in (live, x, y, at, gradient, hessian))
+            seen = Seen(seen.value[kept], seen.mean[kept], seen.curve[kept])
+        if len(live) == 0:
+            break
+        at, seen = _halved(x, y, at, np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0], seen.value, ridge, law)
+    return found
+
+
+class Seen(NamedTuple):
+    """The objective of each block at a point, and mean and curvature of each of its rows."""
+
+    value: Floats
+    mean: Floats
+    curve: Floats
+
+
+def _halved(  # noqa: PLR0917
+    x: Floats, y: Floats, at: Floats, step: Floats, value: Floats, ridge: Floats, law: str
+) -> tuple[Floats, Seen]:
+    """Newton's step, halved until it does not lead uphill."""
+    fresh = at - step
+    seen = _seen(x, y, fresh, ridge, law)
+    for halvings in range(1, 30):
+        up = np.flatnonzero(~(seen.value <= value + 1e-12 * (1 + np.abs(value))))
+        if len(up) == 0:
+            break
+        fresh[up] = at[up] - step[up] / 2**halvings
+        for whole, part in zip(seen, _seen(x[up], y[up], fresh[up], ridge, law), strict=True):
+            whole[up] = part
+    return fresh, seen
+
+
+def _seen(x: Floats, y: Floats, at: Floats, ridge: Floats, law: str) -> Seen:
+    linear = (x @ at[:, :, None])[:, :, 0]
+    if law == "logistic":
+        small = np.exp(-np.abs(linear))
+        whole = 1 + small
+        mean = np.where(linear >= 0, 1.0, small) / whole
+        curve, loss = small / (whole * whole), np.maximum(linear, 0) + np.log(whole)
+    else:
+        mean = loss = np.exp(linear)
+        curve = mean.copy()
+    value = (loss - y * linear).sum(axis=1) + (ridge * at**2).sum(axis=1) / 2
+    return Seen(np.asarray(value), mean, curve)
+
+
+def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Correct) -> Batched | None:
+    """The fast path for a fit, if there is one that gives the same; decided by its type and the table's."""
+    if correct == "jackknife" or not isinstance(blocks_x, np.ndarray) or blocks_x.ndim != 2 or blocks_y is None:
+        return None
+    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biuf":
+        return None
+    found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
+    expected = blocks_x.shape[1] + (found.intercept if found else 0)
+    return found if found is not None and shape.width == expected and shape.kind in ("named", "array") else None
+
+
+def _of_sklearn(fit: SklearnFit) -> Batched | None:
+    if fit.options or fit.attributes != ("coef_", "intercept_"):
+        return None
+    kind, asked = type(fit.estimator), fit.estimator
+    if not kind.__module__.startswith("sklearn.linear_model.") or not asked.fit_intercept:
+        return None
+    settings = asked.get_params()
+    plain = {name: value for name, value in settings.items() if name not in ("copy_X", "n_jobs", "tol", "max_iter")}
+    default = kind().get_params()
+    changed = {name for name, value in plain.items() if not _same(value, default.get(name))}
+    match kind.__name__:
+        case "LinearRegression" if not changed:
+            return Batched("normal", intercept=True)
+        case "LogisticRegression" if changed <= {"C"} and settings["C"] > 0:
+            return Batched("logistic", intercept=True, penalty=1 / settings["C"])
+        case "PoissonRegressor" if changed <= {"alpha"}:
+            return Batched("poisson", intercept=True, penalty_a_row=settings["alpha"])
+        case _:
+            return None
+
+
+def _of_statsmodels(fit: Fit) -> Batched | None:
+    if not isinstance(fit, ModelFit) or fit.formula is not None or fit.options:
+        return None
+    module = getattr(fit.model, "__module__", "")
+    if not module.startswith("statsmodels."):
+        return None
+    laws = {"OLS": "normal", "Logit": "logistic", "Poisson": "poisson"}
+    law = laws.get(fit.name)
+    return None if law is None else Batched(law, intercept=False)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and bool(one == other))

@@ -1,0 +1,141 @@
+"""Blocks of people that do not depend on anybody's data: one person is in one block, whatever the block holds.
+
+Promise
+    [PB1] Under REPLACE, one row a person: blocks are slots of a public shuffle of positions. Replacing a row changes
+          the content of one block; the number of blocks, their sizes and every other block stay bit for bit.
+    [PB2] Under REPLACE with `unit`: the number of people is public, what they hold is not, nor how many rows. Replacing
+          all rows of a person by any rows, of the same person or of another who was not there, has, in law, the effect
+          of changing one block. The shuffle is fresh and is not released.
+    [PB3] Under ADD_OR_REMOVE: a block is a keyed hash of the person, or of the row where a row is a person. Adding or
+          removing one changes the content of one block. The number of blocks is declared, never read off the data.
+Why
+    [PB1] Position i goes to slot s(i), s a permutation drawn without reading data; slot t belongs to a block fixed by
+    t, n and k. Rows keep their order within a block, and carry no label of their place (a frame's index is dropped).
+    [PB2] Let S be the other people and a the one replaced by b. The slots of S + {a} are a uniform bijection: a uniform
+    permutation after any numbering (here by first appearance). Sending every bijection of S + {a} to the one of S + {b}
+    that agrees on S and gives b the slot of a is a bijection between them, so the two laws are mixtures, with equal
+    weights, of pairs that differ in the block of that slot alone: the others hold the same rows in the same order. If
+    every pair is (epsilon, delta)-close so are the mixtures. If the person stays the same and keeps the place of the
+    first row, no coupling is needed. A shuffle that is known would break this, for then a new name may renumber others.
+    [PB3] The hash is a function of the key and the person alone, so everybody else stays. Where a row is a person,
+    equal rows are told apart by counting them, c(1), ..., c(m): to remove one is to remove c(m), as a block lists its
+    rows in the order of their hashes and not in that of the table. BLAKE2b with 128 bits: two different rows share a
+    hash with a chance below n^2 / 2^128.
+Needs
+    unit: everybody has at least one row. A missing name is a name: all rows without one are one person's.
+Source
+    Nissim, Raskhodnikova and Smith 2007, where blocks are by position; hashing under REPLACE would move two blocks.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.blocks.table import Table
+from discreet.errors import BadInput
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.rows import column, key
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A table in blocks: half-block h has the rows from edges[h] to edges[h + 1]; block j is 2j and 2j + 1."""
+
+    table: Table
+    edges: Integers
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(self.edges) // 2
+
+    def bounds(self, block: int) -> tuple[int, int, int]:
+        """Where a block begins, its second half begins, and it ends."""
+        start, middle, stop = self.edges[2 * block : 2 * block + 3]
+        return int(start), int(middle), int(stop)
+
+
+def units(table: Table, neighbours: Neighbours) -> int | None:
+    """How many people there are, where that is public."""
+    if not neighbours.size_is_public:
+        return None
+    count = table.rows if table.people is None else len(np.unique(codes(table.people)))
+    if count == 0:
+        raise BadInput("the data are empty (0 rows); blocks need people")
+    return count
+
+
+def partition(table: Table, blocks: int, neighbours: Neighbours, rng: Randomness) -> Blocks:
+    """The table in blocks of whole people, copied once."""
+    if neighbours is Neighbours.ADD_OR_REMOVE:
+        halves, order = _hashed(table, blocks, rng)  # [PB3]
+    elif table.people is None:
+        halves, order = slot_halves(rng.permutation(table.rows), table.rows, blocks), None  # [PB1]
+    else:
+        people = codes(table.people)
+        count = int(people.max(initial=-1)) + 1
+        halves, order = slot_halves(rng.permutation(count), count, blocks)[people], None  # [PB2]
+    edges = np.concatenate([[0], np.cumsum(np.bincount(halves, minlength=2 * blocks))]).astype(np.int64)
+    return Blocks(table.scattered(halves, edges, order), edges)
+
+
+def slot_halves(slots: Integers, count: int, blocks: int) -> Integers:
+    """The half-block of each slot: blocks of count // k or one more, each in two halves. [PB1]"""
+    size, larger = divmod(count, blocks)
+    long = (size + 1) * larger  # slots in the blocks that have one more
+    safe = max(size, 1)
+    block = np.where(slots < long, slots // (size + 1), larger + (slots - long) // safe)
+    place = np.where(slots < long, slots % (size + 1), (slots - long) % safe)
+    half = place >= np.where(slots < long, size + 2, size + 1) // 2
+    halves: Integers = 2 * block + half
+    return halves
+
+
+def codes(people: Any) -> Integers:
+    """Each row's person as a number, in the order of first appearance. [PB2]"""
+    values = column(people)
+    if values.dtype.kind in "biufUS":
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(len(first))
+        numbered: Integers = rank[inverse]
+        return numbered
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(key(entry), len(known)) for entry in values], dtype=np.int64)
+
+
+def _hashed(table: Table, blocks: int, rng: Randomness) -> tuple[Integers, Integers | None]:
+    """The half-block of each row, and the order of the rows in it where that is not the table's. [PB3]"""
+    secret = rng.below(2**256).to_bytes(32, "little")
+    if table.people is not None:
+        names = [_bytes(key(entry)) for entry in column(table.people)]
+        digests: Sequence[bytes] = [_digest(secret, name) for name in names]
+    else:
+        seen: Counter[bytes] = Counter()
+        digests = []
+        for content in table.contents():
+            once = _digest(secret, content)
+            seen[once] += 1
+            digests.append(_digest(secret, once + seen[once].to_bytes(8, "little")))  # [PB3]
+    words = np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 2)
+    halves: Integers = (words[:, 0] % np.uint64(2 * blocks)).astype(np.int64)
+    if table.people is not None:
+        return halves, None
+    order: Integers = np.lexsort((words[:, 0], words[:, 1], halves)).astype(np.int64)  # [PB3]
+    return halves, order
+
+
+def _digest(secret: bytes, content: bytes) -> bytes:
+    return hashlib.blake2b(content, key=secret, digest_size=16).digest()
+
+
+def _bytes(canonical: Any) -> bytes:
+    return repr(canonical).encode("utf-8", "backslashreplace")

@@ -1,0 +1,296 @@
+"""Other people's code on private rows: a process for each block that shares nothing, cannot speak, and is on time.
+
+Promise
+    [SB1] A block's row depends on nothing but its own rows, its number and the estimator, whatever the estimator does,
+          up to what is not covered. What comes back is at most so many raw float64; anything else is "no estimate".
+    [SB2] Time: each block holds its place for the same number of seconds, however early it ends or dies.
+    [SB3] Where something that this needs is missing, nothing runs and NoSandbox says what it is.
+Why
+    [SB1] A keeper (blocks/jail.py) starts before it is given any row, as an ordinary user, and locks itself into
+    namespaces with a read-only root that holds Python's libraries alone: no data file, no home, no /proc, no /dev/shm.
+    It loads libraries, never the estimator, and never a row. Each block's child is forked from that clean state with a
+    process namespace, an inter-process namespace and an empty temporary folder of its own; it closes all files but
+    two that are its own (the rows, the result), drops all capabilities, and a filter leaves it the system calls for
+    computing: no sockets, shared memory, keyrings, file locks, tracing, signals to others, new processes or programs.
+    So it can write to nothing that another block can read. Only then is the estimator unpacked. The result is a file
+    of its own, of which 8 bytes a number are read after the child is dead; NaN of any payload is "no estimate". Rows
+    of a block are never in the keeper's memory, so no later child finds them there.
+    [SB2] The keeper sleeps until the deadline whatever happens, kills the first process of the child's namespace, which
+    kills the others, and says one byte. [SB3] Every step is tried before "ready", in a trial child where it is its own.
+Needs
+    Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
+    we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
+    Not covered: what blocks can learn of each other through the hardware while they run at one time (caches, memory
+    bandwidth). With workers=1, the default, no two run at once; with more, that many may count as one.
+Source
+    Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
+"""
+
+import json
+import os
+import pickle
+import select
+import site
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.blocks.estimator import Fit, SourceFit
+from discreet.blocks.partition import Blocks
+from discreet.blocks.run import Correct
+from discreet.blocks.shape import Shape
+from discreet.errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+SYSTEM: Final = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/usr/share/zoneinfo",
+)
+START: Final = 60.0  # seconds that a keeper may take to load its libraries
+GRACE: Final = 10.0
+LIBRARIES: Final = ("numpy", "scipy.special")
+HOMES: Final = {"sklearn": "sklearn.linear_model", "statsmodels": "statsmodels.api", "lifelines": "lifelines"}
+
+
+class NoSandbox(BadInput):
+    """This machine lacks what a sandbox needs; nothing ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Limits of each block: `seconds` it always takes, `memory` it may have, and how many run at once."""
+
+    seconds: float = 1.0
+    memory: int = 2 << 30
+    workers: int = 1
+    modules: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.seconds <= 3600 or self.workers < 1 or self.memory < 1 << 28:
+            raise BadInput(
+                f"seconds={self.seconds}, memory={self.memory}, workers={self.workers}; give 0.05 to 3600 seconds, "
+                "256 MB or more, and 1 worker or more"
+            )
+
+    @property
+    def note(self) -> str | None:
+        """What a reader must know."""
+        if self.workers == 1:
+            return None
+        return f"{self.workers} blocks ran at a time: code that watches the hardware could make them one"
+
+    @contextmanager
+    def opened(self, fit: Fit) -> "Iterator[Cells]":
+        """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [SB3]"""
+        packed(fit)  # refused before anything starts
+        with ExitStack() as stack:
+            yield Cells(self, tuple(stack.enter_context(Keeper(self, self._modules(fit))) for _ in range(self.workers)))
+
+    def _modules(self, fit: Fit) -> tuple[str, ...]:
+        inner = getattr(fit, "estimator", None) or getattr(fit, "fitter", None) or getattr(fit, "model", None)
+        home = str(getattr(inner, "__module__", type(inner).__module__)).split(".")[0]
+        return (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *self.modules)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A sandbox at work."""
+
+    box: Sandbox
+    keepers: "tuple[Keeper, ...]"
+
+    def rows(self, fit: Fit, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
+        """One row a block, NaN where there is none. [SB1]"""
+        raw, found = packed(fit), np.full((blocks.count, shape.width), np.nan)
+        todo = iter(range(blocks.count))
+        busy: dict[int, tuple[Keeper, int]] = {}
+        while True:
+            for keeper in self.keepers:
+                if keeper.control.fileno() not in busy and (number := next(todo, None)) is not None:
+                    keeper.begin(_message(raw, shape, blocks, number, correct))
+                    busy[keeper.control.fileno()] = keeper, number
+            if not busy:
+                return found
+            ready, _, _ = select.select(list(busy), [], [], self.box.seconds + GRACE)
+            for fd in ready or list(busy):
+                keeper, number = busy.pop(fd)
+                row = keeper.end(shape.width)
+                if row is not None:
+                    found[number] = row
+                if not keeper.alive:
+                    keeper.restart()
+
+
+def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
+    start, middle, stop = blocks.bounds(number)
+    block = blocks.table.part(start, stop)
+    return pickle.dumps((raw, shape, block, middle - start, number, correct))
+
+
+def packed(fit: Fit) -> bytes:
+    """The estimator as bytes for a cell; functions of this session by value, if cloudpickle is there."""
+    function = getattr(fit, "function", None)
+    local = function is not None and getattr(function, "__module__", "") not in _library_modules()
+    try:
+        if not isinstance(fit, SourceFit) and local:
+            import cloudpickle
+
+            return bytes(cloudpickle.dumps(fit))
+        return pickle.dumps(fit)
+    except Exception:  # noqa: BLE001
+        raise BadInput(
+            "the estimator cannot be sent to another process; put the function into a file and give "
+            "'file.py:function', install cloudpickle, or give trust='own' if you wrote or read it"
+        ) from None
+
+
+def _library_modules() -> set[str]:
+    """Modules that a cell can import: those of installed libraries."""
+    roots = tuple(path for path in _libraries() if "python" in path)
+    found = {
+        name for name, module in list(sys.modules.items()) if str(getattr(module, "__file__", "")).startswith(roots)
+    }
+    return found - {"__main__"}
+
+
+def _libraries() -> list[str]:
+    """Folders with Python's own and installed libraries, and this package: nothing that holds data."""
+    paths = sysconfig.get_paths()
+    own = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    base = os.path.join(sys.base_prefix, "lib")
+    dynamic = os.path.join(sys.base_prefix, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    package = str(Path(__file__).parent.parent)
+    return [*own, dynamic, *([base] if base not in SYSTEM else []), *user, package]
+
+
+class Keeper:
+    """A keeper's process, as seen from outside."""
+
+    def __init__(self, box: Sandbox, modules: tuple[str, ...]) -> None:
+        self._box, self._modules = box, modules
+        self.alive = False
+
+    def __enter__(self) -> "Keeper":
+        self.restart()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it."""
+        if hasattr(self, "control"):
+            self.control.close()
+        if hasattr(self, "process"):
+            self.process.kill()
+            self.process.wait()
+
+    def restart(self) -> None:
+        """A fresh keeper, locked in and ready; or NoSandbox. [SB3]"""
+        self.close()
+        self.control, theirs = socket.socketpair()
+        libraries = [path for path in (*SYSTEM, *_libraries()) if os.path.lexists(path)]
+        below = tuple(f"{path}{os.sep}" for path in libraries)
+        search = [path for path in sys.path if f"{path}{os.sep}".startswith(below)]
+        asked = {
+            "libraries": sorted({real for path in libraries for real in _with_links(path)}),
+            "path": [*dict.fromkeys([*search, str(Path(__file__).parent.parent.parent)])],
+            "modules": self._modules,
+            "memory": self._box.memory,
+            "seconds": self._box.seconds,
+        }
+        program = str(Path(__file__).with_name("jail.py"))
+        with theirs:
+            self.process = subprocess.Popen(  # noqa: S603  our own program
+                [sys.executable, "-I", program, str(theirs.fileno()), json.dumps(asked)],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=dict(_environment()),
+                cwd="/",
+                start_new_session=True,
+            )
+        reason = "a process of its own" if not self._wait(START) else self._said()
+        if reason:
+            self.close()
+            raise NoSandbox(
+                f"this machine cannot make a sandbox: it lacks {reason}. Run where user namespaces and seccomp are "
+                "allowed, or give trust='own' for an estimator that you wrote or read"
+            )
+        self.alive = True
+
+    def _said(self) -> str:
+        raw = self.control.recv(4096)
+        return str(json.loads(raw)) if raw else "a keeper that starts (can the user read Python's libraries?)"
+
+    def _wait(self, seconds: float) -> bool:
+        return bool(select.select([self.control], [], [], seconds)[0])
+
+    def begin(self, message: bytes) -> None:
+        """Hand a block to a new cell."""
+        data, self._result = os.memfd_create("rows"), os.memfd_create("row")
+        try:
+            with os.fdopen(os.dup(data), "wb") as file:
+                file.write(message)
+            os.lseek(data, 0, 0)
+            socket.send_fds(self.control, [b"b"], [data, self._result])
+        except OSError:
+            self.alive = False
+        finally:
+            os.close(data)
+
+    def end(self, width: int) -> Floats | None:
+        """The row, once its time is over; None if there is none. Raw bytes, and only those that were declared. [SB1]"""
+        try:
+            self.alive = self.alive and self._wait(0) and bool(self.control.recv(1))
+            raw = os.pread(self._result, 8 * width + 1, 0) if self.alive else b""
+        except OSError:
+            self.alive, raw = False, b""
+        finally:
+            os.close(self._result)
+        if len(raw) != 8 * width:
+            return None
+        row = np.frombuffer(raw, dtype=np.float64)
+        return row if np.isfinite(row).all() else None  # [SB1]: no payload of a NaN passes
+
+
+def _with_links(path: str) -> Iterator[str]:
+    """A path, and where it leads."""
+    yield path
+    real = os.path.realpath(path)
+    if real != path:
+        yield real
+
+
+def _environment() -> Iterator[tuple[str, str]]:
+    """A clean one: nothing of ours, one thread, one hash seed."""
+    yield from (
+        ("PATH", "/usr/bin:/bin"),
+        ("LANG", "C.UTF-8"),
+        ("HOME", "/room"),
+        ("TMPDIR", "/room"),
+        ("PYTHONHASHSEED", "0"),
+    )
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "NUMBA"):
+        yield f"{name}_NUM_THREADS", "1"
+
+
+def seconds_for(blocks: int, box: Sandbox) -> float:
+    """How long a run takes: always the same. [SB2]"""
+    return -(-blocks // box.workers) * box.seconds

@@ -1,0 +1,122 @@
+"""What a block is cut from: rows, an optional outcome, an optional name of the person; copied once, block by block."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.source import compiled
+from discreet.statistics.rows import column, key, numbers
+
+LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows `x` (an array or a frame), `y` (an array or None) and `people` (a column of names, or None)."""
+
+    x: Any
+    y: Any = None
+    people: Any = None
+
+    @classmethod
+    def of(cls, x: Any, y: Any = None, people: Any = None) -> "Table":
+        """What was handed in, as arrays or frames of equal length. Shapes may be refused, values never are.
+
+        A plain list has no declared type: it is one column of numbers, whatever its entries are. Several columns come
+        as an array or a frame.
+        """
+        if isinstance(x, Table):
+            return x
+        framed = hasattr(x, "iloc") and hasattr(x, "columns")
+        if framed and isinstance(people, str):
+            if people not in x.columns:
+                raise BadInput(f"unit is {people!r}, which is not a column of the table")
+            x, people = x.drop(columns=[people]), x[people]
+        elif isinstance(people, str):
+            raise BadInput(f"unit is {people!r}, but the rows have no named columns; give the column of names itself")
+        rows = x if framed else _array(x)
+        outcome = None if y is None else _array(y)
+        names = None if people is None else column(people)
+        for what, other in (("y", outcome), ("unit", names)):
+            if other is not None and len(other) != len(rows):
+                raise BadInput(f"{what} has another length than the rows; they must be the same")
+        return cls(rows, outcome, names)
+
+    @property
+    def rows(self) -> int:
+        """How many there are; private unless the neighbours say otherwise."""
+        return len(self.x)
+
+    def scattered(self, halves: Integers, edges: Integers, order: Integers | None) -> "Table":
+        """The same rows, half-block after half-block, in the table's order or in the one given: one copy."""
+        place = _places(halves, edges, order)
+        moved = [None if part is None else _scatter(part, place) for part in (self.x, self.y, self.people)]
+        return replace(self, x=moved[0], y=moved[1], people=moved[2])
+
+    def part(self, start: int, stop: int) -> "Table":
+        """Some rows; of a frame without the index, which tells places in the whole table."""
+        x = self.x.iloc[start:stop].reset_index(drop=True) if hasattr(self.x, "iloc") else self.x[start:stop]
+        cut = [None if part is None else part[start:stop] for part in (self.y, self.people)]
+        return Table(x, cut[0], cut[1])
+
+    def contents(self) -> Iterator[bytes]:
+        """Each row, with its outcome, as bytes: equal rows alike."""
+        columns = [self.x[name] for name in self.x.columns] if hasattr(self.x, "columns") else [self.x]
+        parts = [_row_bytes(np.asarray(part)) for part in (*columns, *([] if self.y is None else [self.y]))]
+        for pieces in zip(*parts, strict=True):
+            yield b"\0".join(pieces)
+
+
+def _array(rows: Any) -> npt.NDArray[Any]:
+    if isinstance(rows, np.ndarray) and rows.ndim >= 2:
+        if rows.dtype.kind not in "biuf":
+            raise BadInput(f"the rows are an array of type {rows.dtype.name}; give numbers, or a frame with columns")
+        return np.ascontiguousarray(rows)
+    values = column(rows)
+    return numbers(values) if values.dtype.kind in "biufO" and _all_numbers(rows, values) else values
+
+
+def _all_numbers(rows: Any, values: npt.NDArray[Any]) -> bool:
+    """Whether a column is read as numbers: by its declared type; a plain list has none, and is."""
+    return values.dtype.kind != "O" or isinstance(rows, list | tuple | range)
+
+
+def _row_bytes(part: npt.NDArray[Any]) -> Iterator[bytes]:
+    if part.dtype.kind in "biufUSmM":
+        flat = np.ascontiguousarray(part)
+        return (row.tobytes() for row in flat)
+    return (repr(key(entry)).encode("utf-8", "backslashreplace") for entry in part)
+
+
+def _places(halves: Integers, edges: Integers, order: Integers | None) -> Integers:
+    """Where each row goes."""
+    if order is None and len(halves) >= LARGE and compiled():
+        from discreet.blocks.fast_scatter import places
+
+        found: Integers = places(halves, edges)
+        return found
+    if order is None:
+        few = halves.astype(np.uint16) if len(edges) <= 2**16 else halves
+        order = np.argsort(few, kind="stable")  # a radix sort: linear
+    place = np.empty(len(halves), dtype=np.int64)
+    place[order] = np.arange(len(halves))
+    return place
+
+
+def _scatter(part: Any, place: Integers) -> Any:
+    if hasattr(part, "iloc"):
+        order = np.empty(len(place), dtype=np.int64)
+        order[place] = np.arange(len(place))
+        return part.take(order)
+    if part.dtype.kind in "biuf" and len(place) >= LARGE and part.ndim <= 2 and compiled():
+        from discreet.blocks.fast_scatter import scatter
+
+        return scatter(part, place)
+    moved = np.empty_like(part)
+    moved[place] = part
+    return moved

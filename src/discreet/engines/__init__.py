@@ -1,0 +1,1 @@
+"""Where blocks are worked on. Two methods each: `map` and `fold`."""

@@ -1,0 +1,193 @@
+"""This machine's processors: a few forked processes that work through small tasks, and survive each other.
+
+A task that takes its process down with it (a crash in compiled code, a kill for want of memory) is lost alone: it comes
+back as LOST, and whoever asked decides. Ctrl-C ends all of them before it is passed on. Where there is no fork, or
+workers=0, tasks run here, one after another.
+"""
+
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final
+
+LOST: Final = None  # what a task that died returns
+PATIENCE: Final = 2.0  # seconds after which a run is long enough for a progress bar
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Processes on this machine; `workers` is how many, by default one a processor.
+
+    `limit` is how many seconds a task may take before its process is ended, and the task is LOST.
+    """
+
+    workers: int | None = None
+    progress: bool = True
+    limit: float | None = None
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """function(item) for each item, in order; LOST where a process died."""
+        todo = list(items)
+        count = min(self._count(), len(todo))
+        if count == 0 or not hasattr(os, "fork"):
+            return [function(item) for item in todo]
+        return _forked(function, todo, count, self)
+
+    def fold(self, function: Callable[[Any], Any], combine: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
+        """All the function(part) combined, in order; parts whose process died are left out."""
+        done = [one for one in self.map(function, parts) if one is not LOST]
+        return reduce(combine, done) if done else None
+
+    def _count(self) -> int:
+        if self.workers is not None:
+            return self.workers
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A child, the end to send numbers of items to, the end to read results from, and the item it is at."""
+
+    pid: int
+    orders: int
+    results: int
+    item: int | None = None
+    since: float = 0.0
+
+
+def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, engine: Local) -> list[Any]:
+    results: list[Any] = [LOST] * len(todo)
+    waiting = list(range(len(todo)))[::-1]
+    workers: list[_Worker] = []
+    try:
+        with _bar(len(todo), engine.progress) as advance:
+            while waiting or any(worker.item is not None for worker in workers):
+                while waiting and len(workers) < count:
+                    workers.append(_start(function, todo, workers))
+                for worker in workers:
+                    if worker.item is None and waiting:
+                        worker.item, worker.since = waiting.pop(), time.monotonic()
+                        os.write(worker.orders, struct.pack("<q", worker.item))
+                ready, _, _ = select.select([w.results for w in workers if w.item is not None], [], [], 0.5)
+                for worker in [w for w in workers if w.results in ready]:
+                    assert worker.item is not None
+                    message = _receive(worker.results)
+                    if message is None:
+                        workers.remove(worker)
+                        _end(worker)
+                    else:
+                        results[worker.item] = pickle.loads(message)  # noqa: S301  trusted code: our own child
+                        worker.item = None
+                    advance()
+                late = time.monotonic() - engine.limit if engine.limit is not None else -1.0
+                for worker in [w for w in workers if w.item is not None and w.since < late]:
+                    workers.remove(worker)
+                    _end(worker)
+                    advance()
+    finally:
+        for worker in workers:
+            _end(worker)
+    return results
+
+
+def _start(function: Callable[[Any], Any], todo: Sequence[Any], others: Sequence[_Worker]) -> _Worker:
+    from_parent, orders = os.pipe()
+    results, to_parent = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fork beside threads: the child uses none of theirs
+        pid = os.fork()
+    if pid:
+        os.close(from_parent)
+        os.close(to_parent)
+        return _Worker(pid, orders, results)
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+        for fd in (orders, results, *(end for other in others for end in (other.orders, other.results))):
+            os.close(fd)
+        _work(function, todo, from_parent, to_parent)
+    finally:
+        os._exit(0)
+
+
+def _work(function: Callable[[Any], Any], todo: Sequence[Any], orders: int, results: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    sys.stdout = sys.stderr = open(nothing, "w", closefd=False)  # noqa: SIM115  a notebook's are no descriptors
+    _one_thread()
+    while order := os.read(orders, 8):
+        message = pickle.dumps(function(todo[struct.unpack("<q", order)[0]]))
+        view = memoryview(struct.pack("<q", len(message)) + message)
+        while view:
+            view = view[os.write(results, view) :]
+
+
+def _one_thread() -> None:
+    """One thread a process: the processors are shared out already, and thread pools do not survive a fork."""
+    try:
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
+    except ImportError:
+        pass
+
+
+def _receive(fd: int) -> bytes | None:
+    head = _exactly(fd, 8)
+    return None if head is None else _exactly(fd, struct.unpack("<q", head)[0])
+
+
+def _exactly(fd: int, count: int) -> bytes | None:
+    parts = []
+    while count:
+        part = os.read(fd, min(count, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _end(worker: _Worker) -> None:
+    for fd in (worker.orders, worker.results):
+        os.close(fd)
+    with suppress(ProcessLookupError):
+        os.kill(worker.pid, signal.SIGKILL)
+    os.waitpid(worker.pid, 0)
+
+
+@contextmanager
+def _bar(total: int, wanted: bool) -> Iterator[Callable[[], None]]:
+    """A progress bar on a terminal, once the run has been long."""
+    if not wanted or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    began, done = time.monotonic(), 0
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task("fitting blocks", total=total)
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        if time.monotonic() - began > PATIENCE and not bar.live.is_started:
+            bar.start()
+        bar.update(task, completed=done)
+
+    try:
+        yield advance
+    finally:
+        bar.stop()

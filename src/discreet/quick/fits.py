@@ -1,0 +1,93 @@
+"""Any estimator, on blocks of people."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.blocks.ask import planned
+from discreet.blocks.sandbox import Sandbox
+from discreet.blocks.table import Table
+from discreet.engines.local import Local
+from discreet.promise.exact import Number
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+from discreet.quick.asked import door, relation_of
+
+
+def fit(
+    estimator: Any,
+    X: Any,  # noqa: N803  as scikit-learn calls it
+    y: Any = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    blocks: int | Literal["auto"] = "auto",
+    aggregator: Any = "auto",
+    unit: Any = None,
+    engine: Engine | None = None,
+    names: Any = None,
+    labels: Any = None,
+    attributes: Any = None,
+    formula: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    correct: str | None = "auto",
+    unbiased: bool | None = None,
+    smallest: int | None = None,
+    confidence: float = 0.95,
+    trust: Trust | None = None,
+    sandbox: Sandbox | None = None,
+    seconds: float | None = None,
+    vectorised: bool = True,
+    neighbours: Neighbours | str = "replace",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
+
+    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+    statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
+    returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
+    its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
+    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote.
+    `aggregator` is "mean", "coordinatewise", "median", "vote", or a mechanism whose rows are estimates; `correct` the
+    bias correction within blocks, "half", "jackknife" or None. How it will be done is logged before anything is spent.
+
+    >>> import discreet
+    >>> rows = [float(k % 100) for k in range(20000)]
+    >>> r = discreet.fit(lambda x: float((x > 75).mean()), rows, epsilon=2.0)
+    >>> 0.1 < r.value < 0.4
+    True
+    """
+    table = Table.of(X, y, unit)
+    mechanism = planned(
+        estimator,
+        table,
+        epsilon=epsilon,
+        delta=delta,
+        blocks=blocks,
+        aggregator=aggregator,
+        engine=Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
+        names=names,
+        labels=labels,
+        attributes=attributes,
+        formula=formula,
+        options=options,
+        correct=correct,
+        unbiased=unbiased,
+        smallest=smallest,
+        confidence=confidence,
+        trust=trust,
+        sandbox=sandbox,
+        seconds=seconds,
+        vectorised=vectorised,
+        neighbours=relation_of(neighbours),
+        unit="row" if unit is None else unit if isinstance(unit, str) else "person",
+    )
+    return run_fit(mechanism, table, door(rng))
+
+
+def run_fit(mechanism: SubsampleAggregate, table: Table, rng: Randomness) -> Release[Any]:
+    """Say how it will be done, then do it."""
+    logging.getLogger("discreet").info("%s", mechanism.plan(table))
+    return mechanism.release(table, rng)

@@ -1,0 +1,198 @@
+"""One person is in one block, whatever anybody's data are."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.audit.replay import Recorder
+from discreet.blocks import table as tables
+from discreet.blocks.partition import Blocks, codes, partition, slot_halves, units
+from discreet.blocks.table import Table
+from discreet.errors import BadInput
+from discreet.noise.door import Shuffle
+from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Approximate
+from discreet.promise.neighbours import Neighbours
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+
+
+def contents(blocks: Blocks) -> list[bytes]:
+    """Each block's rows, outcome and place of its second half, bit for bit."""
+    found = []
+    for block in range(blocks.count):
+        start, middle, stop = blocks.bounds(block)
+        part = blocks.table.part(start, stop)
+        found.append(b"|".join([*part.contents(), str(middle - start).encode()]))
+    return found
+
+
+def changed(one: Blocks, other: Blocks) -> int:
+    return sum(a != b for a, b in zip(contents(one), contents(other), strict=True))
+
+
+@pytest.mark.claim("PB1")
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 10**6), st.floats(width=64))
+def test_replacing_a_row_changes_one_block(rows: int, blocks: int, seed: int, odd: float) -> None:
+    x = np.arange(2.0 * rows).reshape(rows, 2)
+    moved = x.copy()
+    moved[seed % rows] = odd
+    left, right = (partition(Table.of(data, data[:, 0]), blocks, REPLACE, Seeded(seed)) for data in (x, moved))
+    assert changed(left, right) <= 1
+    sizes = np.diff(left.edges[::2])
+    assert sizes.max() - sizes.min() <= 1
+    assert np.abs(np.diff(left.edges)[0::2] - np.diff(left.edges)[1::2]).max() <= 1
+    assert sorted(left.table.x[:, 0]) == sorted(x[:, 0])
+
+
+@pytest.mark.claim("PB1")
+@pytest.mark.parametrize(("count", "blocks"), [(1, 1), (7, 3), (10, 10), (101, 7), (5, 8)])
+def test_slots_make_blocks_of_nearly_one_size(count: int, blocks: int) -> None:
+    halves = slot_halves(np.arange(count), count, blocks)
+    assert halves.min() >= 0
+    assert halves.max() < 2 * blocks
+    sizes = np.bincount(halves // 2, minlength=blocks)
+    assert sizes.max() - sizes.min() <= 1
+
+
+class Dealt(Seeded):
+    """A door whose shuffle is given: to try every one."""
+
+    def __init__(self, order: Any) -> None:
+        super().__init__(0)
+        self._order = np.asarray(order, dtype=np.int64)
+
+    def draw(self, request: Any) -> Any:
+        return self._order if isinstance(request, Shuffle) else super().draw(request)
+
+
+@pytest.mark.claim("PB2")
+@pytest.mark.parametrize("stranger", ["a", "m", "zz"])
+def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_law(stranger: str) -> None:
+    """All shuffles of 4 people: the blocks' laws are mixtures of pairs that differ in one block. Exhaustive."""
+    from itertools import permutations
+
+    names = ["k", "b", "k", "p", "t", "b", "p"]
+    rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    # b, with rows 2 and 6, is replaced by a stranger with three rows elsewhere in the table
+    others = [(name, row) for name, row in zip(names, rows, strict=True) if name != "b"]
+    changed_rows = [*others[:3], (stranger, 50.0), *others[3:], (stranger, 60.0), (stranger, 70.0)]
+    left_table = Table.of(rows, people=names)
+    right_table = Table.of([row for _, row in changed_rows], people=[name for name, _ in changed_rows])
+
+    def law(table: Table) -> list[list[bytes]]:
+        return [contents(partition(table, 2, REPLACE, Dealt(order))) for order in permutations(range(4))]
+
+    left, right = law(left_table), law(right_table)
+
+    def without(row: list[bytes], own: tuple[float, ...]) -> tuple[Any, ...]:
+        """The blocks with the replaced person's block blanked."""
+        marks = [np.float64(value).tobytes() for value in own]
+        return tuple(None if any(mark in block for mark in marks) else block for block in row)
+
+    assert sorted(map(str, (without(row, (2.0, 6.0)) for row in left))) == sorted(
+        map(str, (without(row, (50.0, 60.0, 70.0)) for row in right))
+    )
+
+
+@pytest.mark.claim("PB2")
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 12), st.integers(1, 5), st.integers(0, 10**6))
+def test_a_person_whose_rows_change_in_number_changes_one_block(people: int, blocks: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    names = np.concatenate([np.arange(people), generator.integers(people, size=20)])
+    rows = generator.normal(size=len(names))
+    victim = seed % people
+    gone = (names == victim) & (np.arange(len(names)) >= people) & (generator.random(len(names)) < 0.5)
+    other = np.where(names == victim, 99.0, rows)[~gone]
+    left = partition(Table.of(rows, people=names), blocks, REPLACE, Seeded(seed))
+    right = partition(Table.of(other, people=names[~gone]), blocks, REPLACE, Seeded(seed))
+    assert changed(left, right) <= 1
+    for block in range(blocks):  # every person is whole, in one half
+        for half in (0, 1):
+            start, stop = left.edges[2 * block + half], left.edges[2 * block + half + 1]
+            outside = np.concatenate([left.table.people[:start], left.table.people[stop:]])
+            assert not set(left.table.people[start:stop].tolist()) & set(outside.tolist())
+    assert units(Table.of(rows, people=names), REPLACE) == people
+    assert units(Table.of(rows, people=names), ADD) is None
+
+
+@pytest.mark.claim("PB3")
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf")]), max_size=25), st.integers(0, 10**6))
+def test_removing_a_row_changes_one_block(rows: list[float], seed: int) -> None:
+    """With ties: equal rows are told apart by counting, so it matters not which of them goes."""
+    place = seed % (len(rows) + 1)
+    more = [*rows[:place], 1.0, *rows[place:]]
+    left = partition(Table.of(np.array(rows)), 4, ADD, Seeded(seed))
+    right = partition(Table.of(np.array(more)), 4, ADD, Seeded(seed))
+    assert changed(left, right) <= 1
+
+
+@pytest.mark.claim("PB3")
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 9), st.integers(0, 10**6))
+def test_removing_a_person_changes_one_block(people: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    names = np.array([f"p{k}" for k in generator.integers(people, size=30)])
+    rows = pd.DataFrame({"a": generator.normal(size=30), "who": names})
+    fewer = rows[rows["who"] != "p0"]
+    left, right = (partition(Table.of(data, people="who"), 3, ADD, Seeded(seed)) for data in (rows, fewer))
+    assert changed(left, right) <= 1
+    assert "who" not in left.table.x.columns
+
+
+def test_hashing_under_replace_would_move_two_blocks() -> None:
+    """Why positions are used there: a planted mutant."""
+    rows = np.arange(40.0)
+    moved = rows.copy()
+    moved[0] = 1e9
+    most = max(
+        changed(partition(Table.of(rows), 8, ADD, Seeded(seed)), partition(Table.of(moved), 8, ADD, Seeded(seed)))
+        for seed in range(10)
+    )
+    assert most == 2
+
+
+def test_all_draws_are_free() -> None:
+    for relation in Neighbours:
+        recorder = Recorder(Seeded(0))
+        partition(Table.of(np.arange(20.0)), 4, relation, recorder)
+        assert recorder.log
+        assert all(request.loss == Approximate(0, 0) for request, _ in recorder.log)
+
+
+def test_the_compiled_scatter_is_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).normal(size=(3000, 3))
+    table = Table.of(x, x[:, 0], people=np.arange(3000) // 2)
+    plain = partition(table, 50, REPLACE, Seeded(1))
+    monkeypatch.setattr(tables, "LARGE", 10)
+    fast = partition(table, 50, REPLACE, Seeded(1))
+    assert contents(plain) == contents(fast)
+    assert plain.table.people.tolist() == fast.table.people.tolist()
+
+
+def test_names_are_numbered_by_first_appearance() -> None:
+    assert codes(["b", "a", "b", None, float("nan")]).tolist() == [0, 1, 0, 2, 2]
+    assert codes(np.array([5, 3, 5, 9])).tolist() == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: Table.of(np.ones((3, 2)), np.ones(4)), "length"),
+        (lambda: Table.of(np.ones((3, 2)), people="who"), "named columns"),
+        (lambda: Table.of(pd.DataFrame({"a": [1.0]}), people="who"), "not a column"),
+        (lambda: Table.of(np.array([["a", "b"]])), "type"),
+        (lambda: units(Table.of(np.ones((0, 2))), REPLACE), "empty"),
+    ],
+)
+def test_bad_tables(make: Callable[[], object], word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        make()

@@ -1,0 +1,74 @@
+"""Processes on this machine: order, survival, and an end to all of them."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from discreet.engines.local import LOST, Local
+
+
+def children() -> set[str]:
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if entry.read_text().rsplit(")", 1)[1].split()[1] == str(os.getpid()):
+                found.add(entry.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 5])
+def test_results_come_in_order(workers: int) -> None:
+    engine = Local(workers, progress=False)
+    extra = 10
+    assert engine.map(lambda item: item * item + extra, range(23)) == [k * k + 10 for k in range(23)]
+    assert engine.map(lambda item: item, []) == []
+    assert engine.fold(lambda item: item, lambda a, b: a + b, range(10)) == 45
+    assert engine.fold(lambda item: item, lambda a, b: a + b, []) is None
+    assert engine.map(lambda item: b"x" * item, [10**6]) == [b"x" * 10**6]
+
+
+def test_a_task_that_dies_is_lost_alone() -> None:
+    def work(item: int) -> int:
+        if item in (3, 7):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if item == 5:
+            os._exit(0)
+        return item
+
+    done = Local(2, progress=False).map(work, range(12))
+    assert done == [LOST if item in (3, 5, 7) else item for item in range(12)]
+    assert Local(2, progress=False).fold(work, lambda a, b: a + b, range(12)) == 66 - 15
+
+
+def test_a_task_that_never_ends_is_ended() -> None:
+    def work(item: int) -> int:
+        while item == 1:
+            time.sleep(1)
+        return item
+
+    assert Local(2, progress=False, limit=0.5).map(work, range(4)) == [0, LOST, 2, 3]
+
+
+def test_an_interrupt_ends_them_all() -> None:
+    before = children()
+
+    def work(item: int) -> int:
+        if item == 1:
+            os.kill(os.getppid(), signal.SIGINT)
+        time.sleep(0.2)
+        return item
+
+    with pytest.raises(KeyboardInterrupt):
+        Local(2, progress=False).map(work, range(40))
+    assert children() <= before
+
+
+def test_prints_of_a_child_go_nowhere(capfd: pytest.CaptureFixture[str]) -> None:
+    Local(2, progress=False).map(lambda item: print("secret", flush=True) or os.write(2, b"secret"), range(3))
+    shown = capfd.readouterr()
+    assert shown.out == shown.err == ""

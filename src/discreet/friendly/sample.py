@@ -45,10 +45,13 @@ class Places:
         key = rng.below(WORD)
         keys = _mix(np.uint64(key) + np.arange(2 * rows.width, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
         self.rows = rows
-        self.places = np.concatenate([np.empty(0, np.uint64), *(_sums(block, keys) for block in rows.blocks())])
+        self.places, before = np.empty(rows.size, dtype=np.uint64), 0
+        for part in _cached(rows):
+            self.places[before : before + len(part)] = _sums(part, keys)
+            before += len(part)
         ordinals = np.zeros(len(self.places), dtype=np.uint32)
-        for part in range(PARTS):  # equal rows have equal sums, and are in one part
-            low = np.uint64(part * (WORD // PARTS))
+        for number in range(PARTS):  # equal rows have equal sums, and are in one part
+            low = np.uint64(number * (WORD // PARTS))
             members = np.flatnonzero((self.places >= low) & (self.places <= low + np.uint64(WORD // PARTS - 1)))
             ordinals[members] = self._ordinals(members, self.places[members])
         for start in range(0, len(self.places), CACHED):
@@ -145,16 +148,18 @@ def block_means(rows: Rows, number: int, bucket: Integers, order: Integers) -> S
     return Stored((means,), rows.width)
 
 
-def _sums(block: Floats, keys: Words) -> Words:
-    """A sum for each row over the halves of its entries, each times a key."""
-
-    def parts() -> Iterator[Words]:
-        step = max(1, CACHED // block.shape[1])
+def _cached(rows: Rows) -> Iterator[Floats]:
+    """All rows, few at a time."""
+    step = max(1, CACHED // rows.width)
+    for block in rows.blocks():
         for start in range(0, len(block), step):
-            halves = np.ascontiguousarray(block[start : start + step]).view(np.uint32)
-            yield _mix(halves.astype(np.uint64)) @ keys
+            yield block[start : start + step]
 
-    return np.concatenate([np.empty(0, np.uint64), *parts()])
+
+def _sums(rows: Floats, keys: Words) -> Words:
+    """A sum for each row over the halves of its entries, each times a key."""
+    halves = np.ascontiguousarray(rows).view(np.uint32)
+    return np.asarray(_mix(halves.astype(np.uint64)) @ keys)
 
 
 def _mix(words: Words) -> Words:

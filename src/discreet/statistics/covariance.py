@@ -60,6 +60,7 @@ class Covariance:
     `dimension` is the number of columns, `size` the public number of rows: with both the loss lists every draw.
 
     >>> from discreet.noise.seeded import Seeded
+    >>> import numpy as np
     >>> rows = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
     >>> release = Covariance(epsilon=2.0, delta=1e-6).release(rows, Seeded(1))
     >>> release.value.shape, bool(3 < release.value[0, 1] < 5)

@@ -53,6 +53,7 @@ class MultivariateGaussian:
     `dimension` is the number of columns, `size` the public number of rows: with both the loss lists every draw.
 
     >>> from discreet.noise.seeded import Seeded
+    >>> import numpy as np
     >>> rows = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
     >>> release = MultivariateGaussian(epsilon=2.0, delta=1e-6).release(rows, Seeded(1))
     >>> bool(abs(release.value.mean - rows.mean(axis=0)).max() < 0.4)

@@ -7,6 +7,9 @@ Errors are Frobenius norms where the population's covariance is I, medians over 
 
 import argparse
 import math
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
@@ -19,19 +22,22 @@ from discreet.statistics.covariance import Covariance
 CASES = ((5000, 5, 30.0), (5000, 5, 1e6), (20_000, 5, 1e6), (20_000, 10, 1e6))
 
 
-def kernel() -> None:
+PAGE = Path(__file__).parent.parent / "docs" / "measured-covariance.md"
+Row = tuple[str, str, str, str, bool]
+
+
+def kernel() -> Iterator[Row]:
     rows = np.random.default_rng(0).normal(size=(1_000_000, 10))
     frame = Frame.of(np.ones(10), np.eye(10))
     theirs, ours = seconds(5, lambda: np.cov(rows, rowvar=False), lambda: moments(rows, frame, 8.0, "clip"))
-    print(
-        f"exact Gram of 1e6 x 10: np.cov {1e3 * theirs:.0f} ms, ours {1e3 * ours:.0f} ms, {ours / theirs:.2f} (bar 1)"
-    )
+    ratio = ours / theirs
+    yield "exact second moments of 1e6 x 10", "CPU over np.cov", f"{ratio:.2f}", "<= 1", ratio <= 1
     whole = Covariance(1.0, 1e-8)
     (taken,) = seconds(1, lambda: whole.release(rows, Seeded(0)))
-    print(f"whole release of 1e6 x 10: {taken:.2f} s")
+    yield "whole release of 1e6 x 10", "CPU over np.cov", f"{taken / theirs:.1f}", "", True
 
 
-def errors(rows: int, columns: int, condition: float, model: str | None, runs: int) -> None:
+def errors(rows: int, columns: int, condition: float, model: str | None, runs: int) -> Row:
     ours: list[float] = []
     plain: list[float] = []
     for seed in range(runs):
@@ -44,20 +50,25 @@ def errors(rows: int, columns: int, condition: float, model: str | None, runs: i
         for errors_of, estimate in ((ours, found), (plain, np.cov(table.T))):
             errors_of.append(float(np.linalg.norm(back @ estimate @ back.T - np.eye(columns))))
     mine, theirs = float(np.median(ours)), float(np.median(plain))
-    print(
-        f"n={rows} d={columns} condition {condition:g} model {model}: {mine:.3f}, "
-        f"sample {theirs:.3f}, {mine / theirs:.2f}"
-    )
+    name = f"covariance, n={rows}, d={columns}, condition {condition:g}, model {model}"
+    return name, f"error over the sample covariance's, {runs} runs", f"{mine / theirs:.2f}", "", True
+
+
+def study(runs: int) -> None:
+    """Measure, print, write."""
+    lines = ["# Measured: covariances", "", "By `make bench`, epsilon 1, delta 1e-6; a missed bar says so.", ""]
+    lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
+    cases = (errors(*case, model, runs) for case in CASES for model in (None, "gaussian"))
+    for name, figure, seen, bar, ok in chain(kernel(), cases):
+        print(f"{name:<62}{figure:<44}{seen:>8}  {bar:<8}{'ok' if ok else 'MISSED'}", flush=True)
+        lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
+    PAGE.write_text("\n".join(lines) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10)
-    runs = parser.parse_args().runs
-    kernel()
-    for case in CASES:
-        for model in (None, "gaussian"):
-            errors(*case, model, runs)
+    study(parser.parse_args().runs)
 
 
 if __name__ == "__main__":

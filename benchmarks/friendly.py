@@ -201,22 +201,27 @@ def main() -> None:
     parser.add_argument("--only", default="", help="noise, unknown, outliers, coinpress, shapes or speed")
     parser.add_argument("--largest", type=int, default=400_000_000, help="entries of the largest table timed")
     wanted = parser.parse_args()
+    study(wanted.runs, wanted.only, wanted.largest)
+
+
+def study(runs: int, only: str = "", largest: int = 400_000_000) -> None:
+    """All parts, or one; all are written to a page."""
     parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "noise": lambda: noise_rows(wanted.runs),
-        "unknown": lambda: unknown_rows(wanted.runs),
-        "outliers": lambda: outlier_rows(wanted.runs),
-        "coinpress": lambda: coinpress_rows(wanted.runs),
-        "shapes": lambda: shape_rows(wanted.runs),
-        "speed": lambda: speed_rows(wanted.largest),
+        "noise": lambda: noise_rows(runs),
+        "unknown": lambda: unknown_rows(runs),
+        "outliers": lambda: outlier_rows(runs),
+        "coinpress": lambda: coinpress_rows(runs),
+        "shapes": lambda: shape_rows(runs),
+        "speed": lambda: speed_rows(largest),
     }
     lines = ["# Measured: means in any dimension", "", "By `make bench`; a missed bar says so.", ""]
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     for part, rows in parts.items():
-        if wanted.only in ("", part):
+        if only in ("", part):
             for name, figure, seen, limit, ok in rows():
                 print(f"{name:<56}{figure:<48}{seen:>8}  {limit:<10}{'ok' if ok else 'MISSED'}", flush=True)
                 lines.append(f"| {name} | {figure} | {seen} | {limit} | {'ok' if ok else '**missed**'} |")
-    if not wanted.only:
+    if not only:
         PAGE.write_text("\n".join(lines) + "\n")
 
 

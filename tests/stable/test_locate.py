@@ -29,6 +29,7 @@ from discreet.stable.locate import (
     laid_out,
     median_distance,
     middle,
+    some_places,
 )
 from discreet.statistics.rows import numbers
 
@@ -163,3 +164,16 @@ def test_truth_values_are_found_however_many(size: int) -> None:
     ]
     assert sorted(found)[-2] < 3  # one overshoot in 20 would be chance: 1 in 1000 each
     assert min(found) > 0.9
+
+
+@pytest.mark.claim("W3")
+def test_some_places_are_public_distinct_and_in_step_with_no_period() -> None:
+    for size in (1, 100, 299, 300, 1000, 12345):
+        places = np.arange(size)[some_places(size, 100)]
+        assert len(set(places.tolist())) == len(places)
+        assert places.min() >= 0
+        assert places.max() < size
+        assert len(places) == size if size < 200 else 100 <= len(places) <= 200
+    for period in (2, 3, 4, 7, 12, 52):
+        residues = np.bincount(np.arange(2**20)[some_places(2**20, 2**13)] % period, minlength=period)
+        assert residues.min() > 0.9 * residues.mean()

@@ -78,6 +78,7 @@ class Powers:
         """The bounds for many s, in increasing order."""
         if wanted and wanted[-1] <= 4 * len(wanted):  # dense: all at once
             self._grow(wanted[-1])
+            return [(self._low[s], self._low[s] + 5 * s) for s in wanted]
         return [self[s] for s in wanted]
 
 

@@ -17,7 +17,7 @@ from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, compose, safe_exp
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import BITS, Floats, fitting_bits, paid, sensitivity_of
+from discreet.stable.clipped import Floats, fitting_bits, paid, sensitivity_of
 
 STRONGEST: Final = 64  # the largest mu: smaller noise would be too few steps wide
 
@@ -84,16 +84,24 @@ def concentrated(
     if not delta:
         return None
     room = exact(delta)
-    most = slack(1, 2 ** (BITS + 1) // STRONGEST)  # of the strongest noise: that of any other is smaller
+    strongest = min(Fraction(STRONGEST), root_below(2 * exact(rho(epsilon, float(room))) / times * mean))
+    most = _slack(strongest)  # weaker noise has more steps and less of it
     reserve = times * (1 + safe_exp(float(epsilon))) * float(most) * (1 + 1e-9)
     if reserve * 2 >= room:
         return None
     rate = exact(rho(epsilon, float(room) - reserve)) / times  # [W5]
-    mu = min(Fraction(STRONGEST), root_below(2 * rate * mean))
-    steps = 2 ** (fitting_bits(Gaussian(mu)) + 1)
-    last = Gaussian(mu, min(slack(1, int(steps / mu)), most))  # [W5]
+    mu = min(strongest, root_below(2 * rate * mean))
+    off = _slack(mu)
+    if off > most:
+        return None
+    last = Gaussian(mu, off)  # [W5]
     choices = [Choice(root_below(8 * rate * share)) if share else None for share in (centre, scale)]
     return Stages(None, choices[0], choices[1], last)
+
+
+def _slack(mu: Fraction) -> Fraction:
+    """What noise of this mu on a clipped sum under REPLACE falls short of a Gaussian law."""
+    return slack(1, int(2 ** (fitting_bits(Gaussian(mu)) + 1) / mu))
 
 
 def unit_variance(cost: Laplace | Gaussian, size: int, neighbours: Neighbours) -> float:

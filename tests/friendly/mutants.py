@@ -14,7 +14,7 @@ from discreet import audit
 from discreet.friendly.average import Lattice
 from discreet.friendly.core import friend_counts
 from discreet.friendly.grid import UNITS, Apart, Points
-from discreet.friendly.rows import matrix
+from discreet.friendly.matrix import in_one, matrix
 from discreet.friendly.tally import SLACK, margin, noisy_count
 from discreet.friendly.weights import STABILITY, moves_at_most
 from discreet.promise.loss import Approximate, Composed, Gaussian, Loss
@@ -27,7 +27,7 @@ def lectured(mu: int, *faults: str) -> Callable[[Any, Randomness], Any]:
     """Count friends, weigh, test, average."""
 
     def run(rows: Any, rng: Randomness) -> Any:
-        table, half = matrix(rows, 1), Gaussian(mu, SLACK)
+        table, half = in_one(matrix(rows, 1)), Gaussian(mu, SLACK)
         size, others = len(table), max(1, len(table) - 1)
         lattice = Lattice.for_mean(1, Fraction(2 * UNITS, 4 * max(1, size)), mu)
         points = Points.of(table, 1.0, lattice.reach)

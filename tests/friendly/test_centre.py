@@ -182,7 +182,7 @@ def test_a_third_of_the_rows_may_lie_anywhere(relation: Neighbours) -> None:
 
 def test_the_noise_is_what_it_says() -> None:
     """100,000 draws: their deviation is known to 1.1% (4.9 deviations of it)."""
-    rows, seen = np.zeros((60, 2500)), []
+    rows, seen = np.zeros((20, 2500)), []
     for seed in range(40):
         found = find_centre(
             rows,

@@ -1,6 +1,7 @@
 """Pairs and blocks of a private number of rows: one row more changes one of them."""
 
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,56 @@ from discreet.friendly.matrix import Stored, matrix
 from discreet.friendly.sample import Places, block_means
 from discreet.noise.seeded import Seeded
 
+VALUES = (0.0, -0.0, 1.0, np.nan, np.inf, 2.5)
+
 
 def placed(table: Any) -> Counter[Any]:
     found = Places(matrix(table), Seeded(1))
     return Counter(zip(found.places.tolist(), map(bytes, map(np.ndarray.tobytes, table)), strict=True))
 
 
+def listed(rows: Any) -> list[bytes]:
+    return [row.tobytes() for row in rows]
+
+
+@pytest.mark.claim("TP1")
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 2), Fraction(1, 5)])
+def test_a_row_more_is_at_most_one_more_and_nobody_moves(rate: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every key, even where all rows share their sum."""
+    rng = np.random.default_rng(1)
+    for trial in range(300):
+        if trial == 200:
+            monkeypatch.setattr(sample, "_sums", lambda block, keys: np.full(len(block), keys[0] % np.uint64(3)))
+        rows = rng.choice(VALUES, size=(int(rng.integers(0, 12)), 2))
+        place = int(rng.integers(len(rows) + 1))
+        more = np.insert(rows, place, rng.choice(VALUES, size=2), axis=0)
+        few, many = (listed(Places(matrix(table), Seeded(trial)).below(rate)) for table in (rows, more))
+        extra = Counter(many) - Counter(few)
+        assert not Counter(few) - Counter(many)
+        assert extra.total() <= 1
+        for one in extra:
+            places = [at for at, row in enumerate(many) if row == one]
+            assert any(many[:at] + many[at + 1 :] == few for at in places)
+        if not extra:
+            assert many == few
+
+
 def means_of(table: Any, number: int) -> Any:
     found = Places(matrix(table), Seeded(1))
     blocks = block_means(found.rows, number, found.buckets(number), found.order)
     return next(blocks.blocks())
+
+
+@pytest.mark.claim("TP1")
+def test_the_rate_is_kept_and_equal_rows_are_chosen_one_by_one() -> None:
+    """Binomial: 100,000 rows at a rate of 1/10, give or take 475 (5 deviations)."""
+    rng = np.random.default_rng(2)
+    for rows in (rng.normal(size=(100_000, 2)), np.ones((100_000, 2))):
+        assert abs(len(Places(matrix(rows), Seeded(3)).below(Fraction(1, 10))) - 10_000) < 475
+    found = Places(matrix(rng.normal(size=(1000, 1))), Seeded(4))
+    assert sorted(found.order.tolist()) == list(range(1000))
+    assert abs(np.corrcoef(np.arange(1000), found.order)[0, 1]) < 0.16  # 5 deviations
+    assert len(Places(matrix(np.empty((0, 2))), Seeded(5)).below(0.5)) == 0
 
 
 @pytest.mark.claim("TP1")

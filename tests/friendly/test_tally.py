@@ -7,7 +7,7 @@ import pytest
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.friendly.tally import SLACK, check_costs, check_radius, margin, noisy_count, root_below
+from discreet.friendly.tally import SLACK, check_costs, check_radius, margin, noisy_count
 from discreet.noise.lattice import slack
 from discreet.noise.seeded import Seeded
 from discreet.promise.loss import Gaussian
@@ -57,5 +57,3 @@ def test_costs_are_checked() -> None:
         with pytest.raises(BadInput, match="radius"):
             check_radius(radius)
     assert slack(1, 2**22) == SLACK
-    assert root_below(Fraction(1, 16)) == Fraction(1, 4)
-    assert 0 < Fraction(2) - root_below(Fraction(2)) ** 2 < Fraction(1, 2**58)

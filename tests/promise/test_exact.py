@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.promise.exact import exact, float_above, is_number, root_above, show
+from discreet.promise.exact import exact, float_above, is_number, root_above, root_below, show
 
 
 def test_numbers_as_written() -> None:
@@ -31,15 +31,17 @@ def test_float_above_is_the_least(number: Fraction) -> None:
 
 
 @given(st.fractions(min_value=0, max_value=10**12))
-def test_root_above(number: Fraction) -> None:
-    root = root_above(number)
-    assert root**2 >= number
-    assert root == 0 or (root - Fraction(1, 2**60)) ** 2 < number
+def test_roots_are_next_to_the_root_on_their_side(number: Fraction) -> None:
+    above, below, step = root_above(number), root_below(number), Fraction(1, 2**60)
+    assert below**2 <= number <= above**2
+    assert above == 0 or (above - step) ** 2 < number
+    assert (below + step) ** 2 > number
 
 
 def test_perfect_squares_have_exact_roots() -> None:
-    assert root_above(0) == 0
-    assert root_above(Fraction(9, 4)) == Fraction(3, 2)
+    for root in (root_above, root_below):
+        assert root(0) == 0
+        assert root(Fraction(9, 4)) == Fraction(3, 2)
 
 
 @pytest.mark.parametrize("value", [1, -2.5, Fraction(1, 3), np.float64(1), np.int64(3)])

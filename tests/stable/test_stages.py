@@ -1,6 +1,5 @@
 """Budgets in stages: what is handed out is what there was."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +15,7 @@ from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Choice, Gaussian, Laplace, compose
 from discreet.promise.neighbours import Neighbours
 from discreet.stable.clipped import fitting_bits
-from discreet.stable.stages import concentrated, enough, in_stages, root_below
+from discreet.stable.stages import concentrated, enough, in_stages
 from discreet.statistics.gaussian import GaussianMean
 from discreet.statistics.mean import BoundedMean
 
@@ -72,11 +71,7 @@ def test_where_there_is_no_room_for_slack_there_are_no_such_stages() -> None:
     assert concentrated(800.0, 1e-6, **shares) is None
 
 
-def test_enough_and_roots() -> None:
+def test_enough() -> None:
     assert enough(80, 1000, 1.0, Fraction(1, 20), Fraction(1, 5)) == Fraction(80, 1000)
     assert enough(80, 10**6, 1.0, Fraction(1, 20), Fraction(1, 5)) == Fraction(1, 20)
     assert enough(80, 10, 1.0, Fraction(1, 20), Fraction(1, 5)) == Fraction(1, 5)
-    for number in (Fraction(2), Fraction(1, 3), Fraction(4)):
-        root = root_below(number)
-        assert root**2 <= number
-        assert float(root) == pytest.approx(math.sqrt(number))

@@ -65,8 +65,8 @@ def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
 @pytest.mark.claim("MG3")
 @pytest.mark.claim("MG4")
 def test_distributions_are_learnt() -> None:
-    """40 runs: an entry's coverage of 0.95 gives fewer than 28 hits once in 1e7."""
-    mechanism, runs = MultivariateGaussian(1.0, 1e-6), 40
+    """25 runs: an entry's coverage of 0.95 gives fewer than 15 hits once in 1e7."""
+    mechanism, runs = MultivariateGaussian(1.0, 1e-6), 25
     hits, means, far, errors, plain = np.zeros((2, 2)), np.zeros(2), 0, [], []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -84,9 +84,9 @@ def test_distributions_are_learnt() -> None:
         back = np.linalg.inv(turn)
         errors.append(np.linalg.norm(back @ (found.mean - centre)))
         plain.append(np.linalg.norm(back @ (rows.mean(axis=0) - centre)))
-    assert hits.min() >= 28
-    assert means.min() >= 28
-    assert far <= 10  # 2.5 expected at most
+    assert hits.min() >= 15
+    assert means.min() >= 15
+    assert far <= 9  # more than that once in 6e6
     assert np.median(errors) < 1.6 * np.median(plain)
     assert "total variation" in str(release)
     assert release.value.correlation[0, 0] == pytest.approx(1)

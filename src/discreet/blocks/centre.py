@@ -58,10 +58,10 @@ from discreet.stable.located import QUARTILE, freedom
 from discreet.stable.stages import Stages, concentrated, noisy_size, unit_variance
 from discreet.statistics.convolved import ConvolvedSpread
 from discreet.statistics.gaussian import LOCATE, SCALE, public_stages
+from discreet.statistics.rounding import MAX
 
 REACH: Final = 3.5  # the clip, in standard deviations: wide, as there is no inversion
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for how many blocks gave an estimate
-MAX: Final = float(np.finfo(float).max)
 SWAP: Final = Neighbours.REPLACE
 SHARES: Final = (Fraction(12, 100), Fraction(13, 100), Fraction(3, 4))  # of rho: place, scale, mean
 Floats = npt.NDArray[np.float64]

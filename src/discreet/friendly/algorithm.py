@@ -9,9 +9,9 @@ Promise
 Why
     [FA1] Under ADD_OR_REMOVE survivors change by exactly one row ([FC3]), and every two are friends ([FC2]). Under
     REPLACE go from S to the rows in both, to S': by [FC4] each way one row in all, or two in one way and none in the
-    other; all these are subsets of S or of S', so friends. Neither the shuffle nor the key of order.py
-    reads rows: [FO1] and [FO2] of it. Survivors that are not finite are left out, each by itself, which moves nobody
-    else.
+    other; all these are subsets of S or of S', so friends. Given the shuffle or the key rows are in the same order, but
+    for the one: [FO1] of order.py, [TP1] of sample.py. Survivors that are not finite are left out, each by itself,
+    which moves nobody else.
 Needs
     An algorithm that promises for ADD_OR_REMOVE, and reads no number of rows.
 Accuracy
@@ -21,16 +21,15 @@ Source
 """
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from discreet.errors import BadInput
 from discreet.friendly.core import match_core
-from discreet.friendly.order import prioritised
+from discreet.friendly.matrix import matrix, take
 from discreet.friendly.predicate import Predicate
-from discreet.friendly.rows import matrix
+from discreet.friendly.sample import Places
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Loss, Sampled, atoms, for_group
 from discreet.promise.mechanism import Mechanism, Randomness
@@ -69,8 +68,8 @@ class Friendly(Generic[T]):
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """What the algorithm releases from the core."""
         table = matrix(rows, self.columns)
-        order = rng.permutation(len(table)) if self.neighbours.size_is_public else prioritised(table, Fraction(1), rng)
-        ordered = table[order]
+        public = self.neighbours.size_is_public
+        ordered = take(table, rng.permutation(table.size)) if public else Places(table, rng).below(1)  # [FA1]
         core = match_core(self.predicate.strangers(ordered))
         kept = ordered[core.survivors]
         kept = kept[np.isfinite(kept).all(axis=1)]  # [FA1]

@@ -14,8 +14,8 @@ from typing import Final
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
-from discreet.friendly.tally import SLACK, STRONGEST, WEAKEST, root_below
-from discreet.promise.exact import Number, exact, is_number
+from discreet.friendly.tally import SLACK, STRONGEST, WEAKEST
+from discreet.promise.exact import Number, exact, is_number, root_below
 from discreet.promise.guarantee import check_budget
 from discreet.promise.loss import Approximate, Gaussian, Loss, compose
 from discreet.promise.neighbours import Neighbours

@@ -10,8 +10,8 @@ Promise
     [FM3] A radius of 0: the row that is repeated leaves without noise, and `mean` is not spent.
 Why
     Let S survive MatchCore, M pairs dropped, and let primes mark the neighbouring table. By [FC2] survivors are within
-    a radius r of each other, exactly ([FG2]). Given the public shuffle, or the secret key, the rows looked at are
-    neighbours too ([FO1], [FO2]); n is their number.
+    a radius r of each other, exactly ([FG2]). Given the shuffle, or the key, the rows looked at are
+    neighbours too ([FO1] of order.py, [TP1] of sample.py); n is their number.
     [FM1] Let b = min(M, M') and n - 2b >= 3: then the mean of the survivors moves by at most 2r / (n - 2b). By [FC4]
     either S = I + {p} and S' = I + {q} are as many; some t in I is a friend of both, so |p - q| <= 2r, over n - 2b
     rows. Or, say, S = S' + {p, q}; p and q are friends of all of S', so within r of its mean m', and the mean of S, n
@@ -41,16 +41,17 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.core import Core, match_core
 from discreet.friendly.grid import UNITS, Apart, Points, Unlike
-from discreet.friendly.order import prioritised, shuffled
+from discreet.friendly.matrix import Floats, Rows, matrix, take
+from discreet.friendly.order import shuffled
+from discreet.friendly.sample import Places
 from discreet.friendly.shortcut import match_certified, match_line
-from discreet.friendly.tally import SLACK, check_costs, check_radius, margin, noisy_count, root_below
-from discreet.promise.exact import exact
+from discreet.friendly.tally import SLACK, check_costs, check_radius, margin, noisy_count
+from discreet.promise.exact import exact, root_below
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
@@ -61,12 +62,10 @@ MOST: Final = 4096  # rows that are compared with each other
 SHARE: Final = Fraction(1, 10)  # of the rows that must survive by default
 FEW: Final = 10  # that must survive where their number is private
 SIZE: Final = Fraction(1, 16)  # of what `test` pays, for the private number of rows
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
 
 
 def find_centre(
-    rows: Floats,
+    rows: Floats | Rows,
     radius: float,
     *,
     test: Gaussian,
@@ -83,13 +82,13 @@ def find_centre(
     It costs `compose(test, mean, Approximate(0, miss))`; both noises must allow for a slack of SLACK. `least` is how
     many must agree. `certified` skips comparisons that need not be made, see shortcut.py for when that is wise.
     """
-    check_table(rows, radius)
+    table = check_table(rows, radius)
     check_costs(test, mean, miss)
     check_least(least, neighbours)
-    chosen, size = choose_rows(rows, test, neighbours, rng, most)
-    looked, top = rows[chosen], max(1, most if size is None else size)
+    looked, size = choose_rows(table, test, neighbours, rng, most)
+    top = max(1, most if size is None else size)
     units = Fraction((1 if size is None else 2) * UNITS)
-    lattice = Lattice.for_mean(rows.shape[1], units / top, mean.mu)
+    lattice = Lattice.for_mean(table.width, units / top, mean.mu)
     points = Points.of(looked, radius, lattice.reach) if radius else None
     core = match_core(Unlike(looked)) if points is None else _matched(points, certified=certified)
     count = survivors_at_least(core, test, miss, size, rng)
@@ -105,15 +104,15 @@ def find_centre(
 
 
 def choose_rows(
-    rows: Floats, test: Gaussian, neighbours: Neighbours, rng: Randomness, most: int = MOST
-) -> tuple[Places, int | None]:
-    """Which rows are looked at, in order, and how many they are where that is public."""
+    table: Rows, test: Gaussian, neighbours: Neighbours, rng: Randomness, most: int = MOST
+) -> tuple[Floats, int | None]:
+    """The rows that are looked at, in order, and how many they are where that is public."""
     if neighbours.size_is_public:
-        chosen = shuffled(len(rows), most, rng)
-        return chosen, len(chosen)
+        chosen = shuffled(table.size, most, rng)
+        return take(table, chosen), len(chosen)
     cost = Gaussian(exact(test.mu) * root_below(SIZE), exact(test.slack) / 2)  # [FM2]
-    noisy = noisy_count(len(rows), cost, rng)
-    return prioritised(rows, min(Fraction(1), most / max(noisy, Fraction(1))), rng), None
+    noisy = noisy_count(table.size, cost, rng)
+    return Places(table, rng).below(most / max(noisy, Fraction(1))), None
 
 
 def survivors_at_least(core: Core, test: Gaussian, miss: float, size: int | None, rng: Randomness) -> int:
@@ -139,11 +138,15 @@ def check_least(least: object, neighbours: Neighbours) -> None:
         raise BadInput(f"least is {least!r}; give a whole number, {bound} or more: so many rows must agree")
 
 
-def check_table(rows: Floats, radius: object) -> None:
+def check_table(rows: Floats | Rows, radius: object) -> Rows:
     """A table, by its shape alone; the number of rows may be private and is not told."""
     check_radius(radius)
-    if rows.ndim != 2 or not 1 <= rows.shape[1] <= 2**20:
-        raise BadInput(f"the rows have {rows.ndim} dimensions; give a table of one column or more, and at most 2^20")
+    if isinstance(rows, np.ndarray) and rows.ndim != 2:
+        raise BadInput(f"the rows have {rows.ndim} dimensions; give a table of rows and columns")
+    table = matrix(rows)
+    if table.width > 2**20:
+        raise BadInput(f"the rows have {table.width} columns; give at most 2^20")
+    return table
 
 
 def _matched(points: Points, *, certified: bool) -> Core:

@@ -2,12 +2,15 @@
 
 An array is taken as it is. An Arrow table is read batch by batch, each time it is passed over: no copy of the whole is
 made. Blocks (a list or a tuple of two-dimensional arrays) stay blocks. A plain list is a list of rows, each read by
-itself: `width` must then be declared, as no row's own length may decide anything.
+itself: the number of columns must then be declared, as no row's own length may decide anything.
 
 Promise
-    [TM1] Each row becomes `width` floats by a fixed function of that row alone, which never raises: an entry that is no
+    [FR1] Each row becomes `width` floats by a fixed function of that row alone, which never raises: an entry that is no
           number is NaN, and a listed row that is not `width` numbers long is NaN throughout. What is refused is refused
           by declared types and shapes.
+Why
+    [FR1] An array has a type and a shape, which are public but for the number of rows. A list has neither, so each of
+    its entries is turned into `width` numbers by itself, by types that are looked at before anything is converted.
 """
 
 import math
@@ -71,7 +74,7 @@ class Batches:
         return int(self.table.num_rows)
 
     def blocks(self) -> Iterator[Floats]:
-        """Each batch as floats; a null is NaN. [TM1]"""
+        """Each batch as floats; a null is NaN. [FR1]"""
         for batch in self.table.to_batches():
             block = np.empty((batch.num_rows, self.width))
             for place in range(self.width):
@@ -79,17 +82,35 @@ class Batches:
             yield block
 
 
-def matrix(rows: Any, width: int | None = None) -> Rows:
-    """The rows, by their declared type and shape. [TM1]"""
-    found = _read(rows, width)
+def matrix(rows: Any, width: int | None = None, *, declared: str = "columns") -> Rows:
+    """The rows, by their declared type and shape; `declared` is the name under which people give the width. [FR1]"""
+    found = _read(rows, width, declared)
     if width is not None and found.width != width:
-        raise BadInput(f"the data have {found.width} columns, but dimension={width} was declared; declare the same")
+        raise BadInput(f"the data have {found.width} columns, but {declared}={width} was declared; declare the same")
     if found.width < 1:
-        raise BadInput("the data have no columns; a mean needs at least 1")
+        raise BadInput("the data have no columns; at least 1 is needed")
     return found
 
 
-def _read(rows: Any, width: int | None) -> Rows:
+def in_one(rows: Rows) -> Floats:
+    """All rows in one array; without a copy if they are."""
+    parts = list(rows.blocks())
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, rows.width)), *parts])
+
+
+def take(rows: Rows, wanted: Integers) -> Floats:
+    """The rows at these positions."""
+    found, before = np.empty((len(wanted), rows.width)), 0
+    for block in rows.blocks():
+        here = (wanted >= before) & (wanted < before + len(block))
+        found[here] = block[wanted[here] - before]
+        before += len(block)
+    return found
+
+
+def _read(rows: Any, width: int | None, declared: str) -> Rows:
+    if isinstance(rows, Stored | Batches):
+        return rows
     if hasattr(rows, "to_batches") and hasattr(rows, "num_columns"):
         kinds = [str(field.type) for field in rows.schema]
         if not all(kind.startswith(("int", "uint", "float", "double", "half", "bool", "decimal")) for kind in kinds):
@@ -97,15 +118,17 @@ def _read(rows: Any, width: int | None) -> Rows:
         return Batches(rows, int(rows.num_columns))
     if isinstance(rows, np.ma.MaskedArray):
         rows = np.where(np.ma.getmaskarray(rows), np.nan, numbers(np.asarray(rows.data)))
-    elif hasattr(rows, "to_numpy") and hasattr(rows, "columns"):  # a data frame
-        rows = rows.to_numpy()
-    if isinstance(rows, np.ndarray):
-        return Stored((_block(rows),), _block(rows).shape[1])
+    elif hasattr(type(rows), "to_numpy"):  # a data frame or a column of one; Arrow's has a type, and refuses to copy
+        rows = rows.to_numpy(zero_copy_only=False) if hasattr(type(rows), "type") else rows.to_numpy()
+    listed_rows = isinstance(rows, np.ndarray) and rows.dtype.kind == "O" and rows.ndim == 1 and width is not None
+    if isinstance(rows, np.ndarray) and not listed_rows:
+        block = _block(rows)
+        return Stored((block,), block.shape[1])
     if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
         raise BadInput(f"the data are of type {type(rows).__name__}; give an array of rows, a table or blocks of rows")
     listed = rows if isinstance(rows, Sequence) else list(rows)
     if width is None:  # then they must be blocks, whose shapes say
-        return _from_blocks(listed)
+        return _from_blocks(listed, declared)
     block = np.full((len(listed), width), np.nan)
     for place, row in enumerate(listed):
         entries = row_numbers(row, width)
@@ -114,9 +137,11 @@ def _read(rows: Any, width: int | None) -> Rows:
     return Stored((block,), width)
 
 
-def _from_blocks(listed: Sequence[Any]) -> Stored:
+def _from_blocks(listed: Sequence[Any], declared: str) -> Stored:
     if not listed or not all(isinstance(part, np.ndarray) and part.ndim == 2 for part in listed):
-        raise BadInput("the data are a list; give an array, or declare dimension= so that each entry is read as a row")
+        raise BadInput(
+            f"the data are a list, which does not say how many columns it has; give an array, or declare {declared}="
+        )
     parts = tuple(_block(part) for part in listed)
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
@@ -133,7 +158,7 @@ def _block(values: npt.NDArray[Any]) -> Floats:
 
 
 def numbers(values: npt.NDArray[Any]) -> Floats:
-    """An array as floats: by its declared type, entry by entry where that is 'object'. [TM1]"""
+    """An array as floats: by its declared type, entry by entry where that is 'object'. [FR1]"""
     with np.errstate(all="ignore"):
         if values.dtype.kind in "biuf":
             return values.astype(np.float64, copy=False)
@@ -143,15 +168,15 @@ def numbers(values: npt.NDArray[Any]) -> Floats:
 
 
 def number(entry: Any) -> float:
-    """One entry; by type first, as whatever else can be turned into a float might run somebody's code. [TM1]"""
+    """One entry; by type first, as whatever else can be turned into a float might run somebody's code. [FR1]"""
     try:
         return float(entry) if isinstance(entry, float | int | Real | Decimal | np.bool_) else math.nan
-    except Exception:  # noqa: BLE001  [TM1]: whatever an entry is, it does not raise
+    except Exception:  # noqa: BLE001  [FR1]: whatever an entry is, it does not raise
         return math.nan
 
 
 def row_numbers(row: Any, width: int) -> list[float] | None:
-    """A listed row: `width` entries, or, of one column, the entry itself; None for anything else. [TM1]"""
+    """A listed row: `width` entries, or, of one column, the entry itself; None for anything else. [FR1]"""
     if isinstance(row, np.ndarray) and row.dtype.kind in "biufO" and row.ndim == 1:
         row = row.tolist()
     if isinstance(row, list | tuple):

@@ -25,8 +25,8 @@ from discreet.errors import BadInput
 from discreet.friendly.average import Centre, Floats
 from discreet.friendly.budget import Strength, check_promise
 from discreet.friendly.centre import MOST, check_least, find_centre
+from discreet.friendly.matrix import Rows, matrix
 from discreet.friendly.reference import reference_centre
-from discreet.friendly.rows import matrix
 from discreet.friendly.tally import check_radius
 from discreet.friendly.weights import STABILITY, weighted_centre
 from discreet.promise.exact import Number
@@ -95,7 +95,7 @@ class FriendlyMean:
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The noisy mean, or a refusal."""
         table = matrix(rows, self.columns)
-        size = len(table) if self.neighbours.size_is_public else None
+        size = table.size if self.neighbours.size_is_public else None
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
         found = self._centre(table, size, rng)
         shown = {
@@ -112,7 +112,7 @@ class FriendlyMean:
             return replace(blank, refusal=too_few("rows", self.radius))
         return replace(blank, answer=found.point, spread=NoiseBand(found.point, found.deviation))
 
-    def _centre(self, table: Floats, size: int | None, rng: Randomness) -> Centre | None:
+    def _centre(self, table: Rows, size: int | None, rng: Randomness) -> Centre | None:
         strength = Strength.of(self.epsilon, self.delta)
         looked = size if size is None or self.method == "reference" else min(size, self.most)
         each = STABILITY if self.method == "weights" else 2

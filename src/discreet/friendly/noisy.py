@@ -15,14 +15,14 @@ import numpy as np
 
 from discreet.friendly.matrix import Floats, Integers
 from discreet.noise.lattice import ROOM
-from discreet.promise.exact import Number, exact, root_above
+from discreet.promise.exact import Number, exact, root_above, root_below
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
 
 FINE: Final = 36
 
 
-def blurred(values: Integers | int, *, square: int, cost: Gaussian, rng: Randomness) -> tuple[Floats, float]:
+def blurred(values: Integers, *, square: int, cost: Gaussian, rng: Randomness) -> tuple[Floats, float]:
     """The values plus noise, and its standard deviation; `square` is the square of the L2 sensitivity. [TN1]"""
     move = root_above(square)
     shift = max(0, FINE - math.floor(math.log2(float(move / exact(cost.mu)))))
@@ -30,11 +30,6 @@ def blurred(values: Integers | int, *, square: int, cost: Gaussian, rng: Randomn
     whole = np.clip(np.asarray(values, dtype=np.int64), -room, room) << shift  # [TN1]
     noisy: Any = rng.blur(whole, sensitivity=move * 2**shift, cost=cost)
     return np.asarray(noisy, dtype=np.float64) / 2.0**shift, float(move / exact(cost.mu))
-
-
-def count(number: int, *, cost: Gaussian, rng: Randomness) -> float:
-    """A count, which one row moves by at most 1, plus noise."""
-    return float(blurred(number, square=1, cost=cost, rng=rng)[0])
 
 
 def shares(mu: Number, parts: Mapping[str, float], slack: Number) -> dict[str, Gaussian]:
@@ -48,9 +43,3 @@ def shares(mu: Number, parts: Mapping[str, float], slack: Number) -> dict[str, G
 def part(cost: Gaussian, times: int) -> Gaussian:
     """What each of several draws may cost that together cost this. [TN2]"""
     return Gaussian(root_below(exact(cost.mu) ** 2 / times), cost.slack)
-
-
-def root_below(number: Fraction) -> Fraction:
-    """A rational just below the square root, by 2^-60 of it or less."""
-    scale = max(0, 60 - math.floor(math.log2(number)) // 2) if number > 0 else 60
-    return Fraction(math.isqrt(math.floor(number * 4**scale)), 2**scale)

@@ -38,7 +38,8 @@ from typing import Final
 import numpy as np
 
 from discreet.friendly.matrix import Floats, Rows
-from discreet.friendly.noisy import blurred, count, part
+from discreet.friendly.noisy import blurred, part
+from discreet.friendly.tally import noisy_count
 from discreet.friendly.taper import cells
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
@@ -123,7 +124,7 @@ def radius_quantiles(
     radii = widest * 2.0 ** (-np.arange(CELLS - 1, -1, -1) / octave)
     within = np.cumsum(cells(rows.blocks(), centre, radii))[:-1]
     each = part(cost, comparisons(middle))
-    held = count(int(within[-1]), cost=each, rng=rng)  # [TR2]
+    held = float(noisy_count(int(within[-1]), each, rng))  # [TR2]
 
     def search(enough: Callable[[int], bool]) -> float:
         low, high = 0, CELLS - 1
@@ -132,8 +133,8 @@ def radius_quantiles(
             low, high = (low, place) if enough(place) else (min(place + 1, high), high)
         return float(radii[high])
 
-    far = search(lambda place: count(int(within[-1] - within[place]), cost=each, rng=rng) <= few)  # [TR2]
-    half = search(lambda place: count(int(within[place]), cost=each, rng=rng) >= held / 2) if middle else None  # [TR2]
+    far = search(lambda place: noisy_count(int(within[-1] - within[place]), each, rng) <= few)  # [TR2]
+    half = search(lambda place: noisy_count(int(within[place]), each, rng) >= held / 2) if middle else None  # [TR2]
     return Found(far, held, half)
 
 

@@ -23,24 +23,21 @@ Source
 from fractions import Fraction
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from discreet.errors import BadInput
 from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.centre import check_table, fewest, survivors_at_least
 from discreet.friendly.core import match_core
 from discreet.friendly.grid import UNITS, Apart, Points
+from discreet.friendly.matrix import Floats, Rows, take
 from discreet.friendly.tally import check_costs
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
 
 REFERENCES: Final = 1024
-Floats = npt.NDArray[np.float64]
 
 
 def reference_centre(
-    rows: Floats,
+    rows: Floats | Rows,
     radius: float,
     *,
     test: Gaussian,
@@ -51,13 +48,13 @@ def reference_centre(
     references: int = REFERENCES,
 ) -> Centre | None:
     """The noisy mean of all rows that agree with the references; None if too few do. REPLACE only. [FF1]"""
-    check_table(rows, radius)
+    table = check_table(rows, radius)
     check_costs(test, mean, miss)
     if not radius:
         raise BadInput("the radius is 0; references need a positive one; use method='match'")
-    size, units = len(rows), Fraction(4 * UNITS)  # [FF1]
-    lattice = Lattice.for_mean(rows.shape[1], units / max(1, size), mean.mu)
-    points = Points.of(rows[rng.permutation(size)], radius, lattice.reach)
+    size, units = table.size, Fraction(4 * UNITS)  # [FF1]
+    lattice = Lattice.for_mean(table.width, units / max(1, size), mean.mu)
+    points = Points.of(take(table, rng.permutation(size)), radius, lattice.reach)
     core = match_core(Apart(points), min(references, size))
     count = survivors_at_least(core, test, miss, size, rng)
     if count < fewest(least, size) or min(references, size) < (size - count) + 3:  # [FF1]: m >= 2B + 3

@@ -51,14 +51,15 @@ from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
 from discreet.friendly import plan
 from discreet.friendly.centre import MOST, SLACK, Centre, find_centre
-from discreet.friendly.matrix import Floats, Rows, matrix
-from discreet.friendly.noisy import blurred, count, root_below, shares
+from discreet.friendly.matrix import Floats, Rows, matrix, take
+from discreet.friendly.noisy import blurred, shares
 from discreet.friendly.order import shuffled
 from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
-from discreet.friendly.sample import Places, block_means, take
+from discreet.friendly.sample import Places, block_means
 from discreet.friendly.spread import VectorSpread
+from discreet.friendly.tally import noisy_count
 from discreet.friendly.taper import WIDEST, TaperSum, reach
-from discreet.promise.exact import Number, exact, is_number, show
+from discreet.promise.exact import Number, exact, is_number, root_below, show
 from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
@@ -146,7 +147,7 @@ class RefinedMean:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The estimate with its intervals, or a refusal."""
-        data = matrix(rows, self.dimension)
+        data = matrix(rows, self.dimension, declared="dimension")
         if data.width > WIDEST:
             raise BadInput(f"the data have {data.width} columns; up to {WIDEST} can be averaged")
         size = data.size if self.neighbours.size_is_public else None
@@ -172,7 +173,7 @@ class _Run:
         self.shown["rows"] = size
         if size is None:
             cost = shares(self.mu, {"count": plan.COUNT, "rest": 1 - plan.COUNT}, self.asked.slack)
-            self.seen = max(2, round(count(self.data.size, cost=cost["count"], rng=self.rng)))  # [TA2]
+            self.seen = max(2, round(noisy_count(self.data.size, cost["count"], self.rng)))  # [TA2]
             self.count_error = 1 / float(cost["count"].mu)
             self.mu = exact(cost["rest"].mu)
         else:

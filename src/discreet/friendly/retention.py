@@ -39,8 +39,8 @@ from discreet.accounting.compose import pure
 from discreet.errors import BadInput
 from discreet.friendly.algorithm import check_algorithm
 from discreet.friendly.core import friend_counts
+from discreet.friendly.matrix import in_one, matrix
 from discreet.friendly.predicate import Predicate
-from discreet.friendly.rows import matrix
 from discreet.friendly.weights import STABILITY, Wholes, weight_units
 from discreet.promise.exact import exact, float_above
 from discreet.promise.guarantee import Guarantee
@@ -87,7 +87,7 @@ class Retained(Generic[T]):
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """What the algorithm releases from the rows that were kept."""
-        table = matrix(rows, self.columns)
+        table = in_one(matrix(rows, self.columns))
         units, whole = self.chances(table)
         kept = [place for place, unit in enumerate(units.tolist()) if rng.below(whole) < unit]  # [FQ1]
         inner = self.algorithm.release(table[kept, 0] if table.shape[1] == 1 else table[kept], rng)

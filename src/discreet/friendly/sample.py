@@ -1,57 +1,71 @@
-"""Rows put together by chance: pairs and blocks where the number of rows is private.
+"""Rows put together by chance where their number is private: samples, pairs and blocks.
 
 Promise
-    [TP1] ADD_OR_REMOVE: each row has a place, a whole number that depends on a public key, on its own bits, and on how
-          many rows equal to it there are; one row more adds one (row, place) to the multiset of all, and changes no
-          other. The rows below a public bound, the first two of each bucket of places, and each bucket's rows change
-          accordingly: by one row more or less; one pair, which is new, gone or another; one bucket.
+    [TP1] ADD_OR_REMOVE: each row has a place, a whole number that depends on a key, whatever it is, on its own bits,
+          and on how many rows equal to it there are; one row more adds one (row, place) to the multiset of all, and
+          changes no other. The rows below a released bound, the first two of each bucket of places, and each bucket's
+          rows change accordingly: by one row at most, the others in the same order; one pair, which is new, gone or
+          another; one bucket.
 Why
-    [TP1] The place is a mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in
-    the order in which they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further
-    one adds the ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows
-    are handed on in the order of their places, and where two share one, of their bits: not in that of the table, in
-    which an equal row put in before would make another of them the first.
+    [TP1] A row's position in the table tells how many came before it, so chance must stick to the row. The place is a
+    mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in the order in which
+    they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further one adds the ordinal
+    k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are handed on in the
+    order of their places, and where two share one, of their bits: not in that of the table, in which an equal row put
+    in before would make another of them the first. None of it relies on the mix being a good one.
 Needs
     Nothing: rows that are rare among equals are picked as any others.
+Accuracy
+    Rows are chosen independently, each with the same probability, up to the quality of the mix.
+Source
+    The finaliser of SplitMix64: Steele, Lea and Flood 2014.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.friendly.matrix import Floats, Integers, Rows, Stored
+from discreet.friendly.matrix import Floats, Integers, Rows, Stored, take
 from discreet.promise.mechanism import Randomness
 
 CACHED: Final = 1 << 15
+PARTS: Final = 16  # in which rows are sorted to find equal ones, to save memory
+WORD: Final = 2**64
 Words = npt.NDArray[np.uint64]
 
 
-def take(rows: Rows, wanted: Integers) -> Floats:
-    """The rows at these positions."""
-    found, before = np.empty((len(wanted), rows.width)), 0
-    for block in rows.blocks():
-        here = (wanted >= before) & (wanted < before + len(block))
-        found[here] = block[wanted[here] - before]
-        before += len(block)
-    return found
-
-
 class Places:
-    """Each row's place under a public key. [TP1]"""
+    """Each row's place under a key. [TP1]"""
 
     def __init__(self, rows: Rows, rng: Randomness) -> None:
-        key = rng.below(2**64)
+        key = rng.below(WORD)
         keys = _mix(np.uint64(key) + np.arange(2 * rows.width, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
         self.rows = rows
-        bare = np.concatenate([np.empty(0, np.uint64), *(_sums(block, keys) for block in rows.blocks())])
-        self.places = _mix(bare + self._ordinals(bare) * np.uint64(0xD1342543DE82EF95))  # [TP1]
-        self.order = self._by_place()
+        self.places, before = np.empty(rows.size, dtype=np.uint64), 0
+        for part in _cached(rows):
+            self.places[before : before + len(part)] = _sums(part, keys)
+            before += len(part)
+        ordinals = np.zeros(len(self.places), dtype=np.uint32)
+        for number in range(PARTS):  # equal rows have equal sums, and are in one part
+            low = np.uint64(number * (WORD // PARTS))
+            members = np.flatnonzero((self.places >= low) & (self.places <= low + np.uint64(WORD // PARTS - 1)))
+            ordinals[members] = self._ordinals(members, self.places[members])
+        for start in range(0, len(self.places), CACHED):
+            here = slice(start, start + CACHED)
+            self.places[here] = _mix(self.places[here] + ordinals[here] * np.uint64(0xD1342543DE82EF95))  # [TP1]
 
-    def _by_place(self) -> Integers:
-        """All rows in the order of their places, then of their bits. [TP1]"""
-        order = np.argsort(self.places, kind="stable")
+    @cached_property
+    def order(self) -> Integers:
+        """The positions of all rows in the order of their places. [TP1]"""
+        return self._by_place(np.arange(len(self.places)))
+
+    def _by_place(self, positions: Integers) -> Integers:
+        """Positions in the order of places, then of the rows' bits. [TP1]"""
+        order = positions[np.argsort(self.places[positions], kind="stable")]
         ranked = self.places[order]
         tied = np.flatnonzero(ranked[1:] == ranked[:-1])
         for start in tied[np.append(True, np.diff(tied) > 1)[: len(tied)]].tolist():
@@ -61,38 +75,39 @@ class Places:
             order[start:stop] = members[sorted(range(len(bits)), key=bits.__getitem__)]
         return order
 
-    def _ordinals(self, bare: Words) -> Words:
-        """For each row how many equal ones stand before it."""
-        order = np.argsort(bare, kind="stable")
-        ranked, ordinal = bare[order], np.zeros(len(bare), dtype=np.uint64)
-        starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(bare) else np.empty(0, int)
-        lengths = np.diff(np.append(starts, len(bare)))
-        ordinal[order] = (np.arange(len(bare)) - np.repeat(starts, lengths)).astype(np.uint64)
-        for start in starts[self._mixed(order, ranked, starts)].tolist():  # equal sums of different rows
-            members = order[start : start + int(lengths[np.searchsorted(starts, start)])]
-            tally: dict[bytes, int] = {}
-            for member, row in zip(members.tolist(), take(self.rows, members), strict=True):
+    def _ordinals(self, members: Integers, sums: Words) -> Integers:
+        """For each of these rows how many equal ones stand before it."""
+        order = np.argsort(sums, kind="stable")
+        same = np.concatenate([[False], sums[order[1:]] == sums[order[:-1]]])[: len(order)]
+        ordinal, second = np.zeros(len(members), dtype=np.int64), np.flatnonzero(same)
+        if not len(second):
+            return ordinal
+        starts = np.flatnonzero(~same)
+        lengths = np.diff(np.append(starts, len(order)))
+        ordinal[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+        mixed = np.unique(np.searchsorted(starts, self._differ(members[order], second), side="right") - 1)
+        for start, length in zip(starts[mixed].tolist(), lengths[mixed].tolist(), strict=True):
+            tally: dict[bytes, int] = {}  # different rows of equal sums
+            run = order[start : start + length]
+            for place, row in zip(run.tolist(), take(self.rows, members[run]), strict=True):
                 bits = row.tobytes()
-                ordinal[member] = tally[bits] = tally.get(bits, -1) + 1
+                ordinal[place] = tally[bits] = tally.get(bits, -1) + 1
         return ordinal
 
-    def _mixed(self, order: Integers, ranked: Words, starts: Integers) -> npt.NDArray[np.bool_]:
-        """Which runs of equal sums hold rows that differ in a bit."""
-        mixed = np.zeros(len(starts), dtype=np.bool_)
-        second = np.flatnonzero(ranked[1:] == ranked[:-1]) + 1
-        step = max(1, CACHED // self.rows.width)
+    def _differ(self, ranked: Integers, second: Integers) -> Integers:
+        """Where a row differs in a bit from the one ranked before it."""
+        found, step = [], max(1, CACHED // self.rows.width)
         for at in range(0, len(second), step):
             here = second[at : at + step]
-            one, other = take(self.rows, order[here]), take(self.rows, order[here - 1])
-            differ = (one.view(np.uint64) != other.view(np.uint64)).any(axis=1)
-            mixed[np.searchsorted(starts, here[differ], side="right") - 1] = True
-        return mixed
+            one, other = take(self.rows, ranked[here]), take(self.rows, ranked[here - 1])
+            found.append(here[(one.view(np.uint64) != other.view(np.uint64)).any(axis=1)])
+        return np.concatenate(found)
 
-    def below(self, rate: float) -> Floats:
+    def below(self, rate: float | Fraction) -> Floats:
         """The rows of a share of all places, in the order of their places. [TP1]"""
-        ranked = self.places[self.order]
-        many = len(ranked) if rate >= 1 else int(np.searchsorted(ranked, np.uint64(int(rate * 2.0**64))))
-        return take(self.rows, self.order[:many])
+        bound = int(Fraction(rate) * WORD)
+        chosen = np.arange(len(self.places)) if bound >= WORD else np.flatnonzero(self.places < np.uint64(bound))
+        return take(self.rows, self._by_place(chosen))
 
     def buckets(self, number: int, share: float = 1.0) -> Integers:
         """The bucket of each row, in the order of places: `number` equal buckets of a share of all places. [TP1]"""
@@ -133,16 +148,18 @@ def block_means(rows: Rows, number: int, bucket: Integers, order: Integers) -> S
     return Stored((means,), rows.width)
 
 
-def _sums(block: Floats, keys: Words) -> Words:
-    """A sum for each row over the halves of its entries, each times a key."""
-
-    def parts() -> Iterator[Words]:
-        step = max(1, CACHED // block.shape[1])
+def _cached(rows: Rows) -> Iterator[Floats]:
+    """All rows, few at a time."""
+    step = max(1, CACHED // rows.width)
+    for block in rows.blocks():
         for start in range(0, len(block), step):
-            halves = np.ascontiguousarray(block[start : start + step]).view(np.uint32)
-            yield _mix(halves.astype(np.uint64)) @ keys
+            yield block[start : start + step]
 
-    return np.concatenate([np.empty(0, np.uint64), *parts()])
+
+def _sums(rows: Floats, keys: Words) -> Words:
+    """A sum for each row over the halves of its entries, each times a key."""
+    halves = np.ascontiguousarray(rows).view(np.uint32)
+    return np.asarray(_mix(halves.astype(np.uint64)) @ keys)
 
 
 def _mix(words: Words) -> Words:

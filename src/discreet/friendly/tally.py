@@ -68,8 +68,3 @@ def check_radius(radius: object) -> None:
     """Zero, or a positive number whose units are numbers."""
     if not is_number(radius) or not (radius == 0 or 1e-290 < radius < 1e290):  # type: ignore[operator]
         raise BadInput(f"the radius is {radius!r}; give 0 or a positive number between 1e-290 and 1e290")
-
-
-def root_below(number: Fraction) -> Fraction:
-    """A rational just below the square root."""
-    return Fraction(math.isqrt(math.floor(number * 4**60)), 2**60)

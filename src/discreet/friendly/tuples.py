@@ -38,8 +38,8 @@ from discreet.friendly.budget import Strength, check_promise
 from discreet.friendly.centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
 from discreet.friendly.core import match_core
 from discreet.friendly.grid import FARTHEST, UNITS, Apart, Points, far_apart
+from discreet.friendly.matrix import Rows, matrix
 from discreet.friendly.mean import NoiseBand, too_few
-from discreet.friendly.rows import matrix
 from discreet.friendly.tally import check_costs, check_radius
 from discreet.promise.exact import Number, root_above
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -130,7 +130,7 @@ def aligned(kept: Steps) -> Steps:
 
 
 def find_tuple(
-    rows: Floats,
+    rows: Floats | Rows,
     radius: float,
     k: int,
     *,
@@ -143,20 +143,20 @@ def find_tuple(
     most: int = MOST,
 ) -> Centre | None:
     """The noisy mean of tuples that agree, k x d, sorted; None if too few do. Costs as `find_centre`. [FT2]"""
-    check_table(rows, radius)
+    table = check_table(rows, radius)
     check_costs(test, mean, miss)
     check_least(least, neighbours)
-    chosen, size = choose_rows(rows, test, neighbours, rng, most)
+    looked, size = choose_rows(table, test, neighbours, rng, most)
     top = max(1, most if size is None else size)
     units = (1 if size is None else 2) * UNITS * root_above(k)  # [FT2]
-    lattice = Lattice.for_mean(rows.shape[1], units / top, mean.mu)
-    tuples = tuples_of(rows[chosen], radius, k, lattice.reach)
+    lattice = Lattice.for_mean(table.width, units / top, mean.mu)
+    tuples = tuples_of(looked, radius, k, lattice.reach)
     core = match_core(TuplesApart(tuples))
     count = survivors_at_least(core, test, miss, size, rng)
     if count < fewest(least, size):
         return None
     kept = aligned(tuples.steps[core.survivors[tuples.valid[core.survivors]]])
-    average = lattice.mean(kept.reshape(len(kept), rows.shape[1]))
+    average = lattice.mean(kept.reshape(len(kept), table.width))
     found = lattice.blurred(average, Fraction(units) / min(count, top), radius=radius, cost=mean, rng=rng)
     points = found.point.reshape(k, -1)
     return Centre(points[np.lexsort(points.T[::-1])], found.deviation, count)  # [FT2]
@@ -207,7 +207,7 @@ class TupleCore:
         if isinstance(rows, np.ndarray) and rows.ndim == 3:
             rows = rows.reshape(len(rows), rows.shape[1] * rows.shape[2])
         table = matrix(rows, self.columns)
-        size = len(table) if self.neighbours.size_is_public else None
+        size = table.size if self.neighbours.size_is_public else None
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
         strength = Strength.of(self.epsilon, self.delta)
         looked = None if size is None else min(size, MOST)

@@ -48,16 +48,15 @@ from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.centre import MOST, check_table
 from discreet.friendly.core import Strangers, friend_counts
 from discreet.friendly.grid import UNITS, Apart, Points
+from discreet.friendly.matrix import Floats, Rows, in_one, matrix, take
 from discreet.friendly.order import shuffled
 from discreet.friendly.predicate import Predicate
-from discreet.friendly.rows import matrix
 from discreet.friendly.tally import check_costs, margin, noisy_count
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
 
 STABILITY: Final = 3  # [FW3]
 LEAST: Final = 5  # [FW5]
-Floats = npt.NDArray[np.float64]
 Wholes = npt.NDArray[np.int64]
 
 
@@ -70,7 +69,7 @@ def friendly_weights(rows: Any, predicate: Predicate, *, columns: int | None = N
     >>> friendly_weights([0.0, 0.5, 1.0, 9.0], Within(1.0), columns=1).round(3).tolist()
     [0.333, 0.333, 0.333, 0.0]
     """
-    table = matrix(rows, columns)
+    table = in_one(matrix(rows, columns))
     return weight_units(predicate.strangers(table)) / max(1, len(table) - 1)
 
 
@@ -87,16 +86,23 @@ def moves_at_most(weight: Fraction, size: int) -> Fraction:
 
 
 def weighted_centre(
-    rows: Floats, radius: float, *, test: Gaussian, mean: Gaussian, miss: float, rng: Randomness, most: int = MOST
+    rows: Floats | Rows,
+    radius: float,
+    *,
+    test: Gaussian,
+    mean: Gaussian,
+    miss: float,
+    rng: Randomness,
+    most: int = MOST,
 ) -> Centre | None:
     """The noisy mean of at most `most` rows, weighted by friends; None if too few agree. REPLACE only. [FW5]"""
-    check_table(rows, radius)
+    table = check_table(rows, radius)
     check_costs(test, mean, miss)
     if not radius:
         raise BadInput("the radius is 0; weights need a positive one; use method='match'")
-    looked = rows[shuffled(len(rows), most, rng)]
+    looked = take(table, shuffled(table.size, most, rng))
     size = len(looked)
-    lattice = Lattice.for_mean(rows.shape[1], Fraction(2 * UNITS, max(1, size)), mean.mu)
+    lattice = Lattice.for_mean(table.width, Fraction(2 * UNITS, max(1, size)), mean.mu)
     points = Points.of(looked, radius, lattice.reach)
     units = weight_units(Apart(points))
     others = max(1, size - 1)

@@ -48,6 +48,15 @@ def root_above(number: Number, bits: int = 60) -> Fraction:
     return Fraction(floor if floor * floor == square else floor + 1, 2**bits)
 
 
+def root_below(number: Number, bits: int = 60) -> Fraction:
+    """A rational just below the square root of `number`, within 2**-bits of it.
+
+    >>> 2 - 1e-15 < root_below(2) ** 2 < 2
+    True
+    """
+    return Fraction(math.isqrt(math.floor(exact(number) * 4**bits)), 2**bits)
+
+
 def show(number: Number) -> str:
     """A number for people: at most six significant digits, no trailing noise."""
     return f"{float(number):.6g}"

@@ -13,7 +13,7 @@ from typing import Final
 
 from discreet.accounting.calibrate import rho
 from discreet.noise.lattice import slack
-from discreet.promise.exact import Number, exact
+from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, compose, safe_exp
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
@@ -97,11 +97,6 @@ def concentrated(
     last = Gaussian(mu, off)  # [W5]
     choices = [Choice(root_below(8 * rate * share)) if share else None for share in (centre, scale)]
     return Stages(None, choices[0], choices[1], last)
-
-
-def root_below(number: Fraction) -> Fraction:
-    """A rational just below the square root."""
-    return Fraction(math.isqrt(math.floor(number * 4**60)), 2**60)
 
 
 def _slack(mu: Fraction) -> Fraction:

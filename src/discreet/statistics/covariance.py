@@ -34,10 +34,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-import numpy as np
-
 from discreet.errors import BadInput
-from discreet.friendly.matrix import Rows, matrix
+from discreet.friendly.matrix import Rows, in_one, matrix
 from discreet.promise.exact import Number, show
 from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Loss
@@ -62,6 +60,7 @@ class Covariance:
     `dimension` is the number of columns, `size` the public number of rows: with both the loss lists every draw.
 
     >>> from discreet.noise.seeded import Seeded
+    >>> import numpy as np
     >>> rows = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
     >>> release = Covariance(epsilon=2.0, delta=1e-6).release(rows, Seeded(1))
     >>> release.value.shape, bool(3 < release.value[0, 1] < 5)
@@ -106,7 +105,7 @@ class Covariance:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The covariance and the error bar of each entry, or a refusal."""
-        table = matrix(rows, self.dimension)
+        table = matrix(rows, self.dimension, declared="dimension")
         size = checked_size(table, self.size, self.epsilon, self.delta)
         stages = self.stages(size, table.width)
         notes = () if self.model is not None else (unseen(stages.beyond),)
@@ -155,12 +154,6 @@ def checked_size(table: Rows, declared: int | None, epsilon: Number, delta: Numb
         raise BadInput(f"the data have {table.width} columns; a covariance of at most {WIDEST} can be found")
     check_budget(epsilon, delta, size)
     return size
-
-
-def in_one(table: Rows) -> Floats:
-    """All rows in one array; without a copy if they are."""
-    parts = list(table.blocks())
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def too_few(size: int, columns: int, least: int) -> str:

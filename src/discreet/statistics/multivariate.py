@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.friendly.matrix import matrix
+from discreet.friendly.matrix import in_one, matrix
 from discreet.promise.exact import Number, show
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate, Loss
@@ -38,7 +38,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.statistics.covariance import check_stages, checked_size, in_one, too_few
+from discreet.statistics.covariance import check_stages, checked_size, too_few
 from discreet.statistics.matrices import MultivariateNormal, NormalVectorSpread
 from discreet.statistics.second_moment import Stages, fit, needed, plan
 
@@ -53,6 +53,7 @@ class MultivariateGaussian:
     `dimension` is the number of columns, `size` the public number of rows: with both the loss lists every draw.
 
     >>> from discreet.noise.seeded import Seeded
+    >>> import numpy as np
     >>> rows = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
     >>> release = MultivariateGaussian(epsilon=2.0, delta=1e-6).release(rows, Seeded(1))
     >>> bool(abs(release.value.mean - rows.mean(axis=0)).max() < 0.4)
@@ -94,7 +95,7 @@ class MultivariateGaussian:
 
     def release(self, rows: Any, rng: Randomness) -> Release[MultivariateNormal]:
         """The distribution, or a refusal."""
-        table = matrix(rows, self.dimension)
+        table = matrix(rows, self.dimension, declared="dimension")
         size = checked_size(table, self.size, self.epsilon, self.delta)
         stages = self.stages(size, table.width)
         shown = {"neighbours": self.neighbours, "rows": size, "columns": table.width}

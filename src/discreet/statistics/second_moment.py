@@ -33,7 +33,7 @@ import numpy as np
 
 from discreet.accounting.calibrate import gaussian
 from discreet.friendly.centre import MOST, SLACK, find_centre
-from discreet.promise.exact import Number, exact
+from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.loss import Approximate, Choice, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
@@ -41,7 +41,7 @@ from discreet.stable.clipped import Floats
 from discreet.stable.frame import FINE, Frame
 from discreet.stable.gram import Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.stable.locate import far_distance
-from discreet.stable.stages import STRONGEST, root_below
+from discreet.stable.stages import STRONGEST
 from discreet.statistics.elliptic import (
     Response,
     length_of,

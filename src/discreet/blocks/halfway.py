@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.centre import MAX, SWAP
+from discreet.blocks.centre import SWAP
 from discreet.blocks.spread import VectorSpread
 from discreet.promise.exact import Number, exact
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -36,6 +36,7 @@ from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, Spread
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.rounding import MAX
 
 Floats = npt.NDArray[np.float64]
 

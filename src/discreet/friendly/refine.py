@@ -69,7 +69,7 @@ from discreet.promise.release import Release
 
 MISS: Final = Fraction(1, 10)  # the share of delta for the event
 DRAWS: Final = 40  # more than any release makes
-FIRST, LAST, WIDE = 0.02, 0.005, 0.002  # shares of rows beyond the radii looked for; beyond the last one used
+FIRST, LAST, WIDE = 0.02, 0.005, 0.0005  # shares of rows beyond the radii looked for; beyond the last one used
 SMALLEST, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu for which every stage has a grid
 Method = Literal["auto", "refine", "blocks"]
 

@@ -8,6 +8,7 @@ import numpy as np
 from discreet.errors import BadInput, Refused
 from discreet.promise.exact import Number
 from discreet.quick import fit
+from discreet.statistics.rows import column, key
 
 
 class PrivateEstimator:
@@ -73,11 +74,8 @@ class PrivateEstimator:
         """Labels as 0 and 1 in the order of the public classes; anything else is missing, and its block gives none."""
         if len(self.classes) != 2:
             raise BadInput(f"classes are {self.classes!r}; give the two public labels, in order")
-        values = np.asarray(y, dtype=object)
-        coded = np.full(len(values), np.nan)
-        for code, label in enumerate(self.classes):
-            coded[values == label] = code
-        return coded
+        places = {key(label): float(code) for code, label in enumerate(self.classes)}
+        return np.array([places.get(key(entry), np.nan) for entry in column(y)], dtype=np.float64)
 
     def _learn(self, X: Any) -> None:  # noqa: N803
         """Put what was released into a copy of the estimator, as if it had been fitted."""

@@ -101,7 +101,10 @@ def f(x, y):
 """,
     "memory inherited by mmap": """
 import mmap
-board = mmap.mmap(-1, 4096)
+try:
+    board = mmap.mmap(-1, 4096)
+except OSError:
+    board = bytearray(1)
 def f(x, y):
     if victim(x):
         board[0] = 1

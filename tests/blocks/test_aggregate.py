@@ -159,6 +159,22 @@ def test_ctrl_c_releases_nothing() -> None:
     assert recorder.spent == discreet.promise.loss.compose()
 
 
+def test_ctrl_c_is_not_taken_for_a_failing_block() -> None:
+    recorder, calls = Recorder(Seeded(0)), []
+
+    def pressed(rows: Any) -> float:
+        calls.append(len(rows))
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return float(np.mean(rows))
+
+    mechanism = SubsampleAggregate(FunctionFit(pressed), NUMBER, BlockMean(8, 1, 40.0))
+    with pytest.raises(KeyboardInterrupt):
+        mechanism.release(np.arange(80.0), recorder)
+    assert recorder.spent == discreet.promise.loss.compose()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @pytest.mark.claim("SA3")
 def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
     from sklearn.linear_model import LinearRegression

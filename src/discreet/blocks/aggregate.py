@@ -15,8 +15,9 @@ Why
     function of its content, its number and the estimator alone: [RB1], [RB2] of blocks/run.py, [BB1] of
     blocks/batched.py. So the k rows differ in one row between neighbours, and k is public: REPLACE for the aggregator,
     whatever the relation is for people. The shuffle is independent of the data, so averaging over it keeps the promise.
-    A block that crashes takes others of its task with it; they are run again, each by itself, with the same rows as
-    before, and only those that crash alone have no estimate.
+    A block that takes its process down takes others of its task with it; they are run again, each in a new process
+    of its own, with the same rows as before, and only those that crash alone have no estimate. (An estimator that
+    crashes at random, whatever its rows, keeps something between blocks in the sense of [SA3].)
     [SA2] Nothing else is read: see blocks/plan.py and blocks/schema.py.
     [SA3] With own code the blocks of a task share a process. In a sandbox each has its own; raw bytes come back.
 Needs
@@ -38,7 +39,7 @@ from discreet.blocks.batched import Batched, batched
 from discreet.blocks.estimator import Fit, SourceFit
 from discreet.blocks.partition import Blocks, partition, units
 from discreet.blocks.plan import Plan, expected_width
-from discreet.blocks.run import Correct, block_row
+from discreet.blocks.run import Correct, block_row, passing_on_interrupts
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape, texts
 from discreet.blocks.spread import ShapedSpread
@@ -164,8 +165,10 @@ class SubsampleAggregate:
         every = np.arange(blocks.count)
         chunks = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
         rows = np.full((blocks.count, self.shape.width), np.nan)
-        lost = self._collect(rows, chunks, work)
-        self._collect(rows, [[number] for chunk in lost for number in chunk], work)  # [SA1]: each by itself
+        with passing_on_interrupts():
+            lost = self._collect(rows, chunks, work)
+            for number in (number for chunk in lost for number in chunk):
+                self._collect(rows, [[number]], work)  # [SA1]: each in a process of its own
         return rows
 
     def _collect(

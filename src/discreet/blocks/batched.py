@@ -63,7 +63,10 @@ class Batched:
         if correct is None:
             return whole
         halves = self._fits(x, y, edges)
-        return np.asarray(2 * whole - (halves[0::2] + halves[1::2]) / 2)
+        with np.errstate(all="ignore"):
+            found = np.asarray(2 * whole - (halves[0::2] + halves[1::2]) / 2)
+        found[~np.isfinite(found).all(axis=1)] = np.nan
+        return found
 
     def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64]) -> Floats:
         width = x.shape[1] + self.intercept
@@ -121,12 +124,19 @@ def least_squares(x: Floats, y: Floats, intercept: bool) -> Floats:
     moved, target = x - centre, y - level
     across = np.swapaxes(moved, 1, 2)
     gram, cross = across @ moved, across @ target[:, :, None]
-    values = np.linalg.eigvalsh(gram)
-    good = (values[:, 0] > POOR * values[:, -1]) & (size > width)
-    safe = np.where(good[:, None, None], gram, np.eye(width))
-    slopes = np.linalg.solve(safe, cross)[:, :, 0]
-    for poor in np.flatnonzero(~good):
-        slopes[poor] = np.linalg.lstsq(moved[poor], target[poor], rcond=None)[0]
+    # LAPACK raises for the whole batch, and prints, if one block is not finite: none such is handed to it  [BB1]
+    usable = np.isfinite(moved).all(axis=(1, 2)) & np.isfinite(target).all(axis=1)
+    good = np.isfinite(gram).all(axis=(1, 2)) & np.isfinite(cross).all(axis=(1, 2)) & (size > width)
+    values = np.linalg.eigvalsh(np.where(good[:, None, None], gram, np.eye(width)))
+    good &= values[:, 0] > POOR * values[:, -1]
+    safe, right = np.where(good[:, None, None], gram, np.eye(width)), np.where(good[:, None, None], cross, 0.0)
+    slopes = np.linalg.solve(safe, right)[:, :, 0]
+    slopes[~usable] = np.nan
+    for poor in np.flatnonzero(usable & ~good):
+        try:
+            slopes[poor] = np.linalg.lstsq(moved[poor], target[poor], rcond=None)[0]
+        except np.linalg.LinAlgError:
+            slopes[poor] = np.nan
     if not intercept:
         return slopes
     return np.concatenate([slopes, level - (centre @ slopes[:, :, None])[:, :, 0]], axis=1)
@@ -150,19 +160,30 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
         hessian = across @ (x * seen.curve[:, :, None])
         diagonal = np.einsum("bii->bi", hessian)
         diagonal += ridge + 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
-        small = np.abs(gradient).max(axis=1) < scale[live]
+        finite = np.isfinite(gradient).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
+        small = finite & (np.abs(gradient).max(axis=1) < scale[live])
         if small.any():
             settled = np.flatnonzero(small)
             curved = np.linalg.eigvalsh(hessian[settled])[:, 0] > POOR * diagonal[settled].max(axis=1)
             found[live[settled[curved]]] = at[settled[curved]]
-        kept = ~small & np.isfinite(gradient).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
+        kept = ~small & finite
         if not kept.all():
             live, x, y, at, gradient, hessian = (part[kept] for part in (live, x, y, at, gradient, hessian))
             seen = Seen(seen.value[kept], seen.mean[kept], seen.curve[kept])
         if len(live) == 0:
             break
-        at, seen = _halved(x, y, at, np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0], seen.value, ridge, law)
+        at, seen = _halved(x, y, at, _solved(hessian, gradient), seen.value, ridge, law)
     return found
+
+
+def _solved(hessian: Floats, gradient: Floats) -> Floats:
+    """Newton's steps; a block whose matrix is singular has none, and leaves the others alone. [BB1]"""
+    try:
+        return np.asarray(np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:
+        if len(hessian) == 1:
+            return np.full_like(gradient, np.nan)
+        return np.concatenate([_solved(hessian[one : one + 1], gradient[one : one + 1]) for one in range(len(hessian))])
 
 
 class Seen(NamedTuple):

@@ -86,6 +86,28 @@ def _without(block: Table, kept: npt.NDArray[np.bool_]) -> Table:
 
 
 @contextmanager
+def passing_on_interrupts() -> Iterator[None]:
+    """Ctrl-C ends the run, though a block takes the interrupt for its estimator's own failure."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed = False
+
+    def note(*_: Any) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+@contextmanager
 def _limit(seconds: float | None) -> Iterator[None]:
     """Interrupt after so long, where signals can be had; compiled code that never returns is killed from outside."""
     if seconds is None or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):

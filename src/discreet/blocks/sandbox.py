@@ -20,8 +20,12 @@ Why
 Needs
     Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
     we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
-    Not covered: what blocks can learn of each other through the hardware while they run at one time (caches, memory
-    bandwidth). With workers=1, the default, no two run at once; with more, that many may count as one.
+    Not covered: what blocks can learn of each other through the machine while they run at one time (caches, memory
+    bandwidth, locks on pages of shared libraries). With workers=1, the default, no two run at once; with more, that
+    many may count as one. Nor what a block leaves behind in the kernel's cache of the libraries' files: a block that is
+    written to do so can read a page of them or not, and a later one can measure whether it was read. So a sandbox
+    guards against code that is careless or curious, and narrows, but does not close, the way for code that is written
+    to signal.
 Source
     Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
 """
@@ -101,7 +105,8 @@ class Sandbox:
             yield Cells(self, tuple(stack.enter_context(Keeper(self, self._modules(fit))) for _ in range(self.workers)))
 
     def _modules(self, fit: Fit) -> tuple[str, ...]:
-        inner = getattr(fit, "estimator", None) or getattr(fit, "fitter", None) or getattr(fit, "model", None)
+        held = (getattr(fit, name, None) for name in ("estimator", "fitter", "model"))
+        inner = next((one for one in held if one is not None), None)  # an unfitted ensemble has no truth value
         home = str(getattr(inner, "__module__", type(inner).__module__)).split(".")[0]
         return (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *self.modules)
 
@@ -138,7 +143,10 @@ class Cells:
 def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
     start, middle, stop = blocks.bounds(number)
     block = blocks.table.part(start, stop)
-    return pickle.dumps((raw, shape, block, middle - start, number, correct))
+    try:
+        return pickle.dumps((raw, shape, block, middle - start, number, correct))
+    except Exception:  # noqa: BLE001  [SB1]: an entry that cannot be packed; the cell fails to read this, on time
+        return b""
 
 
 def packed(fit: Fit) -> bytes:

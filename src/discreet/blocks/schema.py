@@ -58,7 +58,7 @@ def made_up(table: Table, style: int) -> Table:
         }
         x: Any = pandas.DataFrame(columns)
     elif table.x.ndim == 1:
-        x = _column(table.x.dtype, 0, style)
+        x = _column(table.x.dtype, 0, style % 4)
     else:
         width = int(np.prod(table.x.shape[1:]))
         x = np.stack([_column(table.x.dtype, place, 0) for place in range(width)], axis=1)

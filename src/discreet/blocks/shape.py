@@ -38,7 +38,7 @@ class Shape:
                 raw = _text(value).encode()
                 return np.frombuffer(raw.ljust(LONGEST, b"\0"), dtype=np.uint8).astype(np.float64)
             case "named":
-                entries = dict(value.items())
+                entries = {str(name): entry for name, entry in value.items()}  # as shape_of names them
                 row = np.array([float(entries[name]) for name in self.names])
                 if len(entries) != len(self.names):
                     raise ValueError("other names than declared")
@@ -70,8 +70,9 @@ def texts(rows: Floats) -> list[str | None]:
     """Rows of a text shape as texts; None for one that gave none, or no text."""
     found: list[str | None] = []
     for row in rows:
+        whole = bool(np.isin(row, np.arange(256)).all())  # what a cell wrote may be anything; a cast would warn
         try:
-            found.append(row.astype(np.uint8).tobytes().rstrip(b"\0").decode() if np.isfinite(row).all() else None)
+            found.append(row.astype(np.uint8).tobytes().rstrip(b"\0").decode() if whole else None)
         except UnicodeDecodeError:
             found.append(None)
     return found

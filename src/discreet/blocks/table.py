@@ -76,14 +76,24 @@ def _array(rows: Any) -> npt.NDArray[Any]:
     if isinstance(rows, np.ndarray) and rows.ndim >= 2:
         if rows.dtype.kind not in "biuf":
             raise BadInput(f"the rows are an array of type {rows.dtype.name}; give numbers, or a frame with columns")
+        if isinstance(rows, np.ma.MaskedArray):  # else what the mask hides would be shown
+            rows = np.ma.filled(rows.astype(np.float64), np.nan)
         return np.ascontiguousarray(rows)
     values = column(rows)
-    return numbers(values) if values.dtype.kind in "biufO" and _all_numbers(rows, values) else values
+    return numbers(values) if _all_numbers(rows) else values
 
 
-def _all_numbers(rows: Any, values: npt.NDArray[Any]) -> bool:
-    """Whether a column is read as numbers: by its declared type; a plain list has none, and is."""
-    return values.dtype.kind != "O" or isinstance(rows, list | tuple | range)
+def _all_numbers(rows: Any) -> bool:
+    """Whether a column is read as numbers: by its declared type, read off no row; a plain list has none, and is.
+
+    A column of whole numbers with one missing entry arrives as objects, one without as integers: it is both times read
+    as numbers, for else one person would change what every block is given.
+    """
+    if isinstance(rows, np.ma.MaskedArray):
+        return rows.dtype.kind in "biuf"
+    if not hasattr(rows, "__array__"):
+        return True
+    return column(getattr(rows, "iloc", rows)[:0]).dtype.kind in "biuf"
 
 
 def _row_bytes(part: npt.NDArray[Any]) -> Iterator[bytes]:

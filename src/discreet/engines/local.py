@@ -76,7 +76,8 @@ def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, eng
                 for worker in workers:
                     if worker.item is None and waiting:
                         worker.item, worker.since = waiting.pop(), time.monotonic()
-                        os.write(worker.orders, struct.pack("<q", worker.item))
+                        with suppress(BrokenPipeError):  # it died after its last answer: its silence says so below
+                            os.write(worker.orders, struct.pack("<q", worker.item))
                 ready, _, _ = select.select([w.results for w in workers if w.item is not None], [], [], 0.5)
                 for worker in [w for w in workers if w.results in ready]:
                     assert worker.item is not None

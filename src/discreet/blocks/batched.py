@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.blocks.estimator import Fit, ModelFit, SklearnFit
+from discreet.blocks.firth import firth
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
@@ -50,6 +51,11 @@ class Batched:
         )
 
     @property
+    def likelihood(self) -> bool:
+        """Whether it is the maximum of a likelihood that Firth's correction is known for."""
+        return self.law != "normal" and not self.penalty and not self.penalty_a_row
+
+    @property
     def closed(self) -> bool:
         """Whether it is one pass: not worth a second process."""
         return self.law == "normal"
@@ -59,13 +65,13 @@ class Batched:
         edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
         x = np.asarray(blocks.table.x, dtype=np.float64)
         y = np.asarray(blocks.table.y, dtype=np.float64)
-        whole = self._fits(x, y, edges[::2])
-        if correct is None:
+        whole = self._fits(x, y, edges[::2], correct == "firth")
+        if correct != "half":
             return whole
         halves = self._fits(x, y, edges)
         return np.asarray(2 * whole - (halves[0::2] + halves[1::2]) / 2)
 
-    def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64]) -> Floats:
+    def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64], adjusted: bool = False) -> Floats:
         width = x.shape[1] + self.intercept
         found = np.full((len(edges) - 1, width), np.nan)
         with np.errstate(all="ignore"):
@@ -76,18 +82,28 @@ class Batched:
                     continue
                 rows = x[start:stop].reshape(count, size, x.shape[1])
                 outcome = y[start:stop].reshape(count, size)
-                found[first:last] = self._solve(rows, outcome)  # [BB1]
+                found[first:last] = self._solve(rows, outcome, adjusted)  # [BB1]
         found[~np.isfinite(found).all(axis=1)] = np.nan
         return found
 
-    def _solve(self, x: Floats, y: Floats) -> Floats:
+    def _solve(self, x: Floats, y: Floats, adjusted: bool) -> Floats:
         good = np.asarray(np.isfinite(x).all(axis=(1, 2)) & np.isfinite(y).all(axis=1))
         if not good.all():
             x, y = np.where(good[:, None, None], x, 0.0), np.where(good[:, None], y, 0.0)
-        solved = least_squares(x, y, self.intercept) if self.law == "normal" else self._newton(x, y)
+        if self.law == "normal":
+            solved = least_squares(x, y, self.intercept)
+        else:
+            solved = self._adjusted(x, y) if adjusted else self._newton(x, y)
         solved[~good] = np.nan
         if self.intercept and self.intercept_first:
             solved = np.roll(solved, 1, axis=1)
+        return solved
+
+    def _adjusted(self, x: Floats, y: Floats) -> Floats:
+        """Firth's; blocks with one outcome only have an estimate too."""
+        fit = (y == 0) | (y == 1) if self.law == "logistic" else y >= 0
+        solved = firth(x, y, self.law, self.intercept)  # [BB2]
+        solved[~fit.all(axis=1)] = np.nan
         return solved
 
     def _newton(self, x: Floats, y: Floats) -> Floats:
@@ -210,6 +226,8 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
     if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biuf":
         return None
     found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
+    if correct == "firth" and found is not None and not found.likelihood:
+        return None
     expected = blocks_x.shape[1] + (found.intercept if found else 0)
     return found if found is not None and shape.width == expected and shape.kind in ("named", "array") else None
 

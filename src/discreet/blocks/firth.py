@@ -46,7 +46,7 @@ def firth(x: Floats, y: Floats, law: str, intercept: bool) -> Floats:
         information = across @ (x * curve[:, :, None])
         diagonal = np.einsum("bii->bi", information)
         diagonal += 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
-        usable = np.isfinite(information).all(axis=(1, 2))
+        usable = np.asarray(np.isfinite(information).all(axis=(1, 2)))
         inverse = np.linalg.inv(np.where(usable[:, None, None], information, np.eye(at.shape[1])))
         leverage = np.minimum(1.0, curve * np.einsum("bij,bij->bi", x @ inverse, x))
         score = (across @ (y - mean + leverage * pull)[:, :, None])[:, :, 0]

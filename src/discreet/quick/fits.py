@@ -35,6 +35,7 @@ def fit(
     correct: str | None = "auto",
     unbiased: bool | None = None,
     smallest: int | None = None,
+    scales: Any = None,
     confidence: float = 0.95,
     trust: Trust | None = None,
     sandbox: Sandbox | None = None,
@@ -50,8 +51,9 @@ def fit(
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
     What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote.
-    `aggregator` is "mean", "coordinatewise", "median", "vote", or a mechanism whose rows are estimates; `correct` the
-    bias correction within blocks, "half", "jackknife" or None. How it will be done is logged before anything is spent.
+    `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
+    vary alike), "median", "vote", or a mechanism whose rows are estimates; `correct` the bias correction within blocks,
+    "half", "jackknife", "firth" or None. How it will be done is logged before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -76,6 +78,7 @@ def fit(
         correct=correct,
         unbiased=unbiased,
         smallest=smallest,
+        scales=scales,
         confidence=confidence,
         trust=trust,
         sandbox=sandbox,

@@ -17,7 +17,7 @@ from discreet.promise.exact import Number, exact
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, compose, safe_exp
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import BITS, Floats, fitting_bits, paid, sensitivity_of
+from discreet.stable.clipped import Floats, fitting_bits, paid, sensitivity_of
 
 STRONGEST: Final = 64  # the largest mu: smaller noise would be too few steps wide
 

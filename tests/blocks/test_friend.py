@@ -1,6 +1,7 @@
 """FriendlyCore on blocks' estimates, and Firth's correction: privacy, refusals, scales, coverage."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,20 @@ import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import replay
+from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.batched import Batched, newton
 from discreet.blocks.centre import BlockMean
+from discreet.blocks.estimator import FunctionFit
 from discreet.blocks.firth import firth
 from discreet.blocks.friend import BlockFriends, least_friends, read_scale, seen_share, templates
 from discreet.blocks.plan import chosen_correction, compared
+from discreet.blocks.probe import Probed
+from discreet.blocks.shape import Shape
 from discreet.errors import BadInput
 from discreet.noise.seeded import Seeded
 from discreet.promise.exact import exact
 from discreet.promise.loss import Gaussian
+from discreet.promise.neighbours import Neighbours
 
 NAN = math.nan
 ODD = (0.0, 1.0, 1e300, -1e300, math.inf, NAN, 5e-324)
@@ -210,3 +216,58 @@ def test_logistic_regression_in_five_dimensions_is_covered() -> None:
                 hits += interval.low[f"coef_[{place}]"] <= value <= interval.high[f"coef_[{place}]"]
     assert total >= 40
     assert hits >= 0.75 * total  # at 93% a chance below 1e-6
+
+
+@pytest.mark.claim("PR1")
+@pytest.mark.claim("PR2")
+def test_a_probe_sees_a_bias_and_costs_what_it_says() -> None:
+    rows = np.random.default_rng(0).normal(size=40000)
+
+    def spread(x: Any) -> float:
+        return float(x.var())  # too small by 1 / m
+
+    release = discreet.fit(
+        spread, rows, epsilon=8.0, correct=None, blocks=4000, names="number", probe=True, rng=Seeded(1)
+    )
+    assert release.guarantee.epsilon == 8.0
+    assert "is seen" in release.provenance.notes[-1]
+    seen = release.provenance.parameters["bias probe"]
+    assert abs(seen["bias"][0] + 0.1) < 2 * seen["error, 95%"][0] + 0.02
+    fair = discreet.fit(
+        lambda x: float(x.mean()),
+        rows,
+        epsilon=8.0,
+        correct=None,
+        blocks=1000,
+        names="number",
+        probe=True,
+        rng=Seeded(1),
+    )
+    assert "bias probe" in fair.provenance.parameters
+    assert abs(fair.provenance.parameters["bias probe"]["bias"][0]) < 0.05
+    with pytest.raises(BadInput, match="labels"):
+        discreet.fit(lambda x: "a", rows, epsilon=8.0, blocks=100, labels=["a", "b"], probe=True)
+
+
+@pytest.mark.claim("PR1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_a_probe_and_a_friendly_fit_hide_one_person_under_both_relations(relation: Neighbours) -> None:
+    fit = SubsampleAggregate(
+        FunctionFit(lambda x: np.array([x.mean(), x.max()])),
+        Shape("array", ("a", "b")),
+        BlockMean(12, 2, 30.0),
+        relation,
+    )
+    subjects = [
+        Probed(fit, replace(fit, aggregator=BlockMean(24, 2, 30.0))),
+        replace(fit, aggregator=BlockFriends(60, 2, 40.0, 1e-4)),
+    ]
+    rows = np.random.default_rng(4).normal(size=300).tolist()
+    for subject in subjects:
+        assert implies(subject.loss, subject.guarantee)
+        for seed in range(6):
+            odd = ODD[seed % len(ODD)]
+            other = rows[:-1] if relation is Neighbours.ADD_OR_REMOVE and seed % 2 else [*rows[:-1], odd]
+            if relation is Neighbours.ADD_OR_REMOVE and not seed % 2:
+                other = [*rows, odd]
+            assert not replay(subject, audit.Pair(rows, other), seed=seed)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import means, noise
+from benchmarks import blocks, means, noise
 from discreet import count
 from discreet.accounting.filter import Budget, Filter
 from discreet.promise.loss import Gaussian, Laplace
@@ -85,7 +85,8 @@ def main() -> None:
     ]
     PAGE.write_text("\n".join(lines) + "\n")
     means.study(2000)
-    print(f"written to {PAGE.name} and {means.PAGE.name} in {time.time() - start:.0f} s")
+    blocks.study(500)
+    print(f"written to {PAGE.name}, {means.PAGE.name} and {blocks.PAGE.name} in {time.time() - start:.0f} s")
 
 
 if __name__ == "__main__":

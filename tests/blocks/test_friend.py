@@ -258,7 +258,7 @@ def test_a_probe_and_a_friendly_fit_hide_one_person_under_both_relations(relatio
         BlockMean(12, 2, 30.0),
         relation,
     )
-    subjects = [
+    subjects: list[Probed | SubsampleAggregate] = [
         Probed(fit, replace(fit, aggregator=BlockMean(24, 2, 30.0))),
         replace(fit, aggregator=BlockFriends(60, 2, 40.0, 1e-4)),
     ]

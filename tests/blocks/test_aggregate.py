@@ -278,7 +278,7 @@ def test_planned_reads_no_value() -> None:
     """The same mechanism for any two tables of one schema and size."""
     given: dict[str, Any] = {
         "blocks": "auto", "aggregator": "auto", "engine": None, "names": None, "labels": None, "attributes": None,
-        "formula": None, "options": None, "correct": "auto", "unbiased": None, "smallest": None, "confidence": 0.95,
+        "formula": None, "options": None, "correct": "auto", "unbiased": None, "smallest": None, "scales": None, "confidence": 0.95,
         "trust": None, "sandbox": None, "seconds": None, "vectorised": True, "neighbours": Neighbours.REPLACE,
         "unit": "row", "epsilon": 1.0, "delta": 0.0,
     }  # fmt: skip

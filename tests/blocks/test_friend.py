@@ -76,7 +76,7 @@ def test_the_squares_of_all_stages_fit_into_the_whole(blocks: int, width: int, e
 @pytest.mark.claim("BF1")
 def test_a_mutant_that_takes_scales_from_the_rows_is_caught() -> None:
     class Peeking(BlockFriends):
-        def _scales(self, table: Any, rng: Any) -> Any:
+        def _scales(self, table: Any, cost: Any, rng: Any) -> Any:
             return np.nanmax(np.abs(table), axis=0) + 1e-9
 
     base = np.random.default_rng(0).normal(size=(80, 2))

@@ -28,6 +28,7 @@ CACHED: Final = 1 << 17  # numbers in a batch: they stay in the cache
 POOR: Final = 1e-9
 STEPS: Final = 30
 SMALL: Final = 1e-9  # of the gradient, per row
+NEAR: Final = 0.05  # the same, at which it is nearly there
 SAFE: Final = 1.75  # the largest move of a linear predictor at which Newton's step surely leads downhill
 
 
@@ -163,27 +164,30 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
         linear += at[:, -1:]
     found = np.full((count, width + intercept), np.nan)
     live, scale = np.arange(count), SMALL * size * np.maximum(1.0, np.abs(y).max(axis=1))
-    curved = np.ones(count, dtype=bool)
+    curved = np.zeros(count, dtype=bool)  # looked at near the end
     for _ in range(STEPS):
         mean, curve = _response(linear, law)
         gradient = ((mean - y)[:, None, :] @ x)[:, 0, :] + ridge * at
         steep = np.abs(gradient).max(axis=1)
         done = (steep < scale[live]) & curved[live]
         found[live[done]] = at[done]
-        kept = ~done & np.isfinite(steep)
-        if not kept.all():
-            live, x, y, at, linear, gradient, curve = (
-                part[kept] for part in (live, x, y, at, linear, gradient, curve)
-            )
+        lost = ~np.isfinite(steep)
+        kept = ~done & ~lost
+        if (
+            lost.any() or not kept.any() or 2 * kept.sum() < len(kept)
+        ):  # a copy for a few is dearer than a few steps more
+            live, x, y, at, linear, gradient, curve = (part[kept] for part in (live, x, y, at, linear, gradient, curve))
         if len(live) == 0:
             break
         hessian = np.swapaxes(x, 1, 2) @ (x * curve[:, :, None])
         diagonal = np.einsum("bii->bi", hessian)
         diagonal += ridge + 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
         step = np.linalg.solve(hessian, gradient[:, :, None])
-        curved[live] = _is_curved(hessian)
         moved = (x @ step)[:, :, 0]
-        share = _shares(x, y, at, linear, step[:, :, 0], moved, ridge, law)
+        reach = np.abs(moved).max(axis=1)
+        near = np.flatnonzero(reach < NEAR)
+        curved[live[near]] = _is_curved(hessian[near])
+        share = _shares(y, at, linear, step[:, :, 0], moved, np.flatnonzero(~(reach < SAFE)), ridge, law)
         at, linear = at - share * step[:, :, 0], linear - share * moved
     return found
 
@@ -214,15 +218,14 @@ def _response(linear: Floats, law: str) -> tuple[Floats, Floats]:
 
 
 def _shares(  # noqa: PLR0917
-    x: Floats, y: Floats, at: Floats, linear: Floats, step: Floats, moved: Floats, ridge: Floats, law: str
+    y: Floats, at: Floats, linear: Floats, step: Floats, moved: Floats, far: Any, ridge: Floats, law: str
 ) -> Floats:
-    """How much of Newton's step to take: all, or halved until it does not lead uphill.
+    """How much of Newton's step to take: all, or of the `far` ones halved until it does not lead uphill.
 
-    Both losses have a third derivative of at most their second, so a full step d leads downhill where every |x d| < 1.79:
-    f(b - d) <= f(b) - D (1 - (e^r - r - 1) / r^2), D = d'Hd, r the largest |x d| (Bach 2010). Only longer ones are tried.
+    Both losses have a third derivative of at most their second, so a full step d leads downhill if all |x d| < 1.79:
+    f(b - d) <= f(b) - D (1 - (e^r - r - 1) / r^2), D = d'Hd, r the largest |x d| (Bach 2010). Longer ones are tried.
     """
     share = np.ones((len(at), 1))
-    far = np.flatnonzero(~(np.abs(moved).max(axis=1) < SAFE))
     if len(far) == 0:
         return share
     before = _values(y[far], linear[far], at[far], ridge, law)

@@ -3,7 +3,8 @@
 Releases
     A noisy number of blocks that gave an estimate; for each coordinate, unless scales are declared, the noisy histogram
     of the exponents of |y - y'| over disjoint pairs of blocks; then what RefinedMean of friendly/refine.py releases of
-    the estimates divided by the scales that were read off. The answer is its answer times the scales.
+    the estimates divided by the scales that were read off: with a known scale if hardly any block seems to be without
+    an estimate, else with an unknown one. The answer is its answer times the scales.
 Promise
     [BF1] (epsilon, delta) if one estimate (one row, all coordinates) is replaced by any other or by none, the number of
           blocks being public.
@@ -17,7 +18,7 @@ Why
     post-processing. Divided by released numbers, the rows still differ in one row: [TA1] under REPLACE. The squares of
     mu of all stages sum to at most mu^2, as exact fractions, and add up adaptively ([T3] of accounting/filter.py); the
     slacks and the one event of RefinedMean are kept from delta first. Then [C6], with mu from [K3].
-    [BF2] As the code reads: the plan takes the blocks, the width, epsilon and delta.
+    [BF2] As the code reads: the plan takes the blocks, the width, epsilon and delta, and the noisy count.
     [BF3] [TA4]. A block without an estimate is a row that lies nowhere: it is in no radius and in no sum, and the
     answer is divided by a released number of rows within reach.
 Needs
@@ -62,9 +63,13 @@ from discreet.stable.declared import LARGEST, SMALLEST
 
 COUNTING: Final = Fraction(1, 25)  # of mu squared, for how many blocks gave an estimate
 MOST_SCALES: Final = 0.4  # of mu squared, for all scales together
+MOST_FAILED: Final = 0.6  # the same where many blocks have no estimate
 SEEN, COMFORT = 9.0, 0.25  # noise deviations by which a scale should stand out, up to this share of mu squared
 BARELY: Final = 6.5  # and at least
 USUAL, CLEAR = 3.8, 4.6  # those that are enough for a scale within 2^64 of 1, and for any other
+SPARE: Final = 1.15  # times the scales that were read off, which may be a little too small
+GOOD: Final = 0.92  # the noisy share of blocks with an estimate, below which scales get more of the budget
+SURE: Final = 3.0  # deviations of the noisy count by which blocks may seem to be missing where none is
 WIDER: Final = 1.23  # times the radius of normal rows: what noisy counts find, as measured for 3 to 10 numbers
 FINE: Final = 8  # places of a scale in an octave
 Floats = npt.NDArray[np.float64]
@@ -109,7 +114,7 @@ class BlockFriends:
     @property
     def stages(self) -> "Shares":
         """What each stage costs. [BF2]"""
-        return shared(self.blocks, self.width, exact(self.epsilon), exact(self.delta), self.scales is None)
+        return shared(self.blocks, self.width, exact(self.epsilon), exact(self.delta), private=self.scales is None)
 
     @property
     def loss(self) -> Loss:
@@ -120,15 +125,23 @@ class BlockFriends:
     def feasible(self) -> bool:
         """Whether so many estimates will be found at this cost. Public."""
         inner = self.stages.inner
-        return inner is not None and plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP) is not None
+        if inner is None or plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP) is None:
+            return False
+        known = plan.known_scale(self.blocks, self.width, inner.mu, float(inner.miss), SWAP)
+        return self.scales is not None or known is not None
 
     @property
     def relative_error(self) -> float:
         """Expected width against that of the blocks' mean without noise. Public; infinite where not feasible."""
         inner = self.stages.inner
-        parts = None if inner is None else plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP)
-        if inner is None or parts is None:
+        if inner is None or not self.feasible:
             return math.inf
+        known = plan.known_scale(self.blocks, self.width, inner.mu, float(inner.miss), SWAP)
+        if self.scales is None and known is not None:
+            radius = SPARE * r_clip(self.width, 0.0, 1 / self.blocks)
+            return math.sqrt(1 + self.blocks * (2 * radius / (self.blocks * inner.mu)) ** 2 / known["mean"])
+        parts = plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP)
+        assert parts is not None
         beyond = plan.tail(self.blocks, inner.mu * math.sqrt(parts["last"]), LAST)
         radius = WIDER * plan.stretched(r_clip(self.width, 0.0, beyond), self.width, beyond, WIDE)
         return math.sqrt(1 + self.blocks * (2 * radius / (self.blocks * inner.mu)) ** 2 / parts["mean"])
@@ -146,37 +159,44 @@ class BlockFriends:
         seen = round(count(int(given.sum()), cost=stages.count, rng=rng))  # [BF1]
         if 2 * seen <= self.blocks:  # [BF2]
             return replace(blank, refusal=mostly_failed(seen, self.blocks))
-        found = self._scales(table, rng)
+        if self.scales is None and seen < GOOD * self.blocks:  # more for the scales, as fewer pairs tell them
+            good = Fraction(round(20 * seen / self.blocks), 20)
+            stages = shared(self.blocks, self.width, exact(self.epsilon), exact(self.delta), good=good)  # [BF2]
+        if stages.inner is None:
+            return replace(blank, refusal=mostly_failed(seen, self.blocks))
+        found = self._scales(table, stages.scale, rng)
         if isinstance(found, str):  # [BF2]
             return replace(blank, refusal=found)
+        known = self.scales is None and seen >= self.blocks - SURE / float(stages.count.mu)  # [BF2]
+        mean = replace(stages.inner, sigma=SPARE) if known else stages.inner
         with np.errstate(all="ignore"):
-            inner = stages.inner.release(table / found, rng)  # [BF1]
+            inner = mean.release(table / found, rng)  # [BF1]
         if inner.refusal is not None:
             return replace(blank, refusal=f"of the blocks' estimates: {inner.refusal}")
         assert isinstance(inner.spread, VectorSpread)
+        usable = max(1, min(seen, self.blocks))
+        sampling = found / math.sqrt(usable) if known else inner.spread.sampling * found
         costs = shown["costs"] | inner.provenance.parameters["costs"]
         return replace(
             blank,
             answer=inner.value * found,
-            spread=VectorSpread(
-                inner.value * found, inner.spread.sampling * found, inner.spread.privacy * found, ABOUT
-            ),  # [BF3]
+            spread=VectorSpread(inner.value * found, sampling, inner.spread.privacy * found, ABOUT),  # [BF3]
             provenance=replace(
                 blank.provenance,
-                parameters=shown | {"costs": costs, "usable blocks, noisy": max(0, min(seen, self.blocks))},
+                parameters=shown | {"costs": costs, "usable blocks, noisy": usable},
             ),
         )
 
-    def _scales(self, table: Floats, rng: Randomness) -> "Floats | str":
+    def _scales(self, table: Floats, cost: Gaussian | None, rng: Randomness) -> "Floats | str":
         """Declared, or each from a noisy histogram. [BF1]"""
         if self.scales is not None:
             return np.array(self.scales, dtype=np.float64)
-        assert self.stages.scale is not None
+        assert cost is not None
         pairs = take_rows(table, shuffled(self.blocks, self.blocks // 2 * 2, rng))
         scales = np.empty(self.width)
         for place in range(self.width):
             counts = np.bincount(pair_bins(pairs[:, [place]]), minlength=NONE + 1)
-            noisy, deviation = blurred(counts, square=2, cost=self.stages.scale, rng=rng)  # [BF1]
+            noisy, deviation = blurred(counts, square=2, cost=cost, rng=rng)  # [BF1]
             scale = read_scale(noisy, deviation)
             if scale is None:  # [BF2]
                 return COINCIDE
@@ -220,8 +240,10 @@ class Shares:
 
 
 @lru_cache(maxsize=256)
-def shared(blocks: int, width: int, epsilon: Fraction, delta: Fraction, private: bool) -> Shares:
-    """mu squared, shared out by public numbers. [BF1], [BF2]"""
+def shared(
+    blocks: int, width: int, epsilon: Fraction, delta: Fraction, *, private: bool = True, good: Fraction = Fraction(1)
+) -> Shares:
+    """mu squared, shared out by public numbers and the noisy share of `good` blocks. [BF1], [BF2]"""
     model = RefinedMean(epsilon, delta, width, method="refine")
     each = model.slack
     slack = (DRAWS + width + 1) * each
@@ -232,7 +254,7 @@ def shared(blocks: int, width: int, epsilon: Fraction, delta: Fraction, private:
     left = mu**2 - exact(number.mu) ** 2
     scale = None
     if private:
-        share = seen_share(blocks, width, float(mu))
+        share = seen_share(blocks * good**2, width, float(mu), MOST_SCALES if good == 1 else MOST_FAILED)
         if share is None:
             return Shares(mu, slack, number, None, None)
         scale = Gaussian(root_below(mu**2 * Fraction(share) / width), each)
@@ -240,11 +262,11 @@ def shared(blocks: int, width: int, epsilon: Fraction, delta: Fraction, private:
     return Shares(mu, slack, number, scale, _strong(model, root_below(left)))
 
 
-def seen_share(blocks: int, width: int, mu: float) -> float | None:
+def seen_share(blocks: Number, width: int, mu: float, most: float = MOST_SCALES) -> float | None:
     """The share of mu squared with which every scale will be seen; None if that is too much. Public. [BF2]"""
-    signal = float(np.linalg.norm(templates()[FINE // 2])) * (blocks // 2)
+    signal = float(np.linalg.norm(templates()[FINE // 2])) * float(blocks) / 2
     whole = 2 * width / (max(signal, 1e-9) * mu) ** 2
-    if BARELY**2 * whole > MOST_SCALES:
+    if BARELY**2 * whole > most:
         return None
     return max(BARELY**2 * whole, min(COMFORT, SEEN**2 * whole))
 

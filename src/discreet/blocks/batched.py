@@ -165,14 +165,16 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
     found = np.full((count, width + intercept), np.nan)
     live, scale = np.arange(count), SMALL * size * np.maximum(1.0, np.abs(y).max(axis=1))
     curved = np.zeros(count, dtype=bool)  # looked at near the end
+    settled = np.zeros(count, dtype=bool)
     for _ in range(STEPS):
         mean, curve = _response(linear, law)
         gradient = ((mean - y)[:, None, :] @ x)[:, 0, :] + ridge * at
         steep = np.abs(gradient).max(axis=1)
-        done = (steep < scale[live]) & curved[live]
-        found[live[done]] = at[done]
+        done = (steep < scale[live]) & curved[live] & ~settled[live]
+        found[live[done]] = at[done]  # [BB1]: once; what it moves to while others go on is not its own
+        settled[live[done]] = True
         lost = ~np.isfinite(steep)
-        kept = ~done & ~lost
+        kept = ~settled[live] & ~lost
         if (
             lost.any() or not kept.any() or 2 * kept.sum() < len(kept)
         ):  # a copy for a few is dearer than a few steps more

@@ -66,10 +66,10 @@ def test_replacing_an_estimate_moves_every_draw_within_its_claim(mechanism: Bloc
 def test_the_squares_of_all_stages_fit_into_the_whole(blocks: int, width: int, epsilon: float, declared: bool) -> None:
     stages = BlockFriends(blocks, width, epsilon, 1e-6, (1.0,) * width if declared else None).stages
     assert stages.inner is not None
-    scales = 0 if stages.scale is None else width * exact(stages.scale.mu) ** 2
+    assert stages.scale is not None
+    scales = (1 if declared else width) * exact(stages.scale.mu) ** 2
     whole = exact(stages.count.mu) ** 2 + scales + exact(stages.inner.mu) ** 2
     assert 0.99 * stages.mu**2 < whole <= stages.mu**2
-    assert (stages.scale is None) == declared
     assert isinstance(stages.count, Gaussian)
 
 

@@ -1,10 +1,10 @@
 """The mean of blocks' estimates in R^d: a scale for each coordinate from pairs, then FriendlyCore on all at once.
 
 Releases
-    A noisy number of blocks that gave an estimate; for each coordinate, unless scales are declared, the noisy histogram
-    of the exponents of |y - y'| over disjoint pairs of blocks; then what RefinedMean of friendly/refine.py releases of
-    the estimates divided by the scales that were read off: with a known scale if hardly any block seems to be without
-    an estimate, else with an unknown one. The answer is its answer times the scales.
+    A noisy number of blocks that gave an estimate; for each coordinate, or if scales are declared for all together, the
+    noisy histogram of the exponents of |y - y'| over disjoint pairs of blocks; then what RefinedMean of
+    friendly/refine.py releases of the estimates divided by the scales that were read off: with a known scale if hardly
+    any block seems to be without an estimate, else with an unknown one. The answer is its answer times the scales.
 Promise
     [BF1] (epsilon, delta) if one estimate (one row, all coordinates) is replaced by any other or by none, the number of
           blocks being public.
@@ -22,13 +22,13 @@ Why
     [BF3] [TA4]. A block without an estimate is a row that lies nowhere: it is in no radius and in no sum, and the
     answer is divided by a released number of rows within reach.
 Needs
-    delta > 0, and at epsilon = 1 and delta = 1e-6 at least 600 blocks for 5 numbers (392 with declared scales), growing
+    delta > 0, and at epsilon = 1 and delta = 1e-6 at least 600 blocks for 5 numbers (426 with declared scales), growing
     like the square root of the width with private scales and hardly with declared ones. Up to a fifth of the blocks may
     fail, more where there are more blocks. Estimates that do not coincide: else vote.
 Accuracy
     That of a Gaussian mechanism which clips all coordinates together, at about sqrt(d) + 2 deviations: for 5 numbers,
-    1,000 blocks, epsilon = 1 and delta = 5e-6 intervals are 2.4 times as wide as without noise, with declared scales
-    1.9 times (coordinatewise 2.7). Scales are read off within a third or so, by a matched filter for the exponents
+    1,000 blocks, epsilon = 1 and delta = 1e-6 intervals are 2.1 times as wide as without noise, with declared scales
+    1.9 times (coordinatewise 2.9). Scales are read off within a third or so, by a matched filter for the exponents
     of a normal's pair differences.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 (FriendlyCore); Karwa and Vadhan 2018 (scales from pairs); Nissim,
@@ -51,7 +51,7 @@ from discreet.friendly import plan
 from discreet.friendly.noisy import blurred, count, root_below
 from discreet.friendly.order import shuffled
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, r_clip
-from discreet.friendly.refine import DRAWS, LAST, MISS, STRONGEST, WIDE, RefinedMean
+from discreet.friendly.refine import DRAWS, MISS, STRONGEST, RefinedMean
 from discreet.friendly.spread import VectorSpread
 from discreet.promise.exact import Number, exact, is_number, show
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -70,7 +70,6 @@ USUAL, CLEAR = 3.8, 4.6  # those that are enough for a scale within 2^64 of 1, a
 SPARE: Final = 1.15  # times the scales that were read off, which may be a little too small
 GOOD: Final = 0.92  # the noisy share of blocks with an estimate, below which scales get more of the budget
 SURE: Final = 3.0  # deviations of the noisy count by which blocks may seem to be missing where none is
-WIDER: Final = 1.23  # times the radius of normal rows: what noisy counts find, as measured for 3 to 10 numbers
 FINE: Final = 8  # places of a scale in an octave
 Floats = npt.NDArray[np.float64]
 
@@ -128,7 +127,7 @@ class BlockFriends:
         if inner is None or plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP) is None:
             return False
         known = plan.known_scale(self.blocks, self.width, inner.mu, float(inner.miss), SWAP)
-        return self.scales is not None or known is not None
+        return known is not None
 
     @property
     def relative_error(self) -> float:
@@ -137,14 +136,9 @@ class BlockFriends:
         if inner is None or not self.feasible:
             return math.inf
         known = plan.known_scale(self.blocks, self.width, inner.mu, float(inner.miss), SWAP)
-        if self.scales is None and known is not None:
-            radius = SPARE * r_clip(self.width, 0.0, 1 / self.blocks)
-            return math.sqrt(1 + self.blocks * (2 * radius / (self.blocks * inner.mu)) ** 2 / known["mean"])
-        parts = plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP)
-        assert parts is not None
-        beyond = plan.tail(self.blocks, inner.mu * math.sqrt(parts["last"]), LAST)
-        radius = WIDER * plan.stretched(r_clip(self.width, 0.0, beyond), self.width, beyond, WIDE)
-        return math.sqrt(1 + self.blocks * (2 * radius / (self.blocks * inner.mu)) ** 2 / parts["mean"])
+        assert known is not None
+        radius = SPARE * r_clip(self.width, 0.0, 1 / self.blocks)
+        return math.sqrt(1 + self.blocks * (2 * radius / (self.blocks * inner.mu)) ** 2 / known["mean"])
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The mean and its intervals, or a refusal."""
@@ -159,15 +153,17 @@ class BlockFriends:
         seen = round(count(int(given.sum()), cost=stages.count, rng=rng))  # [BF1]
         if 2 * seen <= self.blocks:  # [BF2]
             return replace(blank, refusal=mostly_failed(seen, self.blocks))
-        if self.scales is None and seen < GOOD * self.blocks:  # more for the scales, as fewer pairs tell them
+        if seen < GOOD * self.blocks:  # more for the scales, as fewer pairs tell them
             good = Fraction(round(20 * seen / self.blocks), 20)
-            stages = shared(self.blocks, self.width, exact(self.epsilon), exact(self.delta), good=good)  # [BF2]
+            private = self.scales is None
+            paid = exact(self.epsilon), exact(self.delta)
+            stages = shared(self.blocks, self.width, *paid, private=private, good=good)  # [BF2]
         if stages.inner is None:
             return replace(blank, refusal=mostly_failed(seen, self.blocks))
         found = self._scales(table, stages.scale, rng)
         if isinstance(found, str):  # [BF2]
             return replace(blank, refusal=found)
-        known = self.scales is None and seen >= self.blocks - SURE / float(stages.count.mu)  # [BF2]
+        known = seen >= self.blocks - SURE / float(stages.count.mu)  # [BF2]
         mean = replace(stages.inner, sigma=SPARE) if known else stages.inner
         with np.errstate(all="ignore"):
             inner = mean.release(table / found, rng)  # [BF1]
@@ -188,20 +184,23 @@ class BlockFriends:
         )
 
     def _scales(self, table: Floats, cost: Gaussian | None, rng: Randomness) -> "Floats | str":
-        """Declared, or each from a noisy histogram. [BF1]"""
-        if self.scales is not None:
-            return np.array(self.scales, dtype=np.float64)
+        """Each from a noisy histogram; or declared, their common factor from one histogram. [BF1]"""
         assert cost is not None
-        pairs = take_rows(table, shuffled(self.blocks, self.blocks // 2 * 2, rng))
-        scales = np.empty(self.width)
-        for place in range(self.width):
-            counts = np.bincount(pair_bins(pairs[:, [place]]), minlength=NONE + 1)
+        pairs = table[np.asarray(shuffled(self.blocks, self.blocks // 2 * 2, rng))]
+        given = np.ones(self.width) if self.scales is None else np.array(self.scales, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            pairs /= given
+        columns = [slice(None)] if self.scales is not None else [slice(j, j + 1) for j in range(self.width)]
+        found = []
+        for columns_here in columns:
+            part = pairs[:, columns_here]
+            counts = np.bincount(pair_bins(part), minlength=NONE + 1)
             noisy, deviation = blurred(counts, square=2, cost=cost, rng=rng)  # [BF1]
-            scale = read_scale(noisy, deviation)
+            scale = read_scale(noisy, deviation, part.shape[1])
             if scale is None:  # [BF2]
                 return COINCIDE
-            scales[place] = scale
-        return scales
+            found.append(scale)
+        return np.asarray(given * np.array(found))
 
     @property
     def too_few(self) -> str:
@@ -252,20 +251,20 @@ def shared(
     mu = exact(min(gaussian(place, float(delta - model.miss), float(slack)), STRONGEST))  # [BF1]
     number = Gaussian(root_below(mu**2 * COUNTING), each)
     left = mu**2 - exact(number.mu) ** 2
-    scale = None
-    if private:
-        share = seen_share(blocks * good**2, width, float(mu), MOST_SCALES if good == 1 else MOST_FAILED)
-        if share is None:
-            return Shares(mu, slack, number, None, None)
-        scale = Gaussian(root_below(mu**2 * Fraction(share) / width), each)
-        left -= width * exact(scale.mu) ** 2
+    many, across = (width, 1) if private else (1, width)
+    most = MOST_SCALES if good == 1 else MOST_FAILED
+    share = seen_share(blocks * good**2, many, float(mu), most=most, across=across)
+    if share is None:
+        return Shares(mu, slack, number, None, None)
+    scale = Gaussian(root_below(mu**2 * Fraction(share) / many), each)
+    left -= many * exact(scale.mu) ** 2
     return Shares(mu, slack, number, scale, _strong(model, root_below(left)))
 
 
-def seen_share(blocks: Number, width: int, mu: float, most: float = MOST_SCALES) -> float | None:
-    """The share of mu squared with which every scale will be seen; None if that is too much. Public. [BF2]"""
-    signal = float(np.linalg.norm(templates()[FINE // 2])) * float(blocks) / 2
-    whole = 2 * width / (max(signal, 1e-9) * mu) ** 2
+def seen_share(blocks: Number, many: int, mu: float, *, most: float = MOST_SCALES, across: int = 1) -> float | None:
+    """The share of mu squared with which so many scales will be seen; None if that is too much. Public. [BF2]"""
+    signal = float(np.linalg.norm(templates(across), axis=1).min()) * float(blocks) / 2
+    whole = 2 * many / (max(signal, 1e-9) * mu) ** 2
     if BARELY**2 * whole > most:
         return None
     return max(BARELY**2 * whole, min(COMFORT, SEEN**2 * whole))
@@ -288,17 +287,17 @@ def _strong(model: RefinedMean, mu: Fraction) -> RefinedMean | None:
 
 
 @cache
-def templates() -> Floats:
-    """The shares of the octaves of |z| 2^(t + f / FINE), z standard normal, from 2^(t - 12) up to 2^(t + 4)."""
-    from scipy.stats import norm
+def templates(across: int = 1) -> Floats:
+    """The shares of octaves of |z| 2^(t + f / FINE), z standard normal of so many columns: 2^(t - 12) to 2^(t + 8)."""
+    from scipy.stats import chi
 
-    edges = 2.0 ** (np.arange(-12, 5)[None, :] - np.arange(FINE)[:, None] / FINE)
-    return np.asarray(np.diff(2 * norm.cdf(edges), axis=1))
+    edges = 2.0 ** (np.arange(-12, 9)[None, :] - np.arange(FINE)[:, None] / FINE)
+    return np.asarray(np.diff(chi.cdf(edges, across), axis=1))
 
 
-def read_scale(noisy: Floats, deviation: float) -> float | None:
+def read_scale(noisy: Floats, deviation: float, across: int = 1) -> float | None:
     """The deviation of an estimate that fits noisy counts of exponents of differences best; None if none stands out."""
-    shapes = templates() / np.linalg.norm(templates(), axis=1, keepdims=True)
+    shapes = templates(across) / np.linalg.norm(templates(across), axis=1, keepdims=True)
     scores = np.stack([np.correlate(noisy[:ZERO], shape, mode="valid") for shape in shapes], axis=1).ravel()
     exponents = np.arange(len(scores)) / FINE + 12 + LOWEST - 0.5  # a difference has sqrt 2 times the deviation
     bar = np.where(np.abs(exponents) <= 64, USUAL, CLEAR) * deviation
@@ -324,8 +323,3 @@ def least_friends(width: int, epsilon: Number, delta: Number, private: bool = Tr
         between = (low + high) // 2
         low, high = (low, between) if does(between) else (between, high)
     return high
-
-
-def take_rows(table: Floats, places: Any) -> Floats:
-    """Rows in a public order."""
-    return np.asarray(table[np.asarray(places)])

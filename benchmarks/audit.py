@@ -9,7 +9,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import Pool
 from typing import Any
 
@@ -22,7 +22,9 @@ from discreet.audit.worlds import HOSTILE
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit
+from discreet.blocks.friend import BlockFriends
 from discreet.blocks.halfway import BlockMedian
+from discreet.blocks.probe import Probed
 from discreet.blocks.shape import Shape
 from discreet.blocks.vote import OpenVote, Vote
 from discreet.friendly import FriendlyMean, TupleCore, Within, friendly
@@ -79,6 +81,12 @@ def edge_pairs(one: Any, other: Any, crowd: list[Any]) -> Callable[[Neighbours],
 
 
 NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), labels=(0, 1)), Shape("text", ("label",))
+
+
+def probed(relation: Neighbours) -> Probed:
+    """A mean of 10 blocks, and of 20."""
+    fit = SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), relation)
+    return Probed(fit, replace(fit, aggregator=BlockMean(20, 1, 20.0)))
 
 
 def above_one(x: Any) -> int:
@@ -154,6 +162,13 @@ SUBJECTS = {
         edge_pairs(0.0, 1e12, SPREAD),
         least=10,
     ),
+    "SubsampleAggregate, BlockFriends": Subject(
+        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockFriends(60, 1, 30.0, 1e-4), r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, SPREAD),
+        least=60,
+    ),
+    "Probed": Subject(probed, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
     "SubsampleAggregate, BlockMedian": Subject(
         lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), r),
         NUMBERS,

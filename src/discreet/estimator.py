@@ -20,7 +20,8 @@ class PrivateEstimator:
 
     >>> from sklearn.linear_model import LinearRegression
     >>> rows = np.stack([np.arange(9000) % 7, np.arange(9000) % 11], axis=1).astype(float)
-    >>> model = PrivateEstimator(LinearRegression(), epsilon=3.0, delta=1e-6).fit(rows, rows @ [1.0, 2.0])
+    >>> outcome = rows @ [1.0, 2.0] + np.sin(np.arange(9000.0) ** 2)
+    >>> model = PrivateEstimator(LinearRegression(), epsilon=3.0, delta=1e-6).fit(rows, outcome)
     >>> model.coef_.shape
     (2,)
     """

@@ -201,7 +201,9 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "blocks": 0}, "blocks"),
         ({"epsilon": 1.0, "blocks": "many"}, "blocks"),
         ({"epsilon": 1.0, "aggregator": "sum"}, "aggregator"),
-        ({"epsilon": 1.0, "aggregator": "friendly"}, "FriendlyMean"),
+        ({"epsilon": 1.0, "aggregator": "friendly"}, "delta"),
+        ({"epsilon": 1.0, "correct": "firth"}, "firth"),
+        ({"epsilon": 1.0, "scales": -1}, "scales"),
         ({"epsilon": 1.0, "aggregator": "vote"}, "labels"),
         ({"epsilon": 1.0, "names": 0.5}, "names"),
         ({"epsilon": 1.0, "names": ["a", "a"]}, "names"),
@@ -292,7 +294,7 @@ def test_planned_reads_no_value() -> None:
     """The same mechanism for any two tables of one schema and size."""
     given: dict[str, Any] = {
         "blocks": "auto", "aggregator": "auto", "engine": None, "names": None, "labels": None, "attributes": None,
-        "formula": None, "options": None, "correct": "auto", "unbiased": None, "smallest": None, "confidence": 0.95,
+        "formula": None, "options": None, "correct": "auto", "unbiased": None, "smallest": None, "scales": None, "confidence": 0.95,
         "trust": None, "sandbox": None, "seconds": None, "vectorised": True, "neighbours": Neighbours.REPLACE,
         "unit": "row", "epsilon": 1.0, "delta": 0.0,
     }  # fmt: skip

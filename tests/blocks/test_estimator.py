@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.batched import batched
+from discreet.blocks.batched import Batched, batched
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, LifelinesFit, ModelFit, SklearnFit, SourceFit, adapted
 from discreet.blocks.partition import partition
@@ -323,3 +323,23 @@ def test_the_scikit_learn_face() -> None:
     assert pipeline.predict_proba(x[:3]).shape == (3, 2)
     with pytest.raises(BadInput, match="no default"):
         discreet.PrivateEstimator(sklearn.LinearRegression()).fit(x, y)
+
+
+@pytest.mark.claim("BB1")
+@pytest.mark.claim("BB2")
+@pytest.mark.parametrize("law", ["logistic", "poisson"])
+@pytest.mark.parametrize("adjusted", [False, True])
+def test_a_block_has_the_same_row_whatever_the_others_hold(law: str, adjusted: bool) -> None:
+    """To the last bit: others that settle sooner, later or never must not move it."""
+    generator = np.random.default_rng(5)
+    x = generator.normal(size=(12, 30, 3))
+    y = (generator.random((12, 30)) < 0.5).astype(float)
+    path = Batched(law, intercept=True)
+    with np.errstate(all="ignore"):
+        alone = [path._solve(x[k : k + 1], y[k : k + 1], adjusted)[0] for k in range(12)]
+        for odd in (1e6, 1e-9, np.nan):
+            other = x.copy()
+            other[::3] *= odd
+            found = path._solve(other, y, adjusted)
+            for k in range(12):
+                assert k % 3 == 0 or found[k].tobytes() == alone[k].tobytes()

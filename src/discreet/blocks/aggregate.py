@@ -38,7 +38,7 @@ import numpy.typing as npt
 from discreet.blocks.batched import Batched, batched
 from discreet.blocks.estimator import Fit, SourceFit
 from discreet.blocks.partition import Blocks, partition, units
-from discreet.blocks.plan import Plan, expected_width
+from discreet.blocks.plan import Plan, compared, expected_width
 from discreet.blocks.run import Correct, block_row, passing_on_interrupts
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape, texts
@@ -118,6 +118,8 @@ class SubsampleAggregate:
         """What will be done with a table of this schema and public size. [SA2]"""
         table = Table.of(rows)
         fast = self._fast(table)
+        if self.correct == "firth" and fast is None:
+            raise BadInput("correct is 'firth', which this estimator, table or sandbox has no fast path for")
         path = "sandboxed processes" if self.trust == "sandbox" else fast.name if fast else "one fit a block"
         numeric = self.shape.kind in ("number", "array", "named")
         return Plan(
@@ -128,6 +130,7 @@ class SubsampleAggregate:
             self.shape.width if numeric else 1,
             expected_width(self.aggregator),
             path,
+            compared(self.aggregator),
         )
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
@@ -228,6 +231,12 @@ class SubsampleAggregate:
 
 
 def _called(aggregator: Any) -> str:
-    names = {"BlockMean": "mean", "BlockMedian": "median", "Vote": "vote", "OpenVote": "vote"}
+    names = {
+        "BlockMean": "mean",
+        "BlockMedian": "median",
+        "BlockFriends": "friendly",
+        "Vote": "vote",
+        "OpenVote": "vote",
+    }
     name = names.get(type(aggregator).__name__, type(aggregator).__name__)
     return "coordinatewise" if name == "mean" and getattr(aggregator, "width", 1) > 1 else name

@@ -1,21 +1,24 @@
 """From what people ask for to a mechanism: shape, aggregator, blocks and correction, by public numbers alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.blocks.batched import batched
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import SourceFit, adapted
+from discreet.blocks.friend import BlockFriends
 from discreet.blocks.halfway import BlockMedian
 from discreet.blocks.partition import units
-from discreet.blocks.plan import auto_blocks, chosen_correction, smallest_block
+from discreet.blocks.plan import auto_blocks, chosen_correction, predicted_error, smallest_block
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.schema import found_shape
 from discreet.blocks.shape import Shape, declared
 from discreet.blocks.table import Table
 from discreet.blocks.vote import OpenVote, Vote
 from discreet.errors import BadInput
-from discreet.promise.exact import Number
+from discreet.promise.exact import Number, is_number
 from discreet.promise.guarantee import check_budget
 from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours
@@ -40,6 +43,7 @@ def planned(
     correct: str | None,
     unbiased: bool | None,
     smallest: int | None,
+    scales: Any,
     confidence: float,
     trust: Trust | None,
     sandbox: Sandbox | None,
@@ -63,27 +67,36 @@ def planned(
         shape = found_shape(fit, table)
     numeric = shape.kind in ("number", "array", "named")
     plain = fit.unbiased if unbiased is None else unbiased
+    fast = batched(fit, shape, table.x, table.y, None) if trust == "own" and vectorised else None
+    likelihood = fast is not None and fast.likelihood
     ready = aggregator if not isinstance(aggregator, str) and hasattr(aggregator, "release") else None
-    kind = "given" if ready is not None else _kind(aggregator, numeric)
-    count = _count(
-        blocks,
-        ready,
+    asked = Asked(
+        shape,
         people,
-        shape=shape,
-        epsilon=epsilon,
-        delta=delta,
-        kind=kind,
-        smallest=smallest,
+        epsilon,
+        delta,
+        blocks=blocks,
+        smallest=smallest_block(
+            shape.width if numeric else 1, plain, smallest, adjusted=likelihood and correct in ("auto", "firth")
+        ),
         unbiased=plain,
+        scales=declared_scales(scales, shape.width) if numeric else None,
+        confidence=confidence,
     )
+    if ready is not None:
+        chosen, count = ready, asked.count("given", ready)
+    else:
+        chosen, count = asked.aggregator(_kind(aggregator, numeric))
     size = None if people is None else people // count
     return SubsampleAggregate(
         fit,
         shape,
-        ready or _aggregator(kind, shape, count, epsilon, delta=delta, confidence=confidence),
+        chosen,
         neighbours,
         unit,
-        chosen_correction(correct, size=size, unbiased=plain, numeric=numeric),
+        chosen_correction(
+            correct, size=size, unbiased=plain, numeric=numeric, width=shape.width, likelihood=likelihood
+        ),
         engine,
         trust,
         sandbox,
@@ -95,51 +108,97 @@ def planned(
 def _kind(aggregator: object, numeric: bool) -> str:
     if aggregator not in AGGREGATORS:
         raise BadInput(f"aggregator is {aggregator!r}; give one of {', '.join(AGGREGATORS)}, or a mechanism")
-    if aggregator == "friendly":
-        raise BadInput("aggregator='friendly' takes the mechanism itself: give FriendlyMean(...) for rows of estimates")
     if not numeric and aggregator not in ("auto", "vote"):
         raise BadInput(f"aggregator is {aggregator!r}, but the estimator returns labels; give 'vote'")
     if numeric and aggregator == "vote":
         raise BadInput("aggregator is 'vote', but the estimator returns numbers; list them with labels=")
     if aggregator == "auto":
-        return "mean" if numeric else "vote"
+        return "auto" if numeric else "vote"
     return "mean" if aggregator == "coordinatewise" else str(aggregator)
 
 
-def _count(
-    blocks: object,
-    ready: Any,
-    people: int | None,
-    *,
-    shape: Shape,
-    epsilon: Number,
-    delta: Number,
-    kind: str,
-    smallest: int | None,
-    unbiased: bool,
-) -> int:
-    """How many blocks: as declared, or by the public rule."""
-    if ready is not None and hasattr(ready, "blocks"):
-        return int(ready.blocks)
-    if isinstance(blocks, int) and not isinstance(blocks, bool):
-        if blocks < 1 or (people is not None and blocks > people):
-            raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")
-        return blocks
-    if blocks != "auto":
-        raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
-    if people is None:
-        raise BadInput("the number of people is private here, so it cannot choose the blocks; give blocks=400, say")
-    width = shape.width if kind != "vote" else 1
-    open_labels = delta if shape.kind == "text" or kind != "vote" else 0.0
-    least = smallest_block(width, unbiased, smallest)
-    return auto_blocks(people, width, epsilon, open_labels, aggregator=kind, smallest=least, unbiased=unbiased)
+def declared_scales(scales: Any, width: int) -> tuple[float, ...] | None:
+    """Public deviations of the estimates, up to a common factor: one number for all that are alike, or one each."""
+    if scales is None:
+        return None
+    each = [scales] * width if is_number(scales) else list(scales) if isinstance(scales, Sequence) else []
+    if len(each) != width or not all(is_number(one) and 1e-100 < one < 1e100 for one in each):
+        raise BadInput(f"scales is {scales!r}; give 1 if all numbers vary alike, {width} positive numbers, or None")
+    return tuple(float(one) for one in each)
 
 
-def _aggregator(
-    kind: str, shape: Shape, blocks: int, epsilon: Number, *, delta: Number, confidence: float
-) -> Mechanism[Any]:
-    if kind == "vote":
-        return Vote(blocks, len(shape.labels), epsilon) if shape.kind == "label" else OpenVote(blocks, epsilon, delta)
-    if kind == "median":
-        return BlockMedian(blocks, shape.width, epsilon, confidence)
-    return BlockMean(blocks, shape.width, epsilon, delta)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The public numbers that choose blocks and aggregator."""
+
+    shape: Shape
+    people: int | None
+    epsilon: Number
+    delta: Number
+    blocks: object
+    smallest: int
+    unbiased: bool
+    scales: tuple[float, ...] | None
+    confidence: float
+
+    def aggregator(self, kind: str) -> tuple[Mechanism[Any], int]:
+        """The mechanism of that kind, or of the better kind, and its number of blocks."""
+        if kind == "auto" and self.shape.width > 1 and self.delta:
+            return self._better()
+        kind = "mean" if kind == "auto" else kind
+        count = self.count(kind)
+        return self._made(kind, count), count
+
+    def count(self, kind: str, ready: Any = None) -> int:
+        """How many blocks: as declared, or by the public rule."""
+        if ready is not None and hasattr(ready, "blocks"):
+            return int(ready.blocks)
+        blocks, people = self.blocks, self.people
+        if isinstance(blocks, int) and not isinstance(blocks, bool):
+            if blocks < 1 or (people is not None and blocks > people):
+                raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")
+            return blocks
+        if blocks != "auto":
+            raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
+        if people is None:
+            raise BadInput("the number of people is private here, so it cannot choose the blocks; give blocks=400, say")
+        return auto_blocks(
+            people,
+            self.shape.width if kind != "vote" else 1,
+            self.epsilon,
+            self.delta if self.shape.kind == "text" or kind != "vote" else 0.0,
+            aggregator=kind,
+            smallest=self.smallest,
+            unbiased=self.unbiased,
+            scales=self.scales,
+        )
+
+    def _better(self) -> tuple[Mechanism[Any], int]:
+        """The friendly mean or the coordinatewise one, by the error predicted for each from public numbers."""
+        found: list[tuple[float, Mechanism[Any], int]] = []
+        refusals = []
+        for kind in ("mean", "friendly"):
+            try:
+                count = self.count(kind)
+                made = self._made(kind, count)
+            except BadInput as refusal:
+                refusals.append(refusal)
+                continue
+            assert isinstance(made, BlockMean | BlockFriends)
+            found.append((predicted_error(made, self.people), made, count))
+        if not found:
+            raise refusals[-1]
+        _, made, count = min(found, key=lambda one: one[0])  # a tie, of two that cannot: coordinatewise
+        return made, count
+
+    def _made(self, kind: str, blocks: int) -> Mechanism[Any]:
+        shape, epsilon, delta = self.shape, self.epsilon, self.delta
+        if kind == "vote":
+            if shape.kind == "label":
+                return Vote(blocks, len(shape.labels), epsilon)
+            return OpenVote(blocks, epsilon, delta)
+        if kind == "median":
+            return BlockMedian(blocks, shape.width, epsilon, self.confidence)
+        if kind == "friendly":
+            return BlockFriends(blocks, shape.width, epsilon, delta, self.scales)
+        return BlockMean(blocks, shape.width, epsilon, delta)

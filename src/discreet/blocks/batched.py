@@ -12,12 +12,13 @@ again by singular values, as the libraries do. The others: Newton steps with hal
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.blocks.estimator import Fit, ModelFit, SklearnFit
+from discreet.blocks.firth import firth
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
@@ -27,6 +28,8 @@ CACHED: Final = 1 << 17  # numbers in a batch: they stay in the cache
 POOR: Final = 1e-9
 STEPS: Final = 30
 SMALL: Final = 1e-9  # of the gradient, per row
+NEAR: Final = 0.05  # the same, at which it is nearly there
+SAFE: Final = 1.75  # the largest move of a linear predictor at which Newton's step surely leads downhill
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,11 @@ class Batched:
         )
 
     @property
+    def likelihood(self) -> bool:
+        """Whether it is the maximum of a likelihood that Firth's correction is known for."""
+        return self.law != "normal" and not self.penalty and not self.penalty_a_row
+
+    @property
     def closed(self) -> bool:
         """Whether it is one pass: not worth a second process."""
         return self.law == "normal"
@@ -59,8 +67,8 @@ class Batched:
         edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
         x = np.asarray(blocks.table.x, dtype=np.float64)
         y = np.asarray(blocks.table.y, dtype=np.float64)
-        whole = self._fits(x, y, edges[::2])
-        if correct is None:
+        whole = self._fits(x, y, edges[::2], correct == "firth")
+        if correct != "half":
             return whole
         halves = self._fits(x, y, edges)
         with np.errstate(all="ignore"):
@@ -68,7 +76,7 @@ class Batched:
         found[~np.isfinite(found).all(axis=1)] = np.nan
         return found
 
-    def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64]) -> Floats:
+    def _fits(self, x: Floats, y: Floats, edges: npt.NDArray[np.int64], adjusted: bool = False) -> Floats:
         width = x.shape[1] + self.intercept
         found = np.full((len(edges) - 1, width), np.nan)
         with np.errstate(all="ignore"):
@@ -79,18 +87,28 @@ class Batched:
                     continue
                 rows = x[start:stop].reshape(count, size, x.shape[1])
                 outcome = y[start:stop].reshape(count, size)
-                found[first:last] = self._solve(rows, outcome)  # [BB1]
+                found[first:last] = self._solve(rows, outcome, adjusted)  # [BB1]
         found[~np.isfinite(found).all(axis=1)] = np.nan
         return found
 
-    def _solve(self, x: Floats, y: Floats) -> Floats:
+    def _solve(self, x: Floats, y: Floats, adjusted: bool) -> Floats:
         good = np.asarray(np.isfinite(x).all(axis=(1, 2)) & np.isfinite(y).all(axis=1))
         if not good.all():
             x, y = np.where(good[:, None, None], x, 0.0), np.where(good[:, None], y, 0.0)
-        solved = least_squares(x, y, self.intercept) if self.law == "normal" else self._newton(x, y)
+        if self.law == "normal":
+            solved = least_squares(x, y, self.intercept)
+        else:
+            solved = self._adjusted(x, y) if adjusted else self._newton(x, y)
         solved[~good] = np.nan
         if self.intercept and self.intercept_first:
             solved = np.roll(solved, 1, axis=1)
+        return solved
+
+    def _adjusted(self, x: Floats, y: Floats) -> Floats:
+        """Firth's; blocks with one outcome only have an estimate too."""
+        fit = (y == 0) | (y == 1) if self.law == "logistic" else y >= 0
+        solved = firth(x, y, self.law, self.intercept)  # [BB2]
+        solved[~fit.all(axis=1)] = np.nan
         return solved
 
     def _newton(self, x: Floats, y: Floats) -> Floats:
@@ -147,32 +165,45 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
     count, size, width = x.shape
     ridge = np.full(width + intercept, penalty)
     if intercept:
-        x, ridge[-1] = np.concatenate([x, np.ones((count, size, 1))], axis=2), 0.0
-    at = np.zeros((count, width + intercept))
+        wider = np.empty((count, size, width + 1))
+        wider[:, :, :width], wider[:, :, width], ridge[-1] = x, 1.0, 0.0
+        x = wider
+    at, linear = np.zeros((count, width + intercept)), np.zeros((count, size))
     if law == "poisson" and intercept:
         at[:, -1] = np.log(np.maximum(y.mean(axis=1), 1e-300))
+        linear += at[:, -1:]
     found = np.full((count, width + intercept), np.nan)
     live, scale = np.arange(count), SMALL * size * np.maximum(1.0, np.abs(y).max(axis=1))
-    seen = _seen(x, y, at, ridge, law)
+    curved = np.zeros(count, dtype=bool)  # looked at near the end
+    settled = np.zeros(count, dtype=bool)
     for _ in range(STEPS):
-        across = np.swapaxes(x, 1, 2)
-        gradient = (across @ (seen.mean - y)[:, :, None])[:, :, 0] + ridge * at
-        hessian = across @ (x * seen.curve[:, :, None])
-        diagonal = np.einsum("bii->bi", hessian)
-        diagonal += ridge + 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
-        finite = np.isfinite(gradient).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
-        small = finite & (np.abs(gradient).max(axis=1) < scale[live])
-        if small.any():
-            settled = np.flatnonzero(small)
-            curved = np.linalg.eigvalsh(hessian[settled])[:, 0] > POOR * diagonal[settled].max(axis=1)
-            found[live[settled[curved]]] = at[settled[curved]]
-        kept = ~small & finite
-        if not kept.all():
-            live, x, y, at, gradient, hessian = (part[kept] for part in (live, x, y, at, gradient, hessian))
-            seen = Seen(seen.value[kept], seen.mean[kept], seen.curve[kept])
+        mean, curve = _response(linear, law)
+        gradient = ((mean - y)[:, None, :] @ x)[:, 0, :] + ridge * at
+        steep = np.abs(gradient).max(axis=1)
+        done = (steep < scale[live]) & curved[live] & ~settled[live]
+        found[live[done]] = at[done]  # [BB1]: once; what it moves to while others go on is not its own
+        settled[live[done]] = True
+        lost = ~np.isfinite(steep)
+        kept = ~settled[live] & ~lost
+        if (
+            lost.any() or not kept.any() or 2 * kept.sum() < len(kept)
+        ):  # a copy for a few is dearer than a few steps more
+            live, x, y, at, linear, gradient, curve = (part[kept] for part in (live, x, y, at, linear, gradient, curve))
         if len(live) == 0:
             break
-        at, seen = _halved(x, y, at, _solved(hessian, gradient), seen.value, ridge, law)
+        hessian = np.swapaxes(x, 1, 2) @ (x * curve[:, :, None])
+        diagonal = np.einsum("bii->bi", hessian)
+        diagonal += ridge + 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
+        finite = np.isfinite(hessian).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1)
+        hessian[~finite] = np.eye(hessian.shape[1])  # LAPACK would raise for all  [BB1]
+        gradient[~finite] = np.nan
+        step = _solved(hessian, gradient)[:, :, None]
+        moved = (x @ step)[:, :, 0]
+        reach = np.abs(moved).max(axis=1)
+        near = np.flatnonzero(reach < NEAR)
+        curved[live[near]] = _is_curved(hessian[near])
+        share = _shares(y, at, linear, step[:, :, 0], moved, np.flatnonzero(~(reach < SAFE)), ridge, law)
+        at, linear = at - share * step[:, :, 0], linear - share * moved
     return found
 
 
@@ -186,42 +217,57 @@ def _solved(hessian: Floats, gradient: Floats) -> Floats:
         return np.concatenate([_solved(hessian[one : one + 1], gradient[one : one + 1]) for one in range(len(hessian))])
 
 
-class Seen(NamedTuple):
-    """The objective of each block at a point, and mean and curvature of each of its rows."""
+def _is_curved(hessian: Floats) -> npt.NDArray[np.bool_]:
+    """Whether there is one solution: by the smallest eigenvalue, looked for only where a bound does not tell.
 
-    value: Floats
-    mean: Floats
-    curve: Floats
+    The product of the others is at most (trace / (p - 1))^(p - 1), so the smallest is at least determinant over that.
+    """
+    width, trace = hessian.shape[1], np.einsum("bii->b", hessian)
+    sign, size = np.linalg.slogdet(hessian)
+    least = size - (width - 1) * np.log(trace / max(1, width - 1))
+    good = np.asarray((sign > 0) & (least > np.log(POOR * trace)))
+    unsure = np.flatnonzero(~good & np.isfinite(trace))
+    if len(unsure):
+        largest = np.einsum("bii->bi", hessian[unsure]).max(axis=1)
+        good[unsure] = np.linalg.eigvalsh(hessian[unsure])[:, 0] > POOR * largest
+    return good
 
 
-def _halved(  # noqa: PLR0917
-    x: Floats, y: Floats, at: Floats, step: Floats, value: Floats, ridge: Floats, law: str
-) -> tuple[Floats, Seen]:
-    """Newton's step, halved until it does not lead uphill."""
-    fresh = at - step
-    seen = _seen(x, y, fresh, ridge, law)
-    for halvings in range(1, 30):
-        up = np.flatnonzero(~(seen.value <= value + 1e-12 * (1 + np.abs(value))))
-        if len(up) == 0:
+def _response(linear: Floats, law: str) -> tuple[Floats, Floats]:
+    """Mean and curvature of each row."""
+    if law == "poisson":
+        mean = np.exp(linear)
+        return mean, mean
+    mean = 1 / (1 + np.exp(-linear))
+    return mean, mean * (1 - mean)
+
+
+def _shares(  # noqa: PLR0917
+    y: Floats, at: Floats, linear: Floats, step: Floats, moved: Floats, far: Any, ridge: Floats, law: str
+) -> Floats:
+    """How much of Newton's step to take: all, or of the `far` ones halved until it does not lead uphill.
+
+    Both losses have a third derivative of at most their second, so a full step d leads downhill if all |x d| < 1.79:
+    f(b - d) <= f(b) - D (1 - (e^r - r - 1) / r^2), D = d'Hd, r the largest |x d| (Bach 2010). Longer ones are tried.
+    """
+    share = np.ones((len(at), 1))
+    if len(far) == 0:
+        return share
+    before = _values(y[far], linear[far], at[far], ridge, law)
+    for _ in range(30):
+        values = _values(y[far], linear[far] - share[far] * moved[far], at[far] - share[far] * step[far], ridge, law)
+        up = ~(values <= before + 1e-12 * (1 + np.abs(before)))
+        if not up.any():
             break
-        fresh[up] = at[up] - step[up] / 2**halvings
-        for whole, part in zip(seen, _seen(x[up], y[up], fresh[up], ridge, law), strict=True):
-            whole[up] = part
-    return fresh, seen
+        far, before = far[up], before[up]
+        share[far] /= 2
+    return share
 
 
-def _seen(x: Floats, y: Floats, at: Floats, ridge: Floats, law: str) -> Seen:
-    linear = (x @ at[:, :, None])[:, :, 0]
-    if law == "logistic":
-        small = np.exp(-np.abs(linear))
-        whole = 1 + small
-        mean = np.where(linear >= 0, 1.0, small) / whole
-        curve, loss = small / (whole * whole), np.maximum(linear, 0) + np.log(whole)
-    else:
-        mean = loss = np.exp(linear)
-        curve = mean.copy()
-    value = (loss - y * linear).sum(axis=1) + (ridge * at**2).sum(axis=1) / 2
-    return Seen(np.asarray(value), mean, curve)
+def _values(y: Floats, linear: Floats, at: Floats, ridge: Floats, law: str) -> Floats:
+    """The objective of each block."""
+    loss = np.exp(linear) if law == "poisson" else np.maximum(linear, 0) + np.log1p(np.exp(-np.abs(linear)))
+    return np.asarray((loss - y * linear).sum(axis=1) + (ridge * at**2).sum(axis=1) / 2)
 
 
 def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Correct) -> Batched | None:
@@ -231,6 +277,8 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
     if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biuf":
         return None
     found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
+    if correct == "firth" and found is not None and not found.likelihood:
+        return None
     expected = blocks_x.shape[1] + (found.intercept if found else 0)
     return found if found is not None and shape.width == expected and shape.kind in ("named", "array") else None
 

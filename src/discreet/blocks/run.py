@@ -26,7 +26,7 @@ from discreet.blocks.quiet import silence
 from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
 
-Correct = Literal["half", "jackknife"] | None
+Correct = Literal["half", "jackknife", "firth"] | None  # "firth": blocks/firth.py, for all blocks at once
 Floats = npt.NDArray[np.float64]
 FAILURES: Final = ("ConvergenceWarning", "PerfectSeparationWarning", "HessianInversionWarning")
 

@@ -2,14 +2,17 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.blocks.ask import planned
+from discreet.blocks.probe import Probed
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.table import Table
 from discreet.engines.local import Local
-from discreet.promise.exact import Number
+from discreet.promise.exact import Number, exact
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
@@ -35,6 +38,8 @@ def fit(
     correct: str | None = "auto",
     unbiased: bool | None = None,
     smallest: int | None = None,
+    scales: Any = None,
+    probe: bool = False,
     confidence: float = 0.95,
     trust: Trust | None = None,
     sandbox: Sandbox | None = None,
@@ -50,8 +55,10 @@ def fit(
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
     What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote.
-    `aggregator` is "mean", "coordinatewise", "median", "vote", or a mechanism whose rows are estimates; `correct` the
-    bias correction within blocks, "half", "jackknife" or None. How it will be done is logged before anything is spent.
+    `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
+    vary alike), "median", "vote", or a mechanism whose rows are estimates; `correct` the bias correction within blocks,
+    "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
+    bias is left (a note of the release). How it will be done is logged before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -60,12 +67,10 @@ def fit(
     True
     """
     table = Table.of(X, y, unit)
-    mechanism = planned(
+    asked = partial(
+        planned,
         estimator,
         table,
-        epsilon=epsilon,
-        delta=delta,
-        blocks=blocks,
         aggregator=aggregator,
         engine=Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
         names=names,
@@ -76,6 +81,7 @@ def fit(
         correct=correct,
         unbiased=unbiased,
         smallest=smallest,
+        scales=scales,
         confidence=confidence,
         trust=trust,
         sandbox=sandbox,
@@ -84,10 +90,15 @@ def fit(
         neighbours=relation_of(neighbours),
         unit="row" if unit is None else unit if isinstance(unit, str) else "person",
     )
-    return run_fit(mechanism, table, door(rng))
+    if not probe:
+        return run_fit(asked(epsilon=epsilon, delta=delta, blocks=blocks), table, door(rng))
+    halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
+    first = halved(blocks=blocks)
+    finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)
+    return run_fit(Probed(first, finer), table, door(rng))
 
 
-def run_fit(mechanism: SubsampleAggregate, table: Table, rng: Randomness) -> Release[Any]:
+def run_fit(mechanism: SubsampleAggregate | Probed, table: Table, rng: Randomness) -> Release[Any]:
     """Say how it will be done, then do it."""
     logging.getLogger("discreet").info("%s", mechanism.plan(table))
     return mechanism.release(table, rng)

@@ -1,0 +1,110 @@
+"""A look at the bias: the same estimator on twice as many blocks, for half of the budget.
+
+Releases
+    What a fit on k blocks releases, and what one on 2 k blocks releases, shuffled anew; each for half of the budget.
+    The answer is the first; the difference of the second and the first estimates the bias of the first.
+Promise
+    [PR1] The sum of what the two cost: (epsilon, delta) in all.
+    [PR2] The note on the bias is a function of the two releases.
+Why
+    [PR1] Basic composition of two mechanisms on the same people. [PR2] As the code reads.
+    If the bias is b / m in blocks of m people, then half as many have 2 b / m, and the difference estimates b / m.
+Needs
+    Enough people for twice as many blocks.
+Accuracy
+    The error of the difference is at most that of both answers together, taken as independent: blocks of the same
+    people are correlated in favour of the difference.
+Source
+    Richardson 1911; Quenouille 1956.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.blocks.aggregate import SubsampleAggregate
+from discreet.blocks.plan import Plan
+from discreet.errors import BadInput
+from discreet.promise.exact import exact, show
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Loss, compose
+from discreet.promise.mechanism import Randomness
+from discreet.promise.release import Release
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """A fit, and a second one on blocks of half the size that tells about its bias.
+
+    >>> from discreet.blocks.centre import BlockMean
+    >>> from discreet.blocks.estimator import FunctionFit
+    >>> from discreet.blocks.shape import Shape
+    >>> from discreet.noise.seeded import Seeded
+    >>> one = SubsampleAggregate(FunctionFit(np.var), Shape("number", ("value",)), BlockMean(200, 1, epsilon=2.0))
+    >>> two = Probed(one, replace(one, aggregator=BlockMean(400, 1, epsilon=2.0)))
+    >>> float(two.guarantee.epsilon)
+    4.0
+    >>> "bias" in two.release([float(k % 100) for k in range(20000)], Seeded(1)).provenance.notes[-1]
+    True
+    """
+
+    fit: SubsampleAggregate
+    finer: SubsampleAggregate
+
+    def __post_init__(self) -> None:
+        if self.fit.shape.kind not in ("number", "array", "named"):
+            raise BadInput("probe is True, but the estimator returns labels, which have no bias; leave it out")
+        if self.finer.blocks != 2 * self.fit.blocks:
+            raise BadInput(f"{self.finer.blocks} blocks are not twice {self.fit.blocks}; a probe halves the blocks")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Both together. [PR1]"""
+        one, two = self.fit.guarantee, self.finer.guarantee
+        epsilon, delta = exact(one.epsilon) + exact(two.epsilon), exact(one.delta) + exact(two.delta)
+        return Guarantee(epsilon, delta, one.neighbours, one.unit)  # [PR1]
+
+    @property
+    def loss(self) -> Loss:
+        """Both. [PR1]"""
+        return compose(self.fit.loss, self.finer.loss)  # [PR1]
+
+    def plan(self, rows: Any) -> Plan:
+        """That of the answer."""
+        return self.fit.plan(rows)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The answer, with a note on its bias."""
+        self.finer.plan(rows)  # what it refuses is refused first
+        answer, other = self.fit.release(rows, rng), self.finer.release(rows, rng)  # [PR1]
+        note, shown = self._note(answer, other)
+        history = replace(
+            answer.provenance,
+            notes=(*answer.provenance.notes, note),
+            parameters=dict(answer.provenance.parameters) | {"bias probe": shown},
+        )
+        return replace(answer, guarantee=self.guarantee, provenance=history)
+
+    def _note(self, answer: Release[Any], other: Release[Any]) -> tuple[str, Any]:
+        """In words, and as numbers. [PR2]"""
+        if answer.refusal is not None or other.refusal is not None:
+            return f"the bias could not be estimated: {answer.refusal or other.refusal}", None
+        bias = _flat(other.value) - _flat(answer.value)  # [PR2]
+        ends = [release.interval(0.95) for release in (answer, other)]
+        wide = [(_flat(end.high) - _flat(end.low)) / 2 for end in ends]
+        error = np.hypot(wide[0], wide[1])
+        worst = int(np.argmax(np.abs(bias) / error))
+        seen = "is seen" if abs(bias[worst]) > error[worst] else "is not seen"
+        name = self.fit.shape.names[worst] if len(bias) > 1 else "the answer"
+        note = (
+            f"a bias within blocks {seen}: estimated from blocks of half the size, that of {name} is "
+            f"{show(float(f'{bias[worst]:.3g}'))} +- {show(float(f'{error[worst]:.2g}'))} (95%; the interval has a "
+            f"half-width of {show(float(f'{wide[0][worst]:.2g}'))})"
+        )
+        return note, {"bias": bias.tolist(), "error, 95%": error.tolist()}
+
+
+def _flat(value: Any) -> Any:
+    values = list(value.values()) if isinstance(value, dict) else value
+    return np.asarray(values, dtype=np.float64).ravel()

@@ -24,7 +24,8 @@ Why
 Needs
     delta > 0, and at epsilon = 1 and delta = 1e-6 at least 600 blocks for 5 numbers (426 with declared scales), growing
     like the square root of the width with private scales and hardly with declared ones. Up to a fifth of the blocks may
-    fail, more where there are more blocks. Estimates that do not coincide: else vote.
+    fail, more where there are more blocks. Estimates that do not coincide: else vote. Tails no heavier than those of
+    Student's law with 3 degrees of freedom: with 2, 95% intervals were seen to hold 88%, and with 1 it often refuses.
 Accuracy
     That of a Gaussian mechanism which clips all coordinates together, at about sqrt(d) + 2 deviations: for 5 numbers,
     1,000 blocks, epsilon = 1 and delta = 1e-6 intervals are 2.1 times as wide as without noise, with declared scales

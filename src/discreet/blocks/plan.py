@@ -26,6 +26,7 @@ ADJUSTED: Final = 5  # the same with Firth's correction
 HALVES_A_NUMBER: Final = 16  # people in a block for each number, below which halves are worse than no correction
 RANKS: Final = 200.0  # blocks times epsilon for a rank interval
 VOTES: Final = 40.0  # blocks times epsilon for a vote
+NORMAL: Final = 20  # people in a block, where there are enough: estimates from fewer have heavier tails than a normal's
 ROOMY: Final = 1.5  # times the least for a friendly mean, whose noise falls fast there
 COMFORT: Final = 1.27  # times the least: 200 / epsilon for the mean of one number
 
@@ -112,6 +113,7 @@ def auto_blocks(
 
 def _quietest(people: int, least: int, most: int, mechanism: BlockMean | BlockFriends) -> int:
     """The number of blocks at which noise and what small blocks lose of an unbiased estimator are least together."""
+    most = max(least, min(most, people // NORMAL))
     tried: set[int] = {least, most, *(round(least * float(most / least) ** (k / 8)) for k in range(1, 8))}
     return min(sorted(tried), key=lambda blocks: predicted_error(replace(mechanism, blocks=blocks), people))
 

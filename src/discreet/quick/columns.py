@@ -45,7 +45,7 @@ def mean(
     delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
 
     >>> import discreet
-    >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0)
+    >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> 35 < r.value < 44
     True
     """
@@ -89,7 +89,8 @@ def variance(
     """The variance, with a confidence interval for the population's. No bounds needed. Pure, whatever delta is allowed.
 
     >>> import discreet
-    >>> 300 < discreet.variance([float(k % 80) for k in range(9000)], epsilon=2.0).value < 800
+    >>> import numpy as np
+    >>> 300 < discreet.variance(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 800
     True
     """
     values, relation = column(x), relation_of(neighbours)
@@ -102,7 +103,8 @@ def std(x: Any, **options: Any) -> Release[float]:
     """The standard deviation: the root of `variance`, with its options and its interval.
 
     >>> import discreet
-    >>> 18 < discreet.std([float(k % 80) for k in range(9000)], epsilon=2.0).value < 29
+    >>> import numpy as np
+    >>> 18 < discreet.std(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 29
     True
     """
     return standard_deviation(variance(x, **options))
@@ -124,7 +126,7 @@ def gaussian(
     Arrow table it needs delta > 0, and the number of rows is public.
 
     >>> import discreet
-    >>> r = discreet.gaussian([float(k % 80) for k in range(4000)], epsilon=1.0)
+    >>> r = discreet.gaussian([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> 30 < r.value.mean < 50
     True
     """
@@ -159,7 +161,7 @@ def quantile(
     A missing entry counts as the number `missing`.
 
     >>> import discreet
-    >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None)
+    >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
     >>> 200 < r.value < 300
     True
     """
@@ -173,7 +175,7 @@ def median(x: Any, **options: Any) -> Release[Any]:
     """The middle value: `quantile` with q = 0.5, and its options.
 
     >>> import discreet
-    >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None).value < 600
+    >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None, rng=discreet.Seeded(1)).value < 600
     True
     """
     return quantile(x, 0.5, **options)

@@ -29,7 +29,7 @@ def count(
     """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
 
     >>> import discreet
-    >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0)
+    >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0, rng=discreet.Seeded(1))
     >>> r.interval(0.999).low <= 900 <= r.interval(0.999).high or "once in a thousand"
     True
     """
@@ -47,7 +47,7 @@ def proportion(
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
     >>> import discreet
-    >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0).value <= 1
+    >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1
     True
     """
     return Proportion(epsilon, relation_of(neighbours), named(unit)).release(x, door(rng))
@@ -66,7 +66,7 @@ def test_proportion(
     """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
     >>> import discreet
-    >>> discreet.test_proportion([1] * 90 + [0] * 10, 0.5, epsilon=2.0).value.decide(0.01)
+    >>> discreet.test_proportion([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
     return ProportionTest(null, epsilon, alternative, relation_of(neighbours), named(unit)).release(x, door(rng))
@@ -92,7 +92,7 @@ def histogram(
     With neither, the categories are found in the data, those that enough people share: needs delta > 0.
 
     >>> import discreet
-    >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"])
+    >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
     >>> r.value.keys
     ('a', 'b')
     """

@@ -62,7 +62,7 @@ def fit(
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
-    >>> r = discreet.fit(lambda x: float((x > 75).mean()), rows, epsilon=2.0)
+    >>> r = discreet.fit(lambda x: float((x > 75).mean()), rows, epsilon=2.0, rng=discreet.Seeded(1))
     >>> 0.1 < r.value < 0.4
     True
     """

@@ -30,7 +30,7 @@ def covariance(
     >>> import discreet
     >>> import numpy as np
     >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
-    >>> discreet.covariance(x, epsilon=2.0, delta=1e-6).value.shape
+    >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
     (2, 2)
     """
     return Covariance(epsilon, delta, model, None, relation_of(neighbours), named(unit)).release(x, door(rng))

@@ -138,7 +138,7 @@ def test_a_block_out_of_time_has_no_estimate() -> None:
                 pass
         return 1.0
 
-    mechanism = SubsampleAggregate(FunctionFit(slow), NUMBER, BlockMean(8, 1, 40.0), seconds=0.2)
+    mechanism = SubsampleAggregate(FunctionFit(slow), NUMBER, BlockMean(8, 1, 40.0), seconds=1.0)
     found = mechanism.estimates(Table.of(np.arange(16.0)), Seeded(0))
     assert np.isnan(found).sum() == 1
 

@@ -28,6 +28,7 @@ from discreet.noise.seeded import Seeded
 
 NUMBER = Shape("number", ("value",))
 BOX = Sandbox(seconds=0.25, memory=1 << 30)
+PATIENT = Sandbox(seconds=2.0, memory=1 << 30)  # for blocks that must have the time they need on any machine
 NEUTRAL = SourceFit(HEAD + "def f(x, y):\n    return 0.0\n", "f")
 
 
@@ -107,7 +108,6 @@ def test_every_block_takes_the_same_time(cells: Cells) -> None:
         fit = SourceFit(source, "f")
         began = time.monotonic()
         keeper.begin(_message(packed(fit), NUMBER, blocks(victim=False), 0, None))
-        assert not select.select([keeper.control], [], [], BOX.seconds * 0.8)[0]
         assert select.select([keeper.control], [], [], 20)[0]
         assert time.monotonic() - began >= BOX.seconds * 0.99
         keeper.end(1)
@@ -133,13 +133,14 @@ def test_nothing_is_left_behind(cells: Cells) -> None:
 
 @needs_sandbox
 @pytest.mark.claim("SB1")
-def test_same_rows_as_without_a_sandbox(cells: Cells) -> None:
+def test_same_rows_as_without_a_sandbox() -> None:
     generator = np.random.default_rng(0)
     table = Table(generator.normal(size=(60, 2)), generator.normal(size=60))
     some = Blocks(table, np.array([0, 10, 20, 30, 40, 50, 60]))
     fit = SourceFit("import numpy\ndef f(x, y):\n    return numpy.linalg.lstsq(x, y, rcond=None)[0]\n", "f")
     shape = Shape("array", ("0", "1"), (2,))
-    seen = cells.rows(fit, shape, some, "half")
+    with PATIENT.opened(NEUTRAL) as cells:
+        seen = cells.rows(fit, shape, some, "half")
     for number in range(3):
         start, middle, stop = some.bounds(number)
         alone = block_row(fit, shape, table.part(start, stop), middle - start, number=number, correct="half")
@@ -147,11 +148,12 @@ def test_same_rows_as_without_a_sandbox(cells: Cells) -> None:
 
 
 @needs_sandbox
-def test_a_keeper_that_dies_is_replaced_and_costs_one_block(cells: Cells) -> None:
-    keeper = cells.keepers[0]
-    keeper.process.kill()
-    keeper.process.wait()
-    rows = cells.rows(NEUTRAL, NUMBER, blocks(victim=False), None)
+def test_a_keeper_that_dies_is_replaced_and_costs_one_block() -> None:
+    with PATIENT.opened(NEUTRAL) as cells:
+        keeper = cells.keepers[0]
+        keeper.process.kill()
+        keeper.process.wait()
+        rows = cells.rows(NEUTRAL, NUMBER, blocks(victim=False), None)
     assert np.isnan(rows[0, 0])
     assert rows[1, 0] == 0.0
 
@@ -161,7 +163,7 @@ def test_a_release_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "estimator.py"
     path.write_text("def middle(x):\n    return sorted(x)[len(x) // 2]\n")
     mechanism = SubsampleAggregate(
-        adapted(f"{path}:middle"), NUMBER, BlockMean(8, 1, 40.0), trust="sandbox", sandbox=Sandbox(seconds=0.25)
+        adapted(f"{path}:middle"), NUMBER, BlockMean(8, 1, 40.0), trust="sandbox", sandbox=Sandbox(seconds=1.0)
     )
     release = mechanism.release([float(k % 100) for k in range(800)], Seeded(1))
     assert 20 < release.value < 80

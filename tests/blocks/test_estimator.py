@@ -12,6 +12,7 @@ from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.batched import Batched, batched
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, LifelinesFit, ModelFit, SklearnFit, SourceFit, adapted
+from discreet.blocks.firth import firth, inverses
 from discreet.blocks.partition import partition
 from discreet.blocks.run import block_row
 from discreet.blocks.schema import found_shape
@@ -343,3 +344,38 @@ def test_a_block_has_the_same_row_whatever_the_others_hold(law: str, adjusted: b
             found = path._solve(other, y, adjusted)
             for k in range(12):
                 assert k % 3 == 0 or found[k].tobytes() == alone[k].tobytes()
+
+
+@pytest.mark.claim("BB2")
+def test_a_singular_block_leaves_the_others_alone() -> None:
+    good = np.random.default_rng(0).normal(size=(1, 3, 3))
+    both = np.concatenate([good, np.zeros((1, 3, 3)), good])
+    found = inverses(both)
+    assert np.isnan(found[1]).all()
+    assert found[0].tobytes() == found[2].tobytes() == inverses(good)[0].tobytes()
+
+
+@pytest.mark.claim("BB2")
+def test_hostile_blocks_change_no_other_under_firth() -> None:
+    people = np.random.default_rng(1)
+    for law in ("logistic", "poisson"):
+        x = people.normal(size=(3, 30, 2))
+        y = (people.random((3, 30)) < 0.5).astype(float)
+        plain = firth(x, y, law, True)
+        for value in (1e160, 1.7e308, 5e-324, 0.0, -1e154):
+            for column in (0, slice(None)):
+                hostile = x.copy()
+                hostile[1, :, column] = value
+                with np.errstate(all="ignore"):
+                    seen = firth(hostile, y, law, True)
+                assert seen[[0, 2]].tobytes() == plain[[0, 2]].tobytes()
+
+
+def test_the_callers_own_random_numbers_go_on() -> None:
+    np.random.seed(3)
+    wanted = np.random.random(2)
+    np.random.seed(3)
+    first = np.random.random()
+    fit = FunctionFit(lambda x: float(np.random.random()))
+    block_row(fit, Shape("number", ("value",)), Table.of(np.arange(4.0)), 2, number=7)
+    assert [first, np.random.random()] == wanted.tolist()

@@ -24,7 +24,8 @@ from discreet.promise.loss import Approximate, Choice, atoms
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.statistics import quantile
+from discreet.statistics import ranks
+from discreet.statistics import rows as rows_module
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.ranks import Cells
 from discreet.statistics.rounding import ceil_to, floor_to, middle, nearest_to
@@ -110,7 +111,7 @@ def test_a_smaller_sensitivity_is_caught(
 ) -> None:
     honest = Quantile._aim
 
-    def greedy(self: Quantile, q: Fraction, band: tuple[int, int]) -> quantile.Aim:
+    def greedy(self: Quantile, q: Fraction, band: tuple[int, int]) -> ranks.Aim:
         aim = honest(self, q, band)
         return replace(aim, **{slot: getattr(aim, slot) * factor})
 
@@ -406,12 +407,12 @@ def test_whole_number_types_need_a_granularity_whatever_they_hold() -> None:
     "name", ["Int64", "UInt8", "boolean", "int64[pyarrow]", "decimal128(10, 2)", "Boolean", "bool"]
 )
 def test_other_libraries_names_for_whole_numbers(name: str) -> None:
-    assert quantile.ROUNDED.match(name)
+    assert rows_module.ROUNDED.match(name)
 
 
 @pytest.mark.parametrize("name", ["float64", "Float32", "object", "", "double", "category", "None"])
 def test_names_of_other_types(name: str) -> None:
-    assert not quantile.ROUNDED.match(name)
+    assert not rows_module.ROUNDED.match(name)
 
 
 @pytest.mark.claim("U10")

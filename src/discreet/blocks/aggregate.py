@@ -133,12 +133,17 @@ class SubsampleAggregate:
             compared(self.aggregator),
         )
 
+    def checked_plan(self, rows: Any) -> Plan:
+        """The plan, if there are people for every block. [SA2]"""
+        plan = self.plan(rows)
+        if plan.people is not None and plan.people < self.blocks:
+            raise BadInput(f"{plan.people} people do not fill {self.blocks} blocks; ask for fewer blocks")
+        return plan
+
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The combined estimate, or a refusal."""
         table = Table.of(rows)
-        plan = self.plan(table)
-        if plan.people is not None and plan.people < self.blocks:
-            raise BadInput(f"{plan.people} people do not fill {self.blocks} blocks; ask for fewer blocks")
+        plan = self.checked_plan(table)
         found = self.estimates(table, rng)
         votes = texts(found) if self.shape.kind == "text" else found
         inner = self.aggregator.release(votes, rng)  # [SA1]

@@ -47,7 +47,8 @@ def firth(x: Floats, y: Floats, law: str, intercept: bool) -> Floats:
         diagonal = np.einsum("bii->bi", information)
         diagonal += 1e-13 * diagonal.mean(axis=1, keepdims=True) + 1e-300  # never exactly singular
         usable = np.asarray(np.isfinite(information).all(axis=(1, 2)))
-        inverse = np.linalg.inv(np.where(usable[:, None, None], information, np.eye(at.shape[1])))
+        inverse = inverses(np.where(usable[:, None, None], information, np.eye(at.shape[1])))
+        usable &= np.isfinite(inverse).all(axis=(1, 2))
         leverage = np.minimum(1.0, curve * np.einsum("bij,bij->bi", x @ inverse, x))
         score = (across @ (y - mean + leverage * pull)[:, :, None])[:, :, 0]
         small = usable & (np.abs(score).max(axis=1) < scale[live])
@@ -60,3 +61,13 @@ def firth(x: Floats, y: Floats, law: str, intercept: bool) -> Floats:
         reach = np.abs((x @ step[:, :, None])[:, :, 0]).max(axis=1)
         at = at + step * np.minimum(1.0, FARTHEST / np.maximum(reach, 1e-300))[:, None]
     return found
+
+
+def inverses(matrices: Floats) -> Floats:
+    """The inverse of each; of a singular one NaN, which leaves the others alone. [BB2]"""
+    try:
+        return np.asarray(np.linalg.inv(matrices))
+    except np.linalg.LinAlgError:
+        if len(matrices) == 1:
+            return np.full_like(matrices, np.nan)
+        return np.concatenate([inverses(matrices[one : one + 1]) for one in range(len(matrices))])

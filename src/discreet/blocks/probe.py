@@ -76,7 +76,7 @@ class Probed:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The answer, with a note on its bias."""
-        self.finer.plan(rows)  # what it refuses is refused first
+        self.finer.checked_plan(rows)  # what it refuses is refused first
         answer, other = self.fit.release(rows, rng), self.finer.release(rows, rng)  # [PR1]
         note, shown = self._note(answer, other)
         history = replace(

@@ -47,6 +47,7 @@ def block_row(
 ) -> Floats:
     """The estimate of one block, or NaN. `middle` is where its second half begins."""
     failed = np.full(shape.width, np.nan)
+    before = random.getstate(), np.random.get_state()  # noqa: TID251, NPY002  the caller's own
     with silence() as seen:
         try:
             random.seed(number)  # [RB2]
@@ -57,6 +58,9 @@ def block_row(
                 return failed  # [RB1]
         except BaseException:  # noqa: BLE001  [RB1]: SystemExit and KeyboardInterrupt too may come from the estimator
             return failed
+        finally:
+            random.setstate(before[0])
+            np.random.set_state(before[1])  # noqa: TID251, NPY002
     return row if np.isfinite(row).all() else failed  # [RB1]
 
 

@@ -1,11 +1,16 @@
 """An interval whose ends were drawn: it stands at the confidence that was declared."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import Refused
 from discreet.promise.exact import show
 from discreet.promise.spread import Interval
+
+TIES: Final = (
+    "the data are declared as whole numbers, and ties would make an interval too short; "
+    "declare what they are rounded to, granularity=1, or ask for guaranteed=True"
+)
 
 
 @dataclass(frozen=True, slots=True)

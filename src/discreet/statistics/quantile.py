@@ -61,7 +61,6 @@ Source
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -83,31 +82,28 @@ from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import check_confidence
 from discreet.stable.declared import check_bounds, check_granularity, checked_shares
-from discreet.statistics.drawn import QuantileSpread
+from discreet.statistics.drawn import TIES, QuantileSpread
 from discreet.statistics.ranks import (
+    Aim,
     Cells,
     Miss,
     flat_scale,
     lower_rank,
     lower_share,
     magnitudes,
+    rows_needed,
     sample_rank,
     scale_scores,
     smooth,
     worst,
 )
 from discreet.statistics.rounding import MAX, ceil_to, floor_to, middle, nearest_to
-from discreet.statistics.rows import numbers, public_size
+from discreet.statistics.rows import declared_whole, numbers, public_size
 
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [U7]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [U6]
 NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
-ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
-TIES: Final = (
-    "the data are declared as whole numbers, and ties would make an interval too short; "
-    "declare what they are rounded to, granularity=1, or ask for guaranteed=True"
-)
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Floats = npt.NDArray[np.float64]
 
@@ -203,7 +199,7 @@ class Quantile:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
-        rounded = ROUNDED.match(_declared(rows)) is not None  # [U10]: the column's type, not its entries
+        rounded = declared_whole(rows)  # [U10]: the column's type, not its entries
         values = numbers(rows)
         size = public_size(values, self.neighbours)
         if self.confidence is None:
@@ -261,7 +257,7 @@ class Quantile:
         radius = LaplaceLaw(scale).radius(1 - (1 - self.confidence) / 10)
         return max(1, count - radius), max(1, count + radius)  # [U9]
 
-    def _aim(self, q: Fraction, band: tuple[int, int]) -> "Aim":
+    def _aim(self, q: Fraction, band: tuple[int, int]) -> Aim:
         """The ranks (n public) or shares of n (n private) that the two ends are drawn around."""
         assert self.confidence is not None
         tail = (1 - self.confidence) / 2 * (0.9 if self.guaranteed and self._counts else 1)
@@ -286,7 +282,7 @@ class Quantile:
 
     # --- refusals ---
 
-    def _too_few(self, aim: "Aim", size: int) -> str | None:
+    def _too_few(self, aim: Aim, size: int) -> str | None:
         """Why this many records do not do, in public numbers; None if they do."""
         times = size if self._counts else 1
         rooms = ((aim.low * times, aim.low_move), (size - aim.high * times, aim.high_move))
@@ -310,19 +306,13 @@ class Quantile:
         )
 
     def _needed(self, q: Fraction, move: Fraction) -> int:
-        """About how many records would do: the n at which q n - z sqrt(q (1 - q) n) leaves room for the noise."""
-        share, rate = float(q), float(self._rate(move))
-        room, spread = (NATS / 2 / rate if self.bounds is None else 0.5), 0.0
-        if self.confidence is not None:
-            nats, cells = math.log(4 / (1 - self.confidence)), self._cells
-            room += (nats + (math.log(cells.size) if cells else 0.0)) / rate
-            spread = math.sqrt(2 * nats * share * (1 - share))
-        return math.ceil(((spread + math.sqrt(spread**2 + 4 * share * room)) / (2 * share)) ** 2)
+        """About how many records would do."""
+        rate, cells = float(self._rate(move)), self._cells
+        room = NATS / 2 / rate if self.bounds is None else 0.5
+        return rows_needed(float(q), rate, room, self.confidence, cells.size if cells else 1)
 
     def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:
         return Release(self.guarantee, self._provenance(size, rng), refusal=words, name=self._name)
-
-    # --- draws ---
 
     def _prior(self, values: Floats, rng: Randomness) -> Prior:
         """Flat on the scale of the data, which without bounds is drawn."""
@@ -331,7 +321,7 @@ class Quantile:
         scores = scale_scores(magnitudes(values, float(self.missing)))
         return flat_scale(rng.choose(scores, sensitivity=9 if self._counts else 10, cost=Choice(self._scaling)))  # [U6]
 
-    def _ends(self, values: Floats, aim: "Aim", prior: Prior, rng: Randomness) -> tuple[float, float]:
+    def _ends(self, values: Floats, aim: Aim, prior: Prior, rng: Randomness) -> tuple[float, float]:
         """The two draws, in order."""
         times = len(values) if self._counts else 1  # [U7]: a share of the true n
         requests, cells = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move)), self._cells
@@ -352,7 +342,7 @@ class Quantile:
     def _with_intervals(
         self,
         ends: list[tuple[float, float]],
-        aims: list["Aim"],
+        aims: list[Aim],
         band: tuple[int, int],
         *,
         size: int | None,
@@ -382,7 +372,7 @@ class Quantile:
             self.guarantee, self._provenance(size, rng, notes, targets), value, spread=spread, name=self._name
         )
 
-    def _errors(self, low: float, high: float, aim: "Aim", size: float) -> tuple[float, float]:
+    def _errors(self, low: float, high: float, aim: Aim, size: float) -> tuple[float, float]:
         """Sampling and privacy as standard deviations of the value: in ranks, times the interval's own slope."""
         ranks = max(float(aim.high - aim.low) * (size if self._counts else 1.0), 0.5)
         noise = math.hypot(1 / self._rate(aim.low_move), 1 / self._rate(aim.high_move)) / math.sqrt(2)
@@ -407,19 +397,3 @@ class Quantile:
             **more,
         }
         return Provenance("Quantile", parameters, rng.secure, tuple(notes))
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """What two draws aim at: ranks, or shares of a private n; and how far one record moves their scores."""
-
-    q: Fraction
-    low: Fraction
-    high: Fraction
-    low_move: Fraction
-    high_move: Fraction
-
-
-def _declared(rows: Any) -> str:
-    """The name of a column's declared type, whatever library it is from: before its nulls are read."""
-    return str(getattr(rows, "dtype", getattr(rows, "type", "")))

@@ -207,6 +207,30 @@ def flat_below(binade: int) -> Prior:
     return Prior((*flat, *falling))
 
 
+# --- what two draws aim at ---
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What two draws aim at: ranks, or shares of a private n; and how far one record moves their scores."""
+
+    q: Fraction
+    low: Fraction
+    high: Fraction
+    low_move: Fraction
+    high_move: Fraction
+
+
+def rows_needed(share: float, rate: float, room: float, confidence: float | None, cells: int) -> int:
+    """About how many records would do: the n at which q n - z sqrt(q (1 - q) n) leaves room for the noise."""
+    spread = 0.0
+    if confidence is not None:
+        nats = math.log(4 / (1 - confidence))
+        room += (nats + math.log(cells)) / rate
+        spread = math.sqrt(2 * nats * share * (1 - share))
+    return math.ceil(((spread + math.sqrt(spread**2 + 4 * share * room)) / (2 * share)) ** 2)
+
+
 # --- cells, for a guarantee that assumes nothing ---
 
 

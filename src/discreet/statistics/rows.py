@@ -8,6 +8,7 @@ Promise
 """
 
 import math
+import re
 from collections.abc import Hashable, Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +22,7 @@ from discreet.errors import BadInput
 from discreet.promise.neighbours import Neighbours
 
 MISSING: Final = None
+ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
 NO_NUMBERS: Final = {"U": "text", "T": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records"}
 LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
 
@@ -221,3 +223,8 @@ def name(canonical: Hashable) -> Any:
         return canonical
     kind, entry = canonical
     return tuple(name(part) for part in entry) if kind is tuple else entry
+
+
+def declared_whole(rows: Any) -> bool:
+    """Whether a column is declared as whole numbers, by the name of its type in whatever library: no entry is read."""
+    return ROUNDED.match(str(getattr(rows, "dtype", getattr(rows, "type", "")))) is not None

@@ -57,11 +57,10 @@ def test_every_public_verb_is_in_the_reference() -> None:
 
 
 def test_every_mechanism_is_in_the_long_audit() -> None:
-    text = (ROOT / "benchmarks" / "audit.py").read_text()
+    text = "".join(path.read_text() for path in (ROOT / "benchmarks" / "subjects").glob("*.py"))
     package = ROOT / "src" / "discreet"
-    for path in sorted(
-        [*package.glob("statistics/*.py"), *package.glob("friendly/*.py"), *package.glob("blocks/*.py")]
-    ):
+    folders = ("stable", "statistics", "friendly", "blocks", "models")
+    for path in sorted(path for folder in folders for path in package.glob(f"{folder}/*.py")):
         for name in re.findall(
             r"^class (\w+):\n(?:(?!^class ).)*?def release\(self, rows", path.read_text(), re.M | re.S
         ):

@@ -1,0 +1,5 @@
+"""Every mechanism of the long audit, by name."""
+
+from benchmarks.subjects import blocks, friendly, statistics
+
+SUBJECTS = {**statistics.SUBJECTS, **friendly.SUBJECTS, **blocks.SUBJECTS}

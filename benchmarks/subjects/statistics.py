@@ -1,0 +1,84 @@
+"""The audited mechanisms of statistics."""
+
+from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
+from discreet.statistics.bins import Categories, Edges
+from discreet.statistics.count import Count
+from discreet.statistics.covariance import Covariance
+from discreet.statistics.gaussian import Gaussian1D, GaussianMean
+from discreet.statistics.histogram import Histogram
+from discreet.statistics.hypothesis import ProportionTest
+from discreet.statistics.lectures import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
+from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.multivariate import MultivariateGaussian
+from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
+from discreet.statistics.proportion import Proportion
+from discreet.statistics.quantile import Quantile
+from discreet.statistics.variance import Variance
+
+SUBJECTS = {
+    "Count": Subject(lambda r: Count(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 1, 0])),
+    "Proportion": Subject(lambda r: Proportion(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 0] * 5)),
+    "ProportionTest": Subject(lambda r: ProportionTest(0.5, 1.0, neighbours=r), NUMBERS, edge_pairs(1, 0, [1, 0] * 5)),
+    "Histogram, categories": Subject(
+        lambda r: Histogram(Categories.of(["a", "b", 1]), 1.0, neighbours=r), LABELS, edge_pairs("a", "b", ["a"] * 3)
+    ),
+    "Histogram, edges": Subject(
+        lambda r: Histogram(Edges.of([-1, 0, 1, 1e13]), 1.0, neighbours=r), NUMBERS, edge_pairs(0, 1, [0.5] * 3)
+    ),
+    "Histogram, Gaussian": Subject(
+        lambda r: Histogram(Categories.of(["a", "b", 1]), 1.0, 1e-6, "gaussian", r),
+        LABELS,
+        edge_pairs("a", "b", ["a"] * 3),
+    ),
+    "OpenHistogram": Subject(
+        lambda r: OpenHistogram(2.0, 1e-4, r), LABELS, edge_pairs("a", "z", ["a"] * 16 + ["b"] * 3), least=14
+    ),
+    "SparseHistogram": Subject(
+        lambda r: SparseHistogram(range(10**9), 1.0, neighbours=r), WIDE, edge_pairs(7, 8, [7] * 40)
+    ),
+    "Quantile": Subject(lambda r: Quantile(0.5, 4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, SPREAD), least=100),
+    "Quantile, points": Subject(
+        lambda r: Quantile((0.25, 0.5), 1.0, (-1e13, 1e13), None, neighbours=r),
+        NUMBERS,
+        edge_pairs(0.0, 2.0, [1.0] * 4),
+    ),
+    "Quantile, guaranteed": Subject(
+        lambda r: Quantile(0.5, 4.0, guaranteed=True, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, SPREAD), least=200
+    ),
+    "GaussianMean": Subject(
+        lambda r: GaussianMean(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    ),
+    "RankClippedMean": Subject(lambda r: RankClippedMean(4.0, r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Variance": Subject(lambda r: Variance(8.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Variance, gaussian": Subject(
+        lambda r: Variance(4.0, "gaussian", neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    ),
+    "Gaussian1D": Subject(lambda r: Gaussian1D(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Covariance": Subject(
+        lambda _: Covariance(16.0, 1e-5, dimension=2),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+        REPLACE,
+    ),
+    "MultivariateGaussian": Subject(
+        lambda _: MultivariateGaussian(16.0, 1e-5, 2),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+        REPLACE,
+    ),
+    "BoundedMean": Subject(lambda r: BoundedMean(0.0, 2.0, 1.0, r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)),
+    "ClippedMean": Subject(
+        lambda _: ClippedMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(-1e12, 1e12, [1.0] * 5), only=REPLACE
+    ),
+    "TwoStageMean": Subject(
+        lambda _: TwoStageMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 5), only=REPLACE
+    ),
+    "StabilityMean": Subject(
+        lambda _: StabilityMean(1.0, 4.0, 1e-4), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 30), least=20, only=REPLACE
+    ),
+    "KarwaVadhan": Subject(
+        lambda _: KarwaVadhan(2.0, (0.1, 1.0), 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5, 0.7] * 5), only=REPLACE
+    ),
+}

@@ -1,0 +1,1 @@
+"""Models: regressions, likelihoods, clusters, descent."""

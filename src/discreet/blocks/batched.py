@@ -5,10 +5,10 @@ Claims
           library's least squares where that is well conditioned, and for the two others closer to the maximum than
           the library's own tolerance. Blocks that are poorly conditioned, separated or hold NaN: see blocks/newton.py.
     [BB3] Two labels of a block, whatever they are, are read as scikit-learn reads them there: the lower is 0, the upper
-          1. A block with another number of labels has no estimate.
+          1. A block with another number of labels, or with a number that is not whole, has no estimate.
 
-Compiled (blocks/fast_fits.py) where numba is installed and there are many blocks; else block after block with numpy. The
-two agree but for rounding, so which one is taken may depend on public numbers only: on the number of blocks and never
+Compiled (blocks/fast_fits.py) where numba is installed and there are many blocks, else one by one with numpy: the two
+agree but for rounding, so which one is taken may depend on public numbers only: on the number of blocks and never
 on that of the rows, which is private where a person may have any number of them.
 """
 
@@ -123,6 +123,8 @@ class Batched:
             return y if low >= 0 and high <= 1 and (adjusted or (low < 1 and high > 0)) else None
         if low == high:
             return np.full(len(y), float(low == 1)) if adjusted and low in (-1, 0, 1) else None
+        if low != np.floor(low) or high != np.floor(high):
+            return None  # no labels
         return np.asarray(y == high, dtype=np.float64) if ((y == low) | (y == high)).all() else None  # [BB3]
 
 
@@ -133,7 +135,7 @@ def is_compiled(blocks: int) -> bool:
 
 def numbered(y: npt.NDArray[Any]) -> Floats:
     """An outcome as numbers. Texts by their rank: only their order within a block is used, which is its own. [BB3]"""
-    if y.dtype.kind in "US":
+    if y.dtype.kind == "U":
         y = np.unique(y, return_inverse=True)[1]
     return np.ascontiguousarray(y, dtype=np.float64)
 
@@ -142,10 +144,10 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
     """The fast path for a fit, if there is one that gives the same; decided by its type and the table's."""
     if correct == "jackknife" or not isinstance(blocks_x, np.ndarray) or blocks_x.ndim != 2 or blocks_y is None:
         return None
-    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUS":
+    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufU":
         return None
     found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
-    if found is not None and blocks_y.dtype.kind in "US" and not (found.law == "logistic" and found.labels):
+    if found is not None and blocks_y.dtype.kind == "U" and not (found.law == "logistic" and found.labels):
         return None
     if correct == "firth" and found is not None and not found.likelihood:
         return None

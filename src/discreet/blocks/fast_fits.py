@@ -1,3 +1,4 @@
+# ruff: noqa: PLR0917  compiled passes are handed their workspace
 """Small fits one block after another, compiled: least squares, Newton's steps and Firth's, as in the plain modules.
 
 A block is turned over into columns once; every pass then reads columns that the cache still holds. No matrix library is
@@ -14,18 +15,18 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from discreet.blocks.fast_algebra import add, dot, factored, gram, moved_by, solved
 from discreet.blocks.firth import FARTHEST, SETTLED
 from discreet.blocks.firth import STEPS as FIRTH_STEPS
-from discreet.blocks.newton import CLOSE, FAINT, POOR, POOR_SQUARES, SAFE, STEPS, TINY
+from discreet.blocks.newton import CLOSE, POOR, POOR_SQUARES, SAFE, STEPS, TINY
 
 Floats = npt.NDArray[np.float64]
-TILE: Final = 512  # rows whose columns fit in the nearest cache
 TASKS: Final = 8  # for each thread, so that none waits long for another
 FOUND, NONE, HARD = 0, 1, 2  # HARD: for the plain path, which calls a library
 NORMAL, LOGISTIC = 0, 1
 
 
-def fits(  # noqa: PLR0917
+def fits(
     x: Floats,
     y: Floats,
     edges: npt.NDArray[np.int64],
@@ -36,7 +37,7 @@ def fits(  # noqa: PLR0917
     adjusted: bool,
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Slopes, then the intercept, of each block, NaN if it has none; and which of them the plain path must do."""
-    count = len(edges) - 1
+    count, edges = len(edges) - 1, np.ascontiguousarray(edges)  # one kind of array: one compilation
     found = np.full((count, x.shape[1] + intercept), np.nan)
     state = np.full(count, NONE, dtype=np.int8)
     threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -119,107 +120,14 @@ def _outcome(y, law, labels, adjusted):  # type: ignore[no-untyped-def]
         return low >= 0.0 and high <= 1.0 and (adjusted or (low < 1.0 and high > 0.0))
     if low == high and not (adjusted and (low == 0.0 or abs(low) == 1.0)):
         return False
+    if low != np.floor(low) or high != np.floor(high):
+        return False
     upper = 1.0 if low == high else high
     for row in range(len(y)):
         if y[row] != low and y[row] != high:
             return False
         y[row] = 1.0 if y[row] == upper else 0.0
     return True
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}, inline="never")
-def _dot(one, other):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for row in range(len(one)):
-        total += one[row] * other[row]
-    return total
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy", inline="never")
-def _add(share, column, to):  # type: ignore[no-untyped-def]
-    for row in range(len(to)):
-        to[row] += share * column[row]
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _gram(columns, curve, matrix, spare):  # type: ignore[no-untyped-def]
-    """X'WX, its lower half."""
-    width, size = columns.shape
-    matrix[:] = 0.0
-    for start in range(0, size, TILE):
-        stop = min(size, start + TILE)
-        heavy = spare[: stop - start]
-        for one in range(width):
-            light, weights = columns[one][start:stop], curve[start:stop]
-            for row in range(len(heavy)):
-                heavy[row] = light[row] * weights[row]
-            for other in range(one + 1):
-                matrix[one, other] += _dot(heavy, columns[other][start:stop])
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _factored(matrix, lower, inverse, scale):  # type: ignore[no-untyped-def]
-    """Cholesky's factor of the matrix with a diagonal of ones, and its inverse; the trace of the matrix's inverse.
-
-    That trace is the sum of the variance inflation factors. Infinite if there is no factor.
-    """
-    width = len(matrix)
-    for one in range(width):
-        if not 0.0 < matrix[one, one] < np.inf:
-            return np.inf
-        scale[one] = 1.0 / np.sqrt(matrix[one, one])
-    trace = 0.0
-    for one in range(width):
-        for other in range(one + 1):
-            total = matrix[one, other] * scale[one] * scale[other]
-            if one == other:
-                total = 1.0 + FAINT
-            for item in range(other):
-                total -= lower[one, item] * lower[other, item]
-            if one == other:
-                if not 0.0 < total < np.inf:
-                    return np.inf
-                lower[one, one] = np.sqrt(total)
-            else:
-                lower[one, other] = total / lower[other, other]
-    for one in range(width):
-        inverse[one, one] = 1.0 / lower[one, one]
-        for other in range(one):
-            total = 0.0
-            for item in range(other, one):
-                total -= lower[one, item] * inverse[item, other]
-            inverse[one, other] = total / lower[one, one]
-        for other in range(one + 1):
-            trace += inverse[one, other] ** 2
-    return trace
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _solved(inverse, scale, right):  # type: ignore[no-untyped-def]
-    """The solution, in place of the right-hand side."""
-    width = len(right)
-    for one in range(width - 1, -1, -1):
-        total = 0.0
-        for item in range(one + 1):
-            total += inverse[one, item] * scale[item] * right[item]
-        right[one] = total
-    for one in range(width):
-        total = 0.0
-        for item in range(one, width):
-            total += inverse[item, one] * right[item]
-        right[one] = total * scale[one]
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _moved(columns, step, moved):  # type: ignore[no-untyped-def]
-    """X times a step, and the largest of its entries."""
-    moved[:] = 0.0
-    for item in range(len(columns)):
-        _add(step[item], columns[item], moved)
-    reach = 0.0
-    for row in range(len(moved)):
-        reach = max(reach, abs(moved[row]))
-    return reach
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -230,24 +138,24 @@ def _least_squares(columns, rows, intercept, matrix, lower, inverse, scale, scor
     y, ones, level = rows[0], rows[1], 0.0
     ones[:] = 1.0
     if intercept:
-        level = _dot(y, ones) / size
-        _add(-level, ones, y)
+        level = dot(y, ones) / size
+        add(-level, ones, y)
         for item in range(width):
-            at[item] = _dot(columns[item], ones) / size
-            _add(-at[item], ones, columns[item])
+            at[item] = dot(columns[item], ones) / size
+            add(-at[item], ones, columns[item])
     slopes = columns[:width]
-    _gram(slopes, ones, matrix[:width, :width], rows[2])
+    gram(slopes, ones, matrix[:width, :width], rows[2])
     least, largest = np.inf, 0.0
     for item in range(width):
-        score[item] = _dot(slopes[item], y)
+        score[item] = dot(slopes[item], y)
         least, largest = min(least, matrix[item, item]), max(largest, matrix[item, item])
         if intercept and not matrix[item, item] > TINY * size * at[item] ** 2:
             return HARD
     if not least > TINY * largest:
         return HARD
-    if not _factored(matrix[:width, :width], lower, inverse, scale) < POOR_SQUARES:
+    if not factored(matrix[:width, :width], lower, inverse, scale) < POOR_SQUARES:
         return HARD
-    _solved(inverse, scale, score[:width])
+    solved(inverse, scale, score[:width])
     for item in range(width):
         level -= at[item] * score[item]
         at[item] = score[item]
@@ -311,16 +219,16 @@ def _newton(columns, rows, law, intercept, penalty, matrix, lower, inverse, scal
         for row in range(len(y)):
             mean[row] -= y[row]
         for item in range(width):
-            score[item] = _dot(columns[item], mean)
-        _gram(columns, curve, matrix, mean)
+            score[item] = dot(columns[item], mean)
+        gram(columns, curve, matrix, mean)
         for item in range(slopes):
             score[item] += penalty * at[item]
             matrix[item, item] += penalty
-        trace = _factored(matrix, lower, inverse, scale)
+        trace = factored(matrix, lower, inverse, scale)
         if not trace < np.inf:
             return NONE
-        _solved(inverse, scale, score)
-        reach = _moved(columns, score, moved)
+        solved(inverse, scale, score)
+        reach = moved_by(columns, score, moved)
         share = 1.0
         if not reach < SAFE:
             before = _value(y, linear, moved, 0.0, law) + _ridge(at, score, 0.0, penalty, slopes)
@@ -333,14 +241,14 @@ def _newton(columns, rows, law, intercept, penalty, matrix, lower, inverse, scal
             at[item] -= share * score[item]
         if reach < CLOSE:
             return FOUND if trace < POOR else NONE
-        _add(-share, moved, linear)
+        add(-share, moved, linear)
     return NONE
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _separated(y, linear):  # type: ignore[no-untyped-def]
     """Whether this line parts the outcomes: then the likelihood has no maximum."""
-    for row in range(len(y)):
+    for row in range(len(y)):  # noqa: SIM110  compiled
         if not (2.0 * y[row] - 1.0) * linear[row] > 1e-6:
             return False
     return True
@@ -353,24 +261,24 @@ def _firth(columns, rows, law, intercept, matrix, lower, inverse, scale, score, 
     _start(y, law, intercept, 0.5 / size, at, linear)
     for _ in range(FIRTH_STEPS):
         _response(linear, law, mean, curve)
-        _gram(columns, curve, matrix, leverage)
-        trace = _factored(matrix, lower, inverse, scale)
+        gram(columns, curve, matrix, leverage)
+        trace = factored(matrix, lower, inverse, scale)
         if not trace < np.inf:
             return NONE
         leverage[:] = 0.0
         for one in range(width):
             moved[:] = 0.0
             for other in range(one + 1):
-                _add(inverse[one, other] * scale[other], columns[other], moved)
+                add(inverse[one, other] * scale[other], columns[other], moved)
             for row in range(size):
                 leverage[row] += moved[row] ** 2
         for row in range(size):
             pull = 0.5 - mean[row] if law == LOGISTIC else 0.5
             moved[row] = y[row] - mean[row] + min(1.0, curve[row] * leverage[row]) * pull
         for item in range(width):
-            score[item] = _dot(columns[item], moved)
-        _solved(inverse, scale, score)
-        reach = _moved(columns, score, moved)
+            score[item] = dot(columns[item], moved)
+        solved(inverse, scale, score)
+        reach = moved_by(columns, score, moved)
         if not reach < np.inf:
             return NONE
         share = min(1.0, FARTHEST / max(reach, 1e-300))
@@ -378,5 +286,5 @@ def _firth(columns, rows, law, intercept, matrix, lower, inverse, scale, score, 
             at[item] += share * score[item]
         if reach < SETTLED:
             return FOUND if trace < POOR else NONE
-        _add(share, moved, linear)
+        add(share, moved, linear)
     return NONE

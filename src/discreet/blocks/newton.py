@@ -37,7 +37,7 @@ def least_squares(x: Floats, y: Floats, intercept: bool) -> Floats:
     if factors is not None and factors[1] < POOR_SQUARES:
         slopes = factors[0] @ cross
     elif np.isfinite(moved).all() and np.isfinite(target).all():  # else the library would print
-        slopes = np.linalg.lstsq(moved, target, rcond=None)[0]
+        slopes = np.asarray(np.linalg.lstsq(moved, target, rcond=None)[0], dtype=np.float64)
     else:
         return np.full(width + intercept, np.nan)
     return np.append(slopes, level - centre @ slopes) if intercept else slopes

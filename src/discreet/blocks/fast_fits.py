@@ -7,7 +7,6 @@ the block's size: its row is the same bits whatever the other blocks hold and wh
 blocks/batched.py, [BB2] of blocks/firth.py). Threads share out blocks; nothing is shared between blocks.
 """
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.blocks.fast_algebra import add, dot, factored, gram, moved_by, solved
+from discreet.blocks.fast_scatter import processors
 from discreet.blocks.firth import FARTHEST, SETTLED
 from discreet.blocks.firth import STEPS as FIRTH_STEPS
 from discreet.blocks.newton import CLOSE, POOR, POOR_SQUARES, SAFE, STEPS, TINY
@@ -40,7 +40,7 @@ def fits(
     count, edges = len(edges) - 1, np.ascontiguousarray(edges)  # one kind of array: one compilation
     found = np.full((count, x.shape[1] + intercept), np.nan)
     state = np.full(count, NONE, dtype=np.int8)
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = processors()
     cuts = np.unique(np.linspace(0, count, threads * TASKS + 1).astype(np.int64))
     kind = {"normal": NORMAL, "logistic": LOGISTIC}.get(law, LOGISTIC + 1)
 
@@ -51,12 +51,8 @@ def fits(
             x, y, edges[first : last + 1], kind, intercept, labels, penalty[part], adjusted, found[part], state[part]
         )
 
-    if threads == 1 or len(cuts) == 2:
-        for task in range(len(cuts) - 1):
-            work(task)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, range(len(cuts) - 1)))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(len(cuts) - 1)))
     found[state != FOUND] = np.nan
     return found, state == HARD
 

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet
@@ -13,6 +14,7 @@ from discreet.blocks.batched import Batched, batched
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import ModelFit, SklearnFit, adapted
 from discreet.blocks.partition import Blocks, partition
+from discreet.blocks.run import block_row
 from discreet.blocks.schema import found_shape
 from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
@@ -209,8 +211,8 @@ def test_the_compiled_path_is_the_plain_one(law: Any, adjusted: bool) -> None:
 def test_any_two_labels_are_read_as_the_library_reads_them(labels: Any, penalty: float) -> None:
     y = np.array(labels)[CLASS]
     fit = adapted(sklearn.LogisticRegression(C=penalty, tol=1e-10, max_iter=10_000))
-    shape = found_shape(fit, Table.of(X, CLASS))
     table = Table.of(X[:900], y[:900])
+    shape = found_shape(fit, table)
     assert batched(fit, shape, table.x, table.y, None) is not None
     one, other = (
         SubsampleAggregate(fit, shape, BlockMean(6, 4, 100.0), vectorised=quick).estimates(table, Seeded(1))
@@ -218,6 +220,26 @@ def test_any_two_labels_are_read_as_the_library_reads_them(labels: Any, penalty:
     )
     assert np.isfinite(one).all()
     np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.claim("BB3")
+@pytest.mark.usefixtures("path")
+def test_a_column_of_texts_with_something_else_in_it() -> None:
+    """As the library does: a block fails that holds None, a number or a third text; the others do not notice."""
+    fit = adapted(sklearn.LogisticRegression(tol=1e-10, max_iter=10_000))
+    y = np.array(["no", "yes"], dtype=object)[CLASS[:400]]
+    shape = found_shape(fit, Table.of(X[:400], pd.Series(y)))
+    clean = Batched("logistic", intercept=True, penalty=1.0).rows(in_blocks(X[:400], y, [50] * 8), None)
+    y[[0, 50, 100, 150, 200]] = [None, 1.0, "maybe", math.nan, b"no"]
+    for block in range(8):
+        part = slice(50 * block, 50 * block + 50)
+        alone = block_row(fit, shape, Table(X[part], y[part]), 25, number=0)
+        assert np.isnan(alone).all() == (block < 5)
+        if block >= 5:
+            np.testing.assert_allclose(alone, clean[block], rtol=1e-4, atol=1e-4)
+    spoilt = Batched("logistic", intercept=True, penalty=1.0).rows(in_blocks(X[:400], y, [50] * 8), None)
+    assert np.isnan(spoilt[:5]).all()
+    assert spoilt[5:].tobytes() == clean[5:].tobytes()
 
 
 @pytest.mark.claim("BB3")

@@ -134,20 +134,25 @@ def is_compiled(blocks: int) -> bool:
 
 
 def numbered(y: npt.NDArray[Any]) -> Floats:
-    """An outcome as numbers. Texts by their rank: only their order within a block is used, which is its own. [BB3]"""
-    if y.dtype.kind == "U":
-        y = np.unique(y, return_inverse=True)[1]
-    return np.ascontiguousarray(y, dtype=np.float64)
+    """An outcome as numbers: texts by their rank, other objects NaN, as the library takes none of them.
+
+    Only the order of a block's own texts is used, and others do not change it. [BB3]
+    """
+    if y.dtype.kind not in "UO":
+        return np.ascontiguousarray(y, dtype=np.float64)
+    entries = y.tolist()
+    ranks = {text: rank for rank, text in enumerate(sorted({text for text in entries if isinstance(text, str)}))}
+    return np.array([ranks[entry] if isinstance(entry, str) else np.nan for entry in entries], dtype=np.float64)
 
 
 def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Correct) -> Batched | None:
     """The fast path for a fit, if there is one that gives the same; decided by its type and the table's."""
     if correct == "jackknife" or not isinstance(blocks_x, np.ndarray) or blocks_x.ndim != 2 or blocks_y is None:
         return None
-    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufU":
+    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUO":
         return None
     found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
-    if found is not None and blocks_y.dtype.kind == "U" and not (found.law == "logistic" and found.labels):
+    if found is not None and blocks_y.dtype.kind in "UO" and not (found.law == "logistic" and found.labels):
         return None
     if correct == "firth" and found is not None and not found.likelihood:
         return None

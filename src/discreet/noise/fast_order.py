@@ -4,7 +4,7 @@ Uniform words are dealt into chests that the nearest cache can hold, those of a 
 words, a few into each; only within a drawer are they compared.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import numba
 import numpy as np
@@ -21,7 +21,7 @@ def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64] | None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _sort(words: Any, bits: Any, order: Any) -> Any:
+def _sort(words, bits, order):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
     shift, chests, drawers = np.uint64(64 - CHEST), 1 << CHEST, 1 << np.int64(bits)
     starts = np.zeros(chests + 1, np.int64)
     for place in range(len(words)):

@@ -22,15 +22,15 @@ def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64] | None:
 
 @numba.njit(cache=True, nogil=True)
 def _sort(words, bits, order):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
-    shift, chests, drawers = np.uint64(64 - CHEST), 1 << CHEST, 1 << np.int64(bits)
+    shift, chests, drawers = np.uint64(64 - CHEST), 1 << CHEST, 1 << int(bits)
     starts = np.zeros(chests + 1, np.int64)
     for place in range(len(words)):
-        starts[np.int64(words[place] >> shift) + 1] += 1
+        starts[int(words[place] >> shift) + 1] += 1
     for chest in range(chests):
         starts[chest + 1] += starts[chest]
     heads, dealt, places = starts.copy(), np.empty(len(words), np.uint64), np.empty(len(words), np.int64)
     for place in range(len(words)):
-        chest = np.int64(words[place] >> shift)
+        chest = int(words[place] >> shift)
         dealt[heads[chest]], places[heads[chest]] = words[place], place
         heads[chest] += 1
     shift, mask = np.uint64(64 - CHEST) - bits, np.uint64(drawers - 1)
@@ -39,13 +39,13 @@ def _sort(words, bits, order):  # type: ignore[no-untyped-def]  # compiled: the 
         start, stop = starts[chest], starts[chest + 1]
         firsts[:] = 0
         for item in range(start, stop):
-            firsts[np.int64((dealt[item] >> shift) & mask) + 1] += 1
+            firsts[int((dealt[item] >> shift) & mask) + 1] += 1
         firsts[0] = start
         for drawer in range(drawers):
             firsts[drawer + 1] += firsts[drawer]
             ends[drawer] = firsts[drawer]
         for item in range(start, stop):
-            word, drawer = dealt[item], np.int64((dealt[item] >> shift) & mask)
+            word, drawer = dealt[item], int((dealt[item] >> shift) & mask)
             to = ends[drawer]
             ends[drawer] += 1
             while to > firsts[drawer] and rows[to - 1] > word:

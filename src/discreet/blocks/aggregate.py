@@ -162,7 +162,7 @@ class SubsampleAggregate:
 
     def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)
-        if fast is not None and (self.engine is None or fast.here(blocks.count) or blocks.table.rows < LARGE):
+        if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
             return fast.rows(blocks, self.correct)
 
         def work(chunk: Sequence[int]) -> bytes:

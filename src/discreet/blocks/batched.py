@@ -57,9 +57,10 @@ class Batched:
         """Whether it is the maximum of a likelihood that Firth's correction is known for."""
         return self.law != "normal" and not self.penalty and not self.penalty_a_row
 
-    def here(self, blocks: int) -> bool:
-        """Whether other processes are not worth starting."""
-        return self.law == "normal" or is_compiled(blocks)
+    @property
+    def closed(self) -> bool:
+        """Whether other processes are not worth starting: one pass, or compiled, by all processors."""
+        return self.law == "normal" or compiled()
 
     def rows(self, blocks: Blocks, correct: Correct, first: int = 0, last: int | None = None) -> Floats:
         """The rows of the blocks from `first` up to `last`, corrected by halves if asked for."""

@@ -10,6 +10,7 @@ Claims
 Compiled (blocks/fast_fits.py) where numba is installed and there are many blocks, else one by one with numpy: the two
 agree but for rounding, so which one is taken may depend on public numbers only: on the number of blocks and never
 on that of the rows, which is private where a person may have any number of them.
+The compiled path calls no matrix library; the plain one does, one block at a time, as any estimator's fit would.
 """
 
 from dataclasses import dataclass

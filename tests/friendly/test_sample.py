@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.friendly import sample
-from discreet.friendly.matrix import Stored, matrix
+from discreet.friendly.matrix import Stored, matrix, take
 from discreet.friendly.sample import Places, block_means
 from discreet.noise.seeded import Seeded
 
@@ -109,7 +109,7 @@ def test_block_means_of_an_arrow_table_are_the_same_in_a_few_passes(monkeypatch:
     order = np.random.default_rng(1).permutation(400)
     monkeypatch.setattr(sample, "CACHED", 12)  # so that the array is gone through in many parts
     passes = 0
-    taken = sample.take
+    taken = take
 
     def counted(*given: Any) -> Any:
         nonlocal passes

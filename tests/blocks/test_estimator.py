@@ -1,4 +1,4 @@
-"""Whatever people fit: adapters, made-up rows, bias correction, fast paths, the scikit-learn face."""
+"""Whatever people fit: adapters, made-up rows, bias correction, the scikit-learn face."""
 
 from functools import partial
 from typing import Any
@@ -8,19 +8,13 @@ import pandas as pd
 import pytest
 
 import discreet
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.batched import Batched, batched
-from discreet.blocks.centre import BlockMean
-from discreet.blocks.estimator import FunctionFit, LifelinesFit, ModelFit, SklearnFit, SourceFit, adapted
-from discreet.blocks.firth import firth, inverses
-from discreet.blocks.partition import partition
+from discreet.blocks.estimator import FunctionFit, LifelinesFit, SourceFit, adapted
 from discreet.blocks.run import block_row
 from discreet.blocks.schema import found_shape
 from discreet.blocks.shape import Shape, declared, shape_of, texts
 from discreet.blocks.table import Table
 from discreet.errors import BadInput, Refused
 from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
 
 sklearn = pytest.importorskip("sklearn.linear_model")
 GENERATOR = np.random.default_rng(0)
@@ -189,100 +183,6 @@ def test_bias_corrections() -> None:
     assert by_person[0] == pytest.approx(3 * 2.5**2 - 2 * np.mean(means))
 
 
-@pytest.mark.claim("BB1")
-@pytest.mark.parametrize("correct", [None, "half"])
-@pytest.mark.parametrize(
-    ("estimator", "y", "tolerance"),
-    [
-        (sklearn.LinearRegression(), Y, 1e-9),
-        (sklearn.LogisticRegression(tol=1e-10), CLASS, 1e-5),
-        (sklearn.LogisticRegression(C=0.3, tol=1e-10), CLASS, 1e-5),
-        (sklearn.PoissonRegressor(tol=1e-10), COUNT, 1e-5),
-        (sklearn.PoissonRegressor(alpha=0.0, tol=1e-10, max_iter=1000), COUNT, 1e-4),
-    ],
-    ids=lambda one: str(one)[:30],
-)
-def test_fast_paths_give_the_same(estimator: Any, y: Any, tolerance: float, correct: Any) -> None:
-    fit, table = adapted(estimator), Table.of(X[:1300], y[:1300])
-    shape = found_shape(fit, table)
-    one, other = (
-        SubsampleAggregate(fit, shape, BlockMean(11, 4, 100.0), correct=correct, vectorised=fast).estimates(
-            table, Seeded(1)
-        )
-        for fast in (True, False)
-    )
-    both = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
-    assert both.sum() >= 9
-    assert np.abs(one - other)[both].max() < tolerance * np.abs(other[both]).max()
-
-
-@pytest.mark.claim("BB1")
-def test_fast_paths_of_statsmodels() -> None:
-    sm = pytest.importorskip("statsmodels.api")
-    for model, y in ((sm.OLS, Y), (sm.Logit, CLASS), (sm.Poisson, COUNT)):
-        fit, table = adapted(model), Table.of(X, y)
-        shape = found_shape(fit, table)
-        assert batched(fit, shape, table.x, table.y, None) is not None
-        one, other = (
-            SubsampleAggregate(fit, shape, BlockMean(20, 3, 100.0), vectorised=fast).estimates(table, Seeded(1))
-            for fast in (True, False)
-        )
-        assert one == pytest.approx(other, abs=1e-5)
-
-
-@pytest.mark.claim("BB1")
-def test_poor_blocks_on_the_fast_path() -> None:
-    """Collinear, short, spoilt and separated blocks: the same as alone, and no effect on the others."""
-    x = GENERATOR.normal(size=(200, 2))
-    x[:, 1] = np.where(np.arange(200) < 100, 2 * x[:, 0], x[:, 1])
-    y = x[:, 0] + GENERATOR.normal(size=200)
-    blocks = partition(Table.of(x, y), 10, Neighbours.REPLACE, Seeded(0))
-    fit = adapted(sklearn.LinearRegression())
-    shape = found_shape(fit, blocks.table)
-    path = batched(fit, shape, blocks.table.x, blocks.table.y, None)
-    assert path is not None
-    clean = path.rows(blocks, None)
-    blocks.table.x[3, 0] = np.nan
-    spoilt = path.rows(blocks, None)
-    assert np.isnan(spoilt[0]).all()
-    assert (spoilt[1:] == clean[1:]).all()
-    collinear = Table.of(np.stack([np.arange(20.0), 2 * np.arange(20.0)], axis=1), np.arange(20.0))
-    one = partition(collinear, 1, Neighbours.REPLACE, Seeded(0))
-    expected = sklearn.LinearRegression().fit(one.table.x, one.table.y)
-    assert path.rows(one, None)[0] == pytest.approx([*expected.coef_, expected.intercept_], abs=1e-9)
-    logit = batched(adapted(sklearn.LogisticRegression(C=np.inf)), shape, x, y, None)
-    assert logit is not None
-    separated = Table.of(np.arange(40.0).reshape(20, 2), (np.arange(20) > 9).astype(float))
-    assert np.isnan(logit.rows(partition(separated, 1, Neighbours.REPLACE, Seeded(0)), None)).all()
-
-
-@pytest.mark.claim("BB1")
-def test_fast_paths_in_parts_are_the_same() -> None:
-    fit, table = adapted(sklearn.LogisticRegression()), Table.of(X, CLASS)
-    shape = found_shape(fit, table)
-    blocks = partition(table, 31, Neighbours.REPLACE, Seeded(0))
-    path = batched(fit, shape, table.x, table.y, "half")
-    assert path is not None
-    whole = path.rows(blocks, "half")
-    parts = [path.rows(blocks, "half", first, last) for first, last in ((0, 7), (7, 8), (8, 31))]
-    assert np.concatenate(parts).tobytes() == whole.tobytes()
-
-
-def test_no_fast_path_where_it_would_differ() -> None:
-    table = Table.of(X, Y)
-    for estimator in (
-        sklearn.LinearRegression(positive=True),
-        sklearn.LinearRegression(fit_intercept=False),
-        sklearn.Ridge(),
-        sklearn.LogisticRegression(class_weight="balanced"),
-    ):
-        fit = adapted(estimator)
-        assert batched(fit, Shape("named", ("a", "b", "c", "d")), table.x, table.y, None) is None
-    assert batched(adapted(sklearn.LinearRegression()), Shape("number", ("a",)), table.x, None, None) is None
-    assert isinstance(adapted(sklearn.LinearRegression()), SklearnFit)
-    assert not isinstance(adapted(sklearn.LinearRegression()), ModelFit)
-
-
 def test_shapes() -> None:
     assert declared(["a", "b"], None) == Shape("named", ("a", "b"))
     assert declared("number", None) == Shape("number", ("value",))
@@ -324,51 +224,6 @@ def test_the_scikit_learn_face() -> None:
     assert pipeline.predict_proba(x[:3]).shape == (3, 2)
     with pytest.raises(BadInput, match="no default"):
         discreet.PrivateEstimator(sklearn.LinearRegression()).fit(x, y)
-
-
-@pytest.mark.claim("BB1")
-@pytest.mark.claim("BB2")
-@pytest.mark.parametrize("law", ["logistic", "poisson"])
-@pytest.mark.parametrize("adjusted", [False, True])
-def test_a_block_has_the_same_row_whatever_the_others_hold(law: str, adjusted: bool) -> None:
-    """To the last bit: others that settle sooner, later or never must not move it."""
-    generator = np.random.default_rng(5)
-    x = generator.normal(size=(12, 30, 3))
-    y = (generator.random((12, 30)) < 0.5).astype(float)
-    path = Batched(law, intercept=True)
-    with np.errstate(all="ignore"):
-        alone = [path._solve(x[k : k + 1], y[k : k + 1], adjusted)[0] for k in range(12)]
-        for odd in (1e6, 1e-9, np.nan):
-            other = x.copy()
-            other[::3] *= odd
-            found = path._solve(other, y, adjusted)
-            for k in range(12):
-                assert k % 3 == 0 or found[k].tobytes() == alone[k].tobytes()
-
-
-@pytest.mark.claim("BB2")
-def test_a_singular_block_leaves_the_others_alone() -> None:
-    good = np.random.default_rng(0).normal(size=(1, 3, 3))
-    both = np.concatenate([good, np.zeros((1, 3, 3)), good])
-    found = inverses(both)
-    assert np.isnan(found[1]).all()
-    assert found[0].tobytes() == found[2].tobytes() == inverses(good)[0].tobytes()
-
-
-@pytest.mark.claim("BB2")
-def test_hostile_blocks_change_no_other_under_firth() -> None:
-    people = np.random.default_rng(1)
-    for law in ("logistic", "poisson"):
-        x = people.normal(size=(3, 30, 2))
-        y = (people.random((3, 30)) < 0.5).astype(float)
-        plain = firth(x, y, law, True)
-        for value in (1e160, 1.7e308, 5e-324, 0.0, -1e154):
-            for column in (0, slice(None)):
-                hostile = x.copy()
-                hostile[1, :, column] = value
-                with np.errstate(all="ignore"):
-                    seen = firth(hostile, y, law, True)
-                assert seen[[0, 2]].tobytes() == plain[[0, 2]].tobytes()
 
 
 def test_the_callers_own_random_numbers_go_on() -> None:

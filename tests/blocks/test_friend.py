@@ -1,4 +1,4 @@
-"""FriendlyCore on blocks' estimates, and Firth's correction: privacy, refusals, scales, coverage."""
+"""FriendlyCore on blocks' estimates: privacy, refusals, scales, coverage."""
 
 import math
 from dataclasses import replace
@@ -12,10 +12,8 @@ from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import replay
 from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.batched import Batched, newton
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit
-from discreet.blocks.firth import firth
 from discreet.blocks.friend import BlockFriends, least_friends, read_scale, seen_share, templates
 from discreet.blocks.plan import chosen_correction, compared
 from discreet.blocks.probe import Probed
@@ -155,37 +153,6 @@ def test_the_better_aggregator_is_chosen_by_public_numbers() -> None:
     assert "coordinatewise 2." in compared(BlockFriends(1000, 5, 1.0, 1e-6))
     assert "friendly" in compared(BlockMean(2000, 2, 1.0, 1e-6))
     assert "more blocks" in compared(BlockFriends(600, 5, 1.0, 1e-6))
-
-
-@pytest.mark.claim("BB2")
-@pytest.mark.parametrize("law", ["logistic", "poisson"])
-def test_firth_takes_the_bias_of_small_blocks_away_and_each_block_stands_alone(law: str) -> None:
-    generator = np.random.default_rng(3)
-    truth = np.array([0.5, -0.3])
-    x = generator.normal(size=(3000, 24, 2))
-    linear = x @ truth
-    chance = generator.random(linear.shape) < 1 / (1 + np.exp(-linear))
-    y = (chance if law == "logistic" else generator.poisson(np.exp(linear - 0.5))).astype(float)
-    found = firth(x, y, law, intercept=True)
-    assert np.isfinite(found).mean() > 0.999
-    error = found[:, 0].std() / math.sqrt(3000)
-    assert abs(np.nanmean(found[:, 0]) - 0.5) < 5 * error + 0.01
-    if law == "logistic":
-        plain = newton(x, y, law, intercept=True, penalty=0.0)
-        assert np.nanmedian(plain[:, 0]) - 0.5 > abs(np.nanmedian(found[:, 0]) - 0.5)
-    again = firth(x[5:6], y[5:6], law, intercept=True)
-    np.testing.assert_allclose(again[0], found[5], rtol=1e-6)
-
-
-@pytest.mark.claim("BB2")
-def test_firth_is_the_zero_of_its_score_also_where_outcomes_are_separated() -> None:
-    """The worked case of one binary column: adding a half to each cell of the table (Firth 1993)."""
-    x = np.array([0.0] * 6 + [1.0] * 6)[None, :, None]
-    y = np.array([0.0] * 6 + [1.0] * 5 + [0.0])[None, :]
-    low, high = math.log(0.5 / 6.5), math.log(5.5 / 1.5)
-    np.testing.assert_allclose(firth(x, y, "logistic", intercept=True)[0], [high - low, low], rtol=1e-6)
-    solved = Batched("logistic", intercept=True)._adjusted(x, np.where(y > 0, 2.0, y))
-    assert np.isnan(solved).all()
 
 
 def test_the_default_correction_follows_public_numbers() -> None:

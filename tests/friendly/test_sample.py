@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.friendly import sample
-from discreet.friendly.matrix import Stored, matrix
+from discreet.friendly.matrix import Stored, matrix, take
 from discreet.friendly.sample import Places, block_means
 from discreet.noise.seeded import Seeded
 
@@ -100,6 +100,27 @@ def test_places_are_spread_evenly_and_samples_have_their_share() -> None:
     assert abs(len(some) - 2000) < 6 * np.sqrt(2000)
     assert abs(some.mean() - 0.5) < 0.08
     assert len(Places(matrix(np.empty((0, 3))), Seeded(1)).pairs(5, 1.0)) == 0
+
+
+def test_block_means_of_an_arrow_table_are_the_same_in_a_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    rows = np.random.default_rng(0).normal(size=(400, 3))
+    table = matrix(pa.table({str(place): rows[:, place] for place in range(3)}))
+    order = np.random.default_rng(1).permutation(400)
+    monkeypatch.setattr(sample, "CACHED", 12)  # so that the array is gone through in many parts
+    passes = 0
+    taken = take
+
+    def counted(*given: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        return taken(*given)
+
+    monkeypatch.setattr(sample, "take", counted)
+    found = next(block_means(table, 40, np.arange(400) // 10, order).blocks())
+    assert passes == sample.PASSES
+    assert found.tobytes() == next(block_means(matrix(rows), 40, np.arange(400) // 10, order).blocks()).tobytes()
+    assert passes > 5 * sample.PASSES
 
 
 def test_block_means_are_means_of_their_own_rows() -> None:

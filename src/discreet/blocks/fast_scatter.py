@@ -1,5 +1,7 @@
 """The counting scatter, compiled: one pass over the rows, a write head for each half-block."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -19,7 +21,7 @@ def places(halves: Any, edges: Any) -> Any:
     return place
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _scatter_rows(rows: Any, place: Any, moved: Any) -> None:
     for row in range(rows.shape[0]):
         to = place[row]
@@ -28,8 +30,15 @@ def _scatter_rows(rows: Any, place: Any, moved: Any) -> None:
 
 
 def scatter(part: npt.NDArray[Any], place: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """Rows at their places, in a new array."""
+    """Rows at their places, in a new array; each thread moves a run of rows, no two to one place."""
     moved = np.empty_like(part)
-    wide = (len(part), -1)
-    _scatter_rows(part.reshape(wide), place, moved.reshape(wide))
+    rows, to = part.reshape(len(part), -1), moved.reshape(len(part), -1)
+    cuts = np.linspace(0, len(part), processors() + 1).astype(np.int64)
+    with ThreadPoolExecutor(len(cuts) - 1) as pool:
+        list(pool.map(lambda a, b: _scatter_rows(rows[a:b], place[a:b], to), cuts[:-1], cuts[1:]))
     return moved
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

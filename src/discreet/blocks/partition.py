@@ -90,12 +90,10 @@ def partition(table: Table, blocks: int, neighbours: Neighbours, rng: Randomness
 def slot_halves(slots: Integers, count: int, blocks: int) -> Integers:
     """The half-block of each slot: blocks of count // k or one more, each in two halves. [PB1]"""
     size, larger = divmod(count, blocks)
-    long = (size + 1) * larger  # slots in the blocks that have one more
-    safe = max(size, 1)
-    block = np.where(slots < long, slots // (size + 1), larger + (slots - long) // safe)
-    place = np.where(slots < long, slots % (size + 1), (slots - long) % safe)
-    half = place >= np.where(slots < long, size + 2, size + 1) // 2
-    halves: Integers = 2 * block + half
+    sizes = np.full(blocks, size)
+    sizes[:larger] += 1
+    lengths = np.stack([(sizes + 1) // 2, sizes // 2], axis=1).ravel()
+    halves: Integers = np.repeat(np.arange(2 * blocks), lengths)[slots]
     return halves
 
 

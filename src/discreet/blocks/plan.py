@@ -8,6 +8,7 @@ blocks lose, several as many as are predicted to have the least error.
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from discreet.blocks.centre import BlockMean, least_blocks
@@ -178,6 +179,11 @@ def expected_width(mechanism: object) -> float | None:
 
 def compared(mechanism: object) -> str:
     """Why several numbers are combined in this way and not in the other: public numbers."""
+    return _compared(mechanism) if isinstance(mechanism, BlockMean | BlockFriends) else ""
+
+
+@lru_cache(maxsize=64)
+def _compared(mechanism: BlockMean | BlockFriends) -> str:
     other: BlockMean | BlockFriends
     match mechanism:
         case BlockFriends(blocks, width, epsilon, delta) if width > 1:

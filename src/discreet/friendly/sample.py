@@ -33,6 +33,7 @@ from discreet.friendly.matrix import Floats, Integers, Rows, Stored, take
 from discreet.promise.mechanism import Randomness
 
 CACHED: Final = 1 << 15
+PASSES: Final = 4  # over rows that are converted as they are read, holding as large a part of them
 PARTS: Final = 16  # in which rows are sorted to find equal ones, to save memory
 WORD: Final = 2**64
 Words = npt.NDArray[np.uint64]
@@ -133,7 +134,9 @@ def block_means(rows: Rows, number: int, bucket: Integers, order: Integers) -> S
     means = np.full((number, rows.width), np.nan)
     ranked = np.argsort(bucket, kind="stable")
     edges = np.searchsorted(bucket[ranked], np.arange(number + 1))
-    step = max(1, CACHED * number // (rows.width * max(1, len(order))))
+    entries = rows.width * max(1, len(order))
+    most = CACHED if isinstance(rows, Stored) else max(CACHED, entries // PASSES)  # others are read anew each time
+    step = max(1, most * number // entries)
     with np.errstate(all="ignore"):
         for start in range(0, number, step):
             stop = min(number, start + step)

@@ -6,9 +6,10 @@ auditor stands in the door, overrides `draw`, and sees everything.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.above import FirstAbove
@@ -16,9 +17,11 @@ from discreet.noise.blur import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.floats import ChooseFloat, Staircase
 from discreet.noise.sift import Sift
-from discreet.noise.source import Integers, Source
+from discreet.noise.source import Integers, Source, compiled
 from discreet.promise.exact import Number
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss
+
+LARGE: Final = 100_000  # words from which the compiled sort is worth its import
 
 
 class Request(Protocol):
@@ -122,11 +125,20 @@ class Shuffle:
     def answer(self, source: Source) -> Integers:
         """Sort by fresh random 64-bit words, again if two of them are equal: every order is equally likely."""
         while True:
-            words = source.words(self.size)
-            order = np.argsort(words, kind="stable")
-            if self.size < 2 or (np.diff(words[order]) > 0).all():
-                return order.astype(np.int64)
+            order = _order(source.words(self.size))
+            if order is not None:
+                return order
 
     def objection(self, neighbour: "Shuffle") -> str | None:
         """Only a size that depends on the data can be wrong here."""
         return None if self.size == neighbour.size else "the size of a permutation depends on the data"
+
+
+def _order(words: npt.NDArray[np.uint64]) -> Integers | None:
+    """The places of the words from the least to the largest; None if two are equal."""
+    if len(words) >= LARGE and compiled():
+        from discreet.noise.fast_order import order_of
+
+        return order_of(words)
+    order = np.argsort(words, kind="stable")
+    return order.astype(np.int64) if (np.diff(words[order]) > 0).all() else None

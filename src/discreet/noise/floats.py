@@ -91,8 +91,10 @@ class Prior:
 
     def between_all(self, low: Keys, high: Keys) -> Whole:
         """The same for many pairs of keys at once, as Python's integers."""
-        after, before = (self._up_to_all(keys) for keys in (high + 1, low))
-        weights: Whole = after - before
+        one, other = np.abs(low) // PER_BINADE, np.abs(high) // PER_BINADE
+        weights: Whole = (high - low + 1).astype(object) * self._each[one]  # as many as there are, in one binade
+        wide = np.flatnonzero((one != other) | ((low < 0) != (high < 0)))
+        weights[wide] = self._up_to_all(high[wide] + 1) - self._up_to_all(low[wide])
         return weights
 
     def _up_to_all(self, keys: Keys) -> Whole:
@@ -250,8 +252,10 @@ class ChooseFloat:
             table = Powers(unit / stairs.grain, bits)
             masses = stairs.measure.between_all(first, last)
             distinct, which = np.unique(levels, return_inverse=True)
-            ends = np.array(table.all(distinct.tolist()), dtype=object).reshape(-1, 2)
-            low, high = (masses * ends[which, 0]).tolist(), (masses * ends[which, 1]).tolist()
+            ends = table.all(distinct.tolist())
+            low, high = (
+                (masses * np.array([pair[end] for pair in ends], dtype=object)[which]).tolist() for end in (0, 1)
+            )
             rest = whole - sum(masses.tolist())
             if rest:
                 low.append(0)

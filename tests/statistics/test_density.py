@@ -64,7 +64,8 @@ def test_error_falls_to_what_a_plain_histogram_has(law: object) -> None:
     """Integrated squared error within 3 times that of the best plain histogram of the same sample."""
     rows = law.rvs(20_000, random_state=3)  # type: ignore[attr-defined]
     curve = Density(1.0).release(rows, Seeded(5)).value
-    places = np.linspace(*law.ppf([1e-4, 1 - 1e-4]), 4001)  # type: ignore[attr-defined]
+    low, high = law.ppf([1e-4, 1 - 1e-4])  # type: ignore[attr-defined]
+    places = np.linspace(low, high, 4001)
     truth, step = law.pdf(places), places[1] - places[0]  # type: ignore[attr-defined]
 
     def error(heights: np.ndarray) -> float:
@@ -80,7 +81,7 @@ def _plain_error(rows: np.ndarray, places: np.ndarray, error: object, bins: int)
     heights, edges = np.histogram(rows, bins, (places[0], places[-1]))
     shares = heights / len(rows) / (edges[1] - edges[0])
     found = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, bins - 1)
-    return error(shares[found])  # type: ignore[operator]
+    return float(error(shares[found]))  # type: ignore[operator]
 
 
 @pytest.mark.claim("DE3")

@@ -85,4 +85,4 @@ def on_simplex(masses: Floats) -> Floats:
     ordered = np.sort(masses)[::-1]
     excess = (np.cumsum(ordered) - 1) / np.arange(1, len(ordered) + 1)
     kept = int(np.flatnonzero(ordered > excess)[-1])
-    return np.maximum(masses - excess[kept], 0.0)
+    return np.asarray(np.maximum(masses - excess[kept], 0.0), dtype=float)

@@ -46,13 +46,13 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.rows import numbers, public_size
 from discreet.stable.declared import check_bounds
 from discreet.statistics.bandwidth import best_merge, cells_for, merged
 from discreet.statistics.bins import Edges, counts
 from discreet.statistics.curve import Curve, Floats, on_simplex
 from discreet.statistics.curve_error import CurveSpread
 from discreet.statistics.quantile import Quantile
-from discreet.statistics.rows import numbers, public_size
 
 LARGEST: Final = float(np.finfo(np.float64).max)
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for a private n

@@ -33,10 +33,10 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, check_confidence
+from discreet.rows import key
 from discreet.statistics.curve import on_simplex
 from discreet.statistics.histogram import Histogram, label
 from discreet.statistics.open_histogram import OpenHistogram
-from discreet.statistics.rows import key
 
 Floats = npt.NDArray[np.float64]
 
@@ -133,5 +133,5 @@ class ShareSpread:
         drawn = np.clip((self.noisy + z * z / 2) / (self.people + z * z), 0.0, 1.0)
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.law.radius(1 - miss))
         low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
-        ends = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
-        return Interval(*ends, confidence, "the population's shares, all at once", population=True)
+        first, last = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
+        return Interval(first, last, confidence, "the population's shares, all at once", population=True)

@@ -4,6 +4,7 @@ from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE,
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
+from discreet.statistics.density import Density
 from discreet.statistics.gaussian import Gaussian1D, GaussianMean
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.hypothesis import ProportionTest
@@ -13,9 +14,23 @@ from discreet.statistics.multivariate import MultivariateGaussian
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.shares import CategoryShares
 from discreet.statistics.variance import Variance
 
 SUBJECTS = {
+    "Density": Subject(lambda r: Density(20.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Density, support": Subject(lambda r: Density(1.0, (0, 2), r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD[:40])),
+    "CategoryShares": Subject(
+        lambda r: CategoryShares(Histogram(Categories.of(["a", "b", 1]), 1.0, neighbours=r)),
+        LABELS,
+        edge_pairs("a", "b", ["a"] * 3),
+    ),
+    "CategoryShares, open": Subject(
+        lambda r: CategoryShares(OpenHistogram(2.0, 1e-4, r)),
+        LABELS,
+        edge_pairs("a", "z", ["a"] * 16 + ["b"] * 3),
+        least=14,
+    ),
     "Count": Subject(lambda r: Count(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 1, 0])),
     "Proportion": Subject(lambda r: Proportion(1.0, r), NUMBERS, edge_pairs(1, 0, [1, 0] * 5)),
     "ProportionTest": Subject(lambda r: ProportionTest(0.5, 1.0, neighbours=r), NUMBERS, edge_pairs(1, 0, [1, 0] * 5)),

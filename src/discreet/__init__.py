@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.quick import (
         count,
         covariance,
+        density,
         fit,
         gaussian,
         histogram,
@@ -48,6 +49,7 @@ _HOME = {
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick.counts",
     "covariance": "discreet.quick.tables",
+    "density": "discreet.quick.shapes",
     "explain": "discreet.promise.meaning",
     "fit": "discreet.quick.fits",
     "gaussian": "discreet.quick.columns",
@@ -80,6 +82,7 @@ __all__ = [
     "count",
     "covariance",
     "datasets",
+    "density",
     "explain",
     "fit",
     "friendly",

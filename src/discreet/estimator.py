@@ -8,7 +8,7 @@ import numpy as np
 from discreet.errors import BadInput, Refused
 from discreet.promise.exact import Number
 from discreet.quick import fit
-from discreet.statistics.rows import column, key
+from discreet.rows import column, key
 
 
 class PrivateEstimator:

@@ -21,8 +21,8 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
+from discreet.rows import numbers, truths
 from discreet.statistics.count import CountSpread
-from discreet.statistics.rows import numbers, truths
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 Run = Callable[[Any, Randomness], Any]

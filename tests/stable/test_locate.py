@@ -19,6 +19,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.rows import numbers
 from discreet.stable import locate
 from discreet.stable.locate import (
     COARSE,
@@ -31,7 +32,6 @@ from discreet.stable.locate import (
     middle,
     some_places,
 )
-from discreet.statistics.rows import numbers
 
 BOTH = list(Neighbours)
 SIX = [0, 1, 2, 2, 3, 5]

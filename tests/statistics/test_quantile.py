@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import audit
+from discreet import rows as rows_module
 from discreet.accounting.compose import epsilon, implies
 from discreet.audit.meter import exceeds
 from discreet.audit.worlds import Pair, neighbours_of, small
@@ -25,7 +26,6 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.statistics import ranks
-from discreet.statistics import rows as rows_module
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.ranks import Cells
 from discreet.statistics.rounding import ceil_to, floor_to, middle, nearest_to

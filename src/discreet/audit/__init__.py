@@ -5,6 +5,7 @@ from discreet.audit.coverage import Coverage, coverage
 from discreet.audit.distinguish import Distinguished, distinguish
 from discreet.audit.meter import drawn
 from discreet.audit.replay import replay
+from discreet.audit.replicate import Replicated, replicate
 from discreet.audit.shame import NameAndShame
 from discreet.audit.worlds import Pair, labels, numbers, truths
 
@@ -13,6 +14,7 @@ __all__ = [
     "Distinguished",
     "NameAndShame",
     "Pair",
+    "Replicated",
     "Verdict",
     "check",
     "coverage",
@@ -21,5 +23,6 @@ __all__ = [
     "labels",
     "numbers",
     "replay",
+    "replicate",
     "truths",
 ]

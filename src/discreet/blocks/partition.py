@@ -40,7 +40,7 @@ from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
-from discreet.statistics.rows import column, key
+from discreet.rows import column, key
 
 Integers = npt.NDArray[np.int64]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.source import compiled
-from discreet.statistics.rows import column, key, numbers
+from discreet.rows import column, key, numbers
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
 Integers = npt.NDArray[np.int64]

@@ -7,6 +7,8 @@ auditor stands in the door, overrides `draw`, and sees everything.
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Protocol
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,7 @@ from discreet.noise.blur import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.floats import ChooseFloat, Staircase
 from discreet.noise.sift import Sift
+from discreet.noise.smooth import Law, SmoothNoise
 from discreet.noise.source import Integers, Source, compiled
 from discreet.promise.exact import Number
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss
@@ -86,6 +89,21 @@ class Door:
         """Noisy counts of at least `above`, over all bins, though only the non-empty ones are listed."""
         found: dict[Hashable, int] = self.draw(Sift(dict(counts), sensitivity, cost, above, delta, bins))
         return found
+
+    def smooth(
+        self,
+        value: int,
+        reach: int,
+        *,
+        unit: int,
+        top: int,
+        law: Law,
+        pace: Fraction,
+        divisor: Fraction,
+        cost: Approximate,
+    ) -> int:
+        """A whole number plus noise of scale reach / (unit divisor), cut to 0, ..., top."""
+        return int(self.draw(SmoothNoise(value, reach, unit, top, law, pace, divisor, cost)))
 
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data: free."""

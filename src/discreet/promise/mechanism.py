@@ -1,6 +1,7 @@
 """The shape of a mechanism, and of the one door all randomness comes through."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -48,6 +49,20 @@ class Randomness(Protocol):
         bins: int | None = None,
     ) -> dict[Hashable, int]:
         """Noisy counts of at least `above`, over all bins, though only the non-empty ones are listed."""
+
+    def smooth(
+        self,
+        value: int,
+        reach: int,
+        *,
+        unit: int,
+        top: int,
+        law: Any,
+        pace: Fraction,
+        divisor: Fraction,
+        cost: Approximate,
+    ) -> int:
+        """A whole number plus noise of scale reach / (unit divisor), cut to 0, ..., top."""
 
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data."""

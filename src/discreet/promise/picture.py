@@ -21,7 +21,9 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     value = release.value
-    if hasattr(value, "counts"):
+    if hasattr(value, "edges") and hasattr(value, "heights"):
+        _steps(ax, release, confidence)
+    elif hasattr(value, "counts") or hasattr(value, "heights"):
         _bars(ax, release, confidence)
     elif hasattr(value, "covariance") and getattr(value.covariance, "ndim", 0) == 2:
         _matrix(ax, release, value.covariance, value.mean)
@@ -37,17 +39,32 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
     return ax
 
 
+def _steps(ax: Any, release: Any, confidence: float) -> None:
+    """A density as steps in their band, with the polygon through them."""
+    curve, interval = release.value, release.interval(confidence)
+    low, high = interval.low.heights, interval.high.heights
+    ax.stairs(high, curve.edges, baseline=low, fill=True, color=PALE, label=f"{interval.name}, all bins at once")
+    ax.stairs(curve.heights, curve.edges, color=INK, linewidth=1)
+    middles = (curve.edges[1:] + curve.edges[:-1]) / 2
+    ax.plot(middles, curve.polygon(middles), color=PRIVACY, linewidth=1.2, label="frequency polygon")
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("density")
+    ax.legend(loc="best", fontsize=8, frameon=False)
+    ax.set_title(release.name, fontsize=10)
+
+
 def _bars(ax: Any, release: Any, confidence: float) -> None:
     tally, interval = release.value, release.interval(confidence)
-    places = np.arange(len(tally.keys))
-    reach = [tally.counts - interval.low, interval.high - tally.counts]
-    ax.bar(places, tally.counts, color=PALE, edgecolor=INK, linewidth=0.8)
-    ax.errorbar(places, tally.counts, yerr=np.maximum(reach, 0), fmt="none", ecolor=PRIVACY, capsize=3)
+    places, what = np.arange(len(tally.keys)), "count" if hasattr(tally, "counts") else "share"
+    tall = np.asarray(tally.counts if what == "count" else tally.heights)
+    reach = [tall - np.asarray(interval.low), np.asarray(interval.high) - tall]
+    ax.bar(places, tall, color=PALE, edgecolor=INK, linewidth=0.8)
+    ax.errorbar(places, tall, yerr=np.maximum(reach, 0), fmt="none", ecolor=PRIVACY, capsize=3)
     names = [_label(key) for key in tally.keys]
     if len(names) <= MOST_LABELS:
         turn = 0 if max(map(len, names), default=0) * len(names) < 60 else 35
         ax.set_xticks(places, names, rotation=turn, ha="right" if turn else "center")
-    ax.set_ylabel("count")
+    ax.set_ylabel(what)
     ax.set_title(f"{release.name}\n{interval.name}, all bars at once", fontsize=10)
 
 

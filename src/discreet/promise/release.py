@@ -215,6 +215,9 @@ def brief_range(interval: Interval) -> str:
     if isinstance(interval.low, Mapping):
         ends = {name: f"[{brief(low)}, {brief(interval.high[name])}]" for name, low in interval.low.items()}
         return brief(ends)
+    if hasattr(interval.low, "heights"):
+        half = np.max(interval.high.heights - interval.low.heights, initial=0.0) / 2
+        return f"within {show(float(half))} at the widest"
     if getattr(interval.low, "ndim", 0):
         return f"from {brief(interval.low)} to {brief(interval.high)}"
     return f"[{brief(interval.low)}, {brief(interval.high)}]"

@@ -8,11 +8,13 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.fits import fit
+from discreet.quick.shapes import density
 from discreet.quick.tables import covariance
 
 __all__ = [
     "count",
     "covariance",
+    "density",
     "fit",
     "gaussian",
     "histogram",

@@ -10,12 +10,12 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.quick.asked import door, is_table, named, relation_of
 from discreet.quick.tables import mean_of_table
+from discreet.rows import column, public_size
 from discreet.statistics.gaussian import Gaussian1D
 from discreet.statistics.lectures import lecture
 from discreet.statistics.mean import plan_mean
 from discreet.statistics.multivariate import MultivariateGaussian
 from discreet.statistics.quantile import Quantile
-from discreet.statistics.rows import column, public_size
 from discreet.statistics.variance import Variance, standard_deviation
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.promise.exact import is_number
-from discreet.statistics.rows import column, key, numbers, numbers_of
+from discreet.rows import column, key, numbers, numbers_of
 
 LARGE: Final = 200_000  # entries from which the compiled pass is worth its import
 Indices = npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ Releases
 Promise
     [Q1] Pure epsilon, for both neighbour relations: one person's change moves the count by at most 1.
 Why
-    [Q1] One entry is counted 0 or 1 times, whatever it holds ([R1] of statistics/rows.py). Then [N1] of noise/blur.py.
+    [Q1] One entry is counted 0 or 1 times, whatever it holds ([R1] of rows.py). Then [N1] of noise/blur.py.
     Cutting to [0, n] under REPLACE, where n is public, or to [0, inf) under ADD_OR_REMOVE, is post-processing.
 Needs
     Nothing but an epsilon. Under ADD_OR_REMOVE the data may be empty.
@@ -29,7 +29,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
-from discreet.statistics.rows import public_size, truths
+from discreet.rows import public_size, truths
 
 
 @dataclass(frozen=True, slots=True)

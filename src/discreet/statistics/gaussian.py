@@ -47,13 +47,13 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.rows import numbers, public_size
 from discreet.stable.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stable.locate import moves
 from discreet.stable.located import Located, find_place, freedom, located_mean, located_square
 from discreet.stable.normal import mean_radius
 from discreet.stable.stages import Stages, concentrated, enough, in_stages, noisy_size, unit_variance
 from discreet.statistics.convolved import ConvolvedSpread, Normal, NormalSpread, SquareSpread
-from discreet.statistics.rows import numbers, public_size
 
 LOCATE: Final = 42.0  # n epsilon that a centre of unknown place takes: 4 (3.5 + ln 1000)
 SCALE: Final = 52.0  # and a scale

@@ -42,8 +42,8 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
+from discreet.rows import column, key, public_size
 from discreet.statistics.bins import Bins, counts
-from discreet.statistics.rows import column, key, public_size
 
 MOST_PEOPLE: Final = 2**31  # a public ceiling that keeps Gaussian counts exact
 Numbers = npt.NDArray[np.int64]

@@ -46,9 +46,9 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, check_confidence
+from discreet.rows import numbers, public_size
 from discreet.stable.clipped import noisy_moment, noisy_sum, paid
 from discreet.statistics.convolved import ConvolvedSpread
-from discreet.statistics.rows import numbers, public_size
 
 FAILURE: Final = 0.01  # the chance that clipping touches anybody, in the lectures' bounds
 MOST_BINS: Final = 10**7

@@ -47,13 +47,13 @@ from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.rows import numbers, public_size
 from discreet.stable.clipped import Floats, moments
 from discreet.stable.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stable.locate import far_distance, middle
 from discreet.stable.stages import Stages, count_error, enough, in_stages, noisy_size
 from discreet.statistics.convolved import ConvolvedSpread
 from discreet.statistics.gaussian import GaussianMean, too_few
-from discreet.statistics.rows import numbers, public_size
 
 REACH: Final = 4  # the clip, in units of the distance that m0 records exceed
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000

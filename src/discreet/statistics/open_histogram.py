@@ -44,8 +44,8 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
+from discreet.rows import MISSING, column, key, name, numbers, public_size
 from discreet.statistics.histogram import Tally
-from discreet.statistics.rows import MISSING, column, key, name, numbers, public_size
 
 MANY: Final = 10**9  # stands for the number of people where that is private
 EXACT: Final = 2**53  # whole numbers below it are exact as floats

@@ -41,7 +41,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
-from discreet.statistics.rows import public_size, truths
+from discreet.rows import public_size, truths
 
 Alternative = Literal["two-sided", "greater", "less"]
 SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine

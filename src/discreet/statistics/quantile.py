@@ -18,7 +18,7 @@ Promise
     [U10] Whether a release or its interval is refused depends on parameters, the declared type and the public (or
           noisy) size alone; a refusal for the size comes before any value is looked at.
 Why
-    [U5] Missing entries become `missing` and all are clamped to the bounds, one by one ([R1] of statistics/rows.py).
+    [U5] Missing entries become `missing` and all are clamped to the bounds, one by one ([R1] of rows.py).
     Under REPLACE the rank is a function of n; under ADD_OR_REMOVE it is q n. [P2] of noise/floats.py gives the
     sensitivities 1 and max(q, 1 - q); then [P1] and composition.
     [U6] The ranks are functions of n, q, epsilon and the confidence: [P2], [P1]. The scale is chosen among windows
@@ -81,6 +81,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import check_confidence
+from discreet.rows import declared_whole, numbers, public_size
 from discreet.stable.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.drawn import TIES, QuantileSpread
 from discreet.statistics.ranks import (
@@ -98,7 +99,6 @@ from discreet.statistics.ranks import (
     worst,
 )
 from discreet.statistics.rounding import MAX, ceil_to, floor_to, middle, nearest_to
-from discreet.statistics.rows import declared_whole, numbers, public_size
 
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [U7]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [U6]

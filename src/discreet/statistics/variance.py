@@ -41,6 +41,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, Spread
+from discreet.rows import numbers, public_size
 from discreet.stable.clipped import Floats, moments
 from discreet.stable.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stable.locate import far_distance, middle
@@ -49,7 +50,6 @@ from discreet.stable.stages import Stages, in_stages, noisy_size
 from discreet.statistics.convolved import ConvolvedSpread, SquareSpread
 from discreet.statistics.gaussian import NOTE, GaussianMean, odd_scale, private_stages, public_stages, too_few
 from discreet.statistics.mean import REACH, RankClippedMean, unseen
-from discreet.statistics.rows import numbers, public_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
-from discreet.statistics.rows import column, key, name, numbers, truths
+from discreet.rows import column, key, name, numbers, truths
 
 anything = st.one_of(
     st.none(),

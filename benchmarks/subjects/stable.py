@@ -1,0 +1,47 @@
+"""The audited mechanisms of stable."""
+
+from typing import Any
+
+from benchmarks.subjects.subject import LABELS, NUMBERS, REPLACE, Subject, edge_pairs
+from discreet.stable.inverse import InverseSensitivity, trimmed_mean
+from discreet.stable.propose import ProposeTestRelease, stable_mode
+from discreet.stable.smooth import SmoothMedian
+
+
+def within(rows: Any) -> int:
+    """How many changes a count of positive entries is from moving by more than 1: none could."""
+    return len(rows)
+
+
+def positive(rows: Any) -> float:
+    """How many entries are positive numbers."""
+    return float(sum(isinstance(entry, float) and entry > 0 for entry in rows))
+
+
+SUBJECTS = {
+    "SmoothMedian, student": Subject(
+        lambda _: SmoothMedian(1.0, (0, 2)), NUMBERS, edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4), only=REPLACE
+    ),
+    "SmoothMedian, cauchy": Subject(
+        lambda _: SmoothMedian(1.0, (0, 2), law="cauchy"),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
+        only=REPLACE,
+    ),
+    "SmoothMedian, laplace": Subject(
+        lambda _: SmoothMedian(1.0, (0, 2), 1e-4, "laplace"),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
+        only=REPLACE,
+    ),
+    "stable_mode": Subject(lambda r: stable_mode(1.0, 1e-4, r), LABELS, edge_pairs("a", "z", ["a"] * 12 + ["b"] * 3)),
+    "ProposeTestRelease, bound": Subject(
+        lambda r: ProposeTestRelease(positive, within, 2.0, 1e-4, 1.0, r), NUMBERS, edge_pairs(0.0, 1.0, [1.0] * 40)
+    ),
+    "InverseSensitivity": Subject(
+        lambda _: InverseSensitivity(trimmed_mean(0.1), (0, 2), 4.0),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
+        only=REPLACE,
+    ),
+}

@@ -1,0 +1,156 @@
+"""The inverse sensitivity mechanism: any robust statistic of a column becomes private, at the best price there is.
+
+Releases
+    One number t between public bounds, drawn with probability proportional to exp(-epsilon length(t) / 2), where
+    length(t) is the number of records that would have to be replaced for the statistic to be t.
+Promise
+    [IS1] REPLACE: Choice(epsilon), pure, if for neighbours each `reach` of k changes lies within the other's of k + 1.
+    [IS2] That holds for the `reach` of a statistic that rises with each record and does not depend on their order, as
+          computed to within `rounding` of the range between the bounds.
+Why
+    [IS1] Between the k-th and the (k+1)-th reach the length is k + 1, within the first one it is 0. Nested as stated,
+    lengths of neighbours differ by at most 1 for every t; beyond the last step they are all the same. The ends are the
+    order statistics of a staircase whose score is that length: [P1] of noise/floats.py.
+    [IS2] Of all tables within k changes the one with the k largest records at the lower bound has the least value, and
+    the mirrored one the greatest: so the reaches are what k changes can do, and a table k changes from x is k + 1 from
+    its neighbour. Computed values are within r of the true ones: c_(k+1)(x') <= c_k(x) + 2 r for lower ends, so moving
+    the k-th ends outwards by 2 k r nests them again.
+    A statistic must be defined for every table of numbers between the bounds; it sees nothing else. One that raises, or
+    is no number, breaks the condition: it is kept from raising, which is all that can be done for it here.
+Needs
+    Public bounds, a public number of records; a statistic that is robust (a few records cannot move it far), for
+    accuracy: a median, a trimmed mean, an L-estimator. 2 K + 1 evaluations, K = `steps`.
+Accuracy
+    Instance optimal up to constants among unbiased mechanisms. With m(k) the length of the k-th reach, the error
+    exceeds it with probability about exp(-epsilon k / 2) range / m(0).
+Source
+    Asi and Duchi 2020; Asi, Ullman and Zakynthinou 2023 and Hopkins, Kamath, Majid and Narayanan 2023 (from robustness
+    to privacy). Johnson and Shmatikov 2013 for the length.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.floats import Staircase, uniform
+from discreet.promise.exact import Number, exact, is_number
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Choice
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.rows import numbers, public_size
+from discreet.stable.declared import check_bounds
+
+NATS: Final = 60  # lengths are cut where their weight is e^-60
+ROUNDING: Final = 2.0**-40
+Floats = npt.NDArray[np.float64]
+Reach = Callable[[Floats, int], tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class InverseSensitivity:
+    """A rising, symmetric `statistic` of numbers between `bounds`; or any with its own `reach(sorted, k)`.
+
+    `reach` gives the least and the greatest value that replacing k records by numbers between the bounds can lead to.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> rows = [float(k % 100) for k in range(1000)]
+    >>> 45 < InverseSensitivity(trimmed_mean(0.1), (0, 1000), 1.0).release(rows, Seeded(1)).value < 55
+    True
+    """
+
+    statistic: Callable[[Floats], float] | None
+    bounds: tuple[float, float]
+    epsilon: Number
+    reach: Reach | None = None
+    rounding: float = ROUNDING
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        if self.bounds is None:
+            raise BadInput("bounds is None; the statistic is drawn between public bounds: give two numbers")
+        check_bounds(self.bounds)
+        if (self.statistic is None) == (self.reach is None):
+            raise BadInput("give either a statistic that rises with every record, or the reach of one")
+        if not callable(self.statistic or self.reach):
+            raise BadInput("statistic and reach are functions of sorted numbers")
+        if not (is_number(self.rounding) and 0 <= self.rounding <= 0.01):
+            raise BadInput(f"rounding is {self.rounding!r}; give the relative error of the statistic, 0 to 0.01")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, Neighbours.REPLACE, self.unit)
+
+    @property
+    def loss(self) -> Choice:
+        """One choice."""
+        return Choice(self.epsilon)  # [IS1]
+
+    def steps(self, size: int) -> int:
+        """How many changes ahead are looked at."""
+        return min(size, math.ceil(2 * NATS / exact(self.epsilon)))
+
+    def release(self, rows: Any, rng: Randomness) -> Release[float]:
+        """The noisy statistic."""
+        low, high = (float(end) for end in self.bounds)
+        values = numbers(rows)
+        size = public_size(values, Neighbours.REPLACE)
+        assert size is not None
+        ordered = np.sort(np.where(np.isnan(values), low / 2 + high / 2, np.clip(values, low, high)))
+        steps = self.steps(size)
+        ends = np.array([self._ends(ordered, changes) for changes in range(steps)])
+        lower, upper = np.minimum.accumulate(ends[:, 0]), np.maximum.accumulate(ends[:, 1])
+        points = np.concatenate([lower[::-1], upper])
+        stairs = Staircase(points, Fraction(steps), low, high, prior=uniform())
+        drawn = rng.choose_float(stairs, sensitivity=1, cost=self.loss)  # [IS1]
+        parameters = {"bounds": self.bounds, "steps": steps, "rows": size}
+        notes = ("there is no interval: what one more change could do is not public",)
+        provenance = Provenance("InverseSensitivity", parameters, rng.secure, notes=notes)
+        return Release(self.guarantee, provenance, drawn, name="statistic")
+
+    def _ends(self, ordered: Floats, changes: int) -> tuple[float, float]:
+        """The reach of so many changes, moved outwards by its rounding, within the bounds. [IS2]"""
+        low, high = (float(end) for end in self.bounds)
+        if self.reach is not None:
+            found = _contained(lambda: self.reach(ordered.copy(), changes), 2)  # type: ignore[misc]
+        else:
+            kept = len(ordered) - changes
+            least = np.concatenate([np.full(changes, low), ordered[:kept]])
+            most = np.concatenate([ordered[changes:], np.full(changes, high)])
+            found = _contained(lambda: (self.statistic(least), self.statistic(most)), 2)  # type: ignore[misc]
+        if found is None:
+            return low, high
+        slack = 2 * changes * self.rounding * (high - low)  # [IS2]
+        return min(max(found[0] - slack, low), high), max(min(found[1] + slack, high), low)
+
+
+def trimmed_mean(share: float) -> Callable[[Floats], float]:
+    """The mean without the `share` smallest and largest records each: rising, and correctly rounded."""
+    if not (is_number(share) and 0 <= share < 0.5):
+        raise BadInput(f"share is {share!r}; give how much to leave out on either side, 0 to below 0.5")
+
+    def mean(ordered: Floats) -> float:
+        cut = int(share * len(ordered))
+        kept = np.sort(ordered)[cut : len(ordered) - cut].tolist()
+        return math.fsum(kept) / len(kept)
+
+    return mean
+
+
+def _contained(ends: Callable[[], tuple[float, float]], count: int) -> tuple[float, float] | None:
+    """Two numbers in order; None whatever goes wrong."""
+    try:
+        found = tuple(float(end) for end in ends())
+    except Exception:  # noqa: BLE001  one record must not decide on an error
+        return None
+    return (found[0], found[1]) if len(found) == count and all(map(math.isfinite, found)) else None

@@ -1,0 +1,185 @@
+"""Propose, test, release: publish an answer as it is (or with little noise) if nobody nearby could have another.
+
+Releases
+    Whether the answer is stable; if it is, the answer, plus Laplace noise of scale bound / epsilon where a bound on its
+    move is proposed.
+Promise
+    [PT1] (epsilon, delta) under the relation for which `distance` is declared: how many changes the table is from one
+          whose answer one more change could alter (by more than `bound`).
+Why
+    A distance moves by at most 1 between neighbours: its test costs epsilon (half of it where noise follows), by [N1]
+    of noise/blur.py. If the answers of two neighbours differ (by more than the bound), both have the distance 0, and an
+    answer leaves with the probability that the noise alone reaches the threshold, at most delta. Otherwise the answers
+    are the same, or within the bound: then [N1] again with the other half. The cases exclude each other.
+Needs
+    A `distance` that is true, or too small by as much on neighbours: it must not move by more than 1. An audit by
+    replay finds one that does; nothing else can. Whatever raises in `statistic` or `distance` counts as unstable.
+Accuracy
+    Tables with a distance of 2 ln(1 / delta) / epsilon are answered nearly always.
+Source
+    Dwork and Lei 2009; Thakurta and Smith 2013 (the distance to instability).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.noise.lattice import Grid
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.promise.exact import Number, exact, is_number
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Laplace, Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval
+from discreet.rows import column, key, name, public_size
+
+FINE: Final = 22  # binary digits of a proposed bound
+WIDE: Final = 2**36  # answers end at so many bounds from 0
+FAR: Final = 2**40  # no distance is longer
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeTestRelease:
+    """`statistic(rows)` if its `distance(rows)` to another answer is large enough.
+
+    With a `bound` the statistic is a number, moved by at most that much by one change while the distance is above 0.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> stable_mode(epsilon=1.0, delta=1e-6).release(["a"] * 90 + ["b"] * 20, Seeded(1)).value
+    'a'
+    """
+
+    statistic: Callable[[Any], Any]
+    distance: Callable[[Any], int]
+    epsilon: Number
+    delta: Number
+    bound: float | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta, 1)
+        if not self.delta:
+            raise BadInput("delta is 0; an unstable answer leaves with a small probability: give delta > 0, about 1e-6")
+        if self.bound is not None and not (is_number(self.bound) and 1e-290 < self.bound < 1e290):
+            raise BadInput(f"bound is {self.bound!r}; give the most that one change may move the answer, or None")
+        if not (callable(self.statistic) and callable(self.distance)):
+            raise BadInput("statistic and distance are two functions of the rows")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(epsilon, delta)."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """(epsilon, delta)."""
+        return Approximate(self.epsilon, self.delta)  # [PT1]
+
+    @property
+    def testing(self) -> Fraction:
+        """What the test costs: all, or half where noise follows."""
+        return exact(self.epsilon) / (1 if self.bound is None else 2)
+
+    @property
+    def threshold(self) -> int:
+        """The least t that discrete Laplace noise reaches with probability delta or less: a^t / (1 + a)."""
+        rate = float(1 / laplace_scale(1, self.testing))
+        return max(1, math.ceil((-math.log(float(self.delta)) - math.log1p(math.exp(-rate))) / rate + 1e-9))  # [PT1]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The answer, or that it was not stable enough."""
+        size = public_size(column(rows), self.neighbours)
+        check_budget(self.epsilon, self.delta, size)
+        answer, away = _contained(self.statistic, rows), _contained(self.distance, rows)
+        if self.bound is not None and not is_number(answer):
+            answer, away = 0.0, 0
+        known = away if isinstance(away, int) and not isinstance(away, bool) and answer is not None else 0
+        noisy = rng.blur(min(max(known, 0), FAR), sensitivity=1, cost=Laplace(self.testing))  # [PT1]
+        stable = noisy >= self.threshold
+        parameters = {"bound": self.bound, "neighbours": self.neighbours, "threshold": self.threshold, "rows": size}
+        provenance = Provenance("ProposeTestRelease", parameters, rng.secure)
+        if not stable:
+            refusal = f"the answer is not stable: its noisy distance {noisy} is below the threshold {self.threshold}"
+            return Release(self.guarantee, provenance, refusal=refusal, name="stable answer")
+        if self.bound is None:
+            return Release(self.guarantee, provenance, answer, name="stable answer")
+        return self._blurred(float(answer), rng, provenance)
+
+    def _blurred(self, answer: float, rng: Randomness, provenance: Provenance) -> Release[float]:
+        """With noise for the proposed bound. [PT1]"""
+        assert self.bound is not None
+        grid, end = Grid(math.frexp(self.bound)[1] - FINE), exact(self.bound) * WIDE
+        move = math.ceil(exact(self.bound) / grid.step) + 1  # both ends are rounded
+        cost = Laplace(exact(self.epsilon) - self.testing)
+        steps = int(grid.quantise(np.array([answer]), low=-end, high=end, default=0)[0])
+        noisy = rng.blur(steps, sensitivity=move, cost=cost)
+        spread = Noisy(float(grid.value(noisy)), LaplaceLaw(laplace_scale(move, cost.epsilon)), float(grid.step))
+        return Release(self.guarantee, provenance, spread.value, spread=spread, name="stable answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """The error of a number in the table."""
+
+    value: float
+    law: LaplaceLaw
+    step: float
+    sampling: None = None
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of the noise."""
+        return self.law.sd * self.step
+
+    def interval(self, confidence: float) -> Interval:
+        """For the statistic of this table."""
+        wide = self.step * (self.law.radius(confidence) + 1)
+        return Interval(self.value - wide, self.value + wide, confidence, "the statistic of this table", False)
+
+
+def stable_mode(
+    epsilon: Number, delta: Number, neighbours: Neighbours = Neighbours.REPLACE, unit: str = "row"
+) -> ProposeTestRelease:
+    """The most frequent category, exactly, if it leads by enough."""
+    per = 2 if neighbours is Neighbours.REPLACE else 1  # one change moves the lead by so much
+    return ProposeTestRelease(_mode, _Lead(per), epsilon, delta, None, neighbours, unit)
+
+
+def _mode(rows: Any) -> Any:
+    leaders = _ranked(rows)
+    return name(leaders[0][0]) if leaders else None
+
+
+def _ranked(rows: Any) -> list[tuple[Any, int]]:
+    """Categories with their numbers, the largest first; ties by an order of their own, not by the rows'."""
+    tally = Counter(key(entry) for entry in column(rows))
+    return sorted(tally.items(), key=lambda item: (-item[1], repr(item[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """Changes that a lead survives: with a lead of g a mode stays the only one while fewer than g / per are made."""
+
+    per: int
+
+    def __call__(self, rows: Any) -> int:
+        leaders = [count for _, count in _ranked(rows)[:2]] + [0, 0]
+        return max(0, -(-(leaders[0] - leaders[1]) // self.per) - 1)
+
+
+def _contained(function: Callable[[Any], Any], rows: Any) -> Any:
+    """Its value; None whatever goes wrong."""
+    try:
+        return function(rows)
+    except Exception:  # noqa: BLE001  one record must not decide on an error
+        return None

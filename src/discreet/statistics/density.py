@@ -1,0 +1,172 @@
+"""A density with no bounds and no bandwidth given, its distribution function and its quantiles. Pure.
+
+Releases
+    Without a support three quartiles; under ADD_OR_REMOVE a noisy count; then one noisy histogram of many narrow
+    cells, with one cell below them, one above and one for missing entries. All else is computed from these: the width
+    of the bins, the heights, the distribution function, bands.
+Promise
+    [DE1] Pure epsilon under both relations: a share for the quartiles, a share for the count, the rest for the cells.
+    [DE2] Nothing but the noisy size decides the number of cells, and nothing but quartiles and parameters their ends.
+    [DE3] Band: holds for the shares of people below each end of a cell, all at once, with at least its confidence, for
+          independent records of any law, if n is public and nothing is missing; otherwise up to the error of a count.
+Why
+    [DE1] Quartiles: [U5] of statistics/quantile.py. Count: one person moves it by 1, [N1] of noise/blur.py. Cells: an
+    entry is in exactly one of them ([I1] of statistics/bins.py, after a clamp of each entry by itself), so the counts
+    move by 2 in L1 under REPLACE and 1 under ADD_OR_REMOVE; [N1]. They are added up: basic composition.
+    [DE2] Given the earlier releases the ends and their number are public.
+    [DE3] The share of the sample below t is within a of the population's for all t but with probability
+    2 exp(-2 n a^2) (Dvoretzky, Kiefer, Wolfowitz; Massart). The noise of its value at the k-th end is the sum of k
+    independent symmetric noises: by Levy's inequality all m partial sums are within t but with probability
+    2 P(|S_m| > t) <= 4 exp(m psi(l) - l t) for every l, psi the logarithm of the moment generating function of discrete
+    Laplace noise, (1 - a)^2 / ((1 - a e^l) (1 - a e^-l)). Each gets half of 1 - confidence. The band's ends are made to
+    rise from the outside (the upper one by its running maximum): they only widen; and are cut to [0, 1].
+Needs
+    Independent records, for intervals. Without a support n epsilon of 680: each quartile is drawn with 34 nats. A
+    support that is given should hold nearly all; what lies beyond is reported as `below` and `above`.
+    A declared whole-number type is read as any other: its ties make spikes if cells are narrower than the grain.
+Accuracy
+    See statistics/bandwidth.py. The integrated squared error falls as n^(-2/3) for n^(2/3) epsilon^2 well above 8, the
+    polygon's as n^(-4/5); total variation as n^(-1/3) + (n epsilon)^(-1/2) for Lipschitz densities.
+Source
+    Wasserman and Zhou 2010 (private histograms and their rates); Massart 1990.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.promise.exact import Number, exact, show
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Laplace, Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.rows import numbers, public_size
+from discreet.stable.declared import check_bounds
+from discreet.statistics.bandwidth import best_merge, cells_for, merged
+from discreet.statistics.bins import Edges, counts
+from discreet.statistics.curve import Curve, Floats, on_simplex
+from discreet.statistics.curve_error import CurveSpread
+from discreet.statistics.quantile import Quantile
+
+LARGEST: Final = float(np.finfo(np.float64).max)
+COUNTING: Final = Fraction(1, 20)  # of epsilon, for a private n
+PLACING: Final = Fraction(1, 5)  # of epsilon for the quartiles; as much as half of it where people are few
+QUARTILES: Final = (0.25, 0.5, 0.75)
+NATS: Final = 3 * 34 * 4  # three quartiles of a quarter of the people each
+REACH: Final = 9  # the support goes so many quartile distances from the median: 6 standard deviations of normal data
+FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """The density of a column; `support` are public ends, found in the data if it is None.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> rows = [(index % 1000) / 1000 for index in range(20_000)]
+    >>> curve = Density(1.0, support=(0, 1)).release(rows, Seeded(1)).value
+    >>> 0.9 < curve(0.5) < 1.1
+    True
+    """
+
+    epsilon: Number
+    support: tuple[float, float] | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        check_bounds(self.support, LARGEST / 4)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon, however it is shared out: how much the quartiles get depends on a public size."""
+        return Approximate(self.epsilon, 0)  # [DE1]
+
+    def _shares(self, size: int | None) -> tuple[Fraction, Fraction, Fraction]:
+        """For the count, the quartiles and the cells."""
+        whole = exact(self.epsilon)
+        counting = whole * COUNTING if size is None else Fraction(0)
+        placing = Fraction(0) if self.support is not None else whole * PLACING
+        if placing and size is not None:
+            placing = min(whole / 2, max(placing, Fraction(NATS, size)))
+        return counting, placing, whole - counting - placing  # [DE1]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
+        """The density; or a refusal for too few records."""
+        values = numbers(rows)
+        size = public_size(values, self.neighbours)
+        counting, placing, filling = self._shares(size)
+        people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [DE1]
+        ends = self.support
+        if ends is None:
+            asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
+            found = asked.release(values, rng)  # [DE1]
+            if found.refusal is not None:
+                return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
+            ends = reach(*found.value.tolist())
+        move = 2 if self.neighbours is Neighbours.REPLACE else 1
+        law = LaplaceLaw(laplace_scale(move, filling))
+        cells = np.linspace(*widened(*ends), cells_for(people, law.sd**2) + 1)  # [DE2]
+        bins = Edges.of([-LARGEST, *cells.tolist(), LARGEST])
+        held = counts(bins, np.clip(values, -LARGEST, LARGEST))
+        noisy = rng.blur(held, sensitivity=move, cost=Laplace(filling)).astype(float)  # [DE1]
+        return self._shown(cells, noisy, size, law, rng)
+
+    def _shown(
+        self, cells: Floats, noisy: Floats, size: int | None, law: LaplaceLaw, rng: Randomness
+    ) -> Release[Curve]:
+        """Everything from the noisy counts: cells with one below and one above, and the missing last."""
+        variance = law.sd**2
+        present = max(2.0, (noisy.sum() if size is None else size) - noisy[-1])
+        shares = on_simplex(noisy[:-1] / present)
+        by = best_merge(noisy[1:-2], present, variance)
+        edges = np.append(cells[:-1:by], cells[-1])
+        curve = Curve(
+            edges,
+            merged(shares[1:-1], by) / np.diff(edges),
+            float(shares[0]),
+            float(shares[-1]),
+            cells,
+            np.cumsum(shares)[:-1],
+        )
+        spread = CurveSpread(curve, noisy[:-1], by, present, law)
+        notes = [
+            f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {len(cells) - 1} cells",
+            f"expected distance in total variation over these bins: {show(spread.total_variation)}",
+        ]
+        if shares[0] + shares[-1] > math.sqrt(len(cells) * variance) / present:
+            notes.append(f"beyond the ends: {shares[0]:.2%} below, {shares[-1]:.2%} above")
+        if noisy[-1] > 5 * law.sd:
+            notes.append(f"missing entries are left out, about {noisy[-1] / (noisy[-1] + present):.2%}")
+        return Release(self.guarantee, self._provenance(size, rng, *notes), curve, spread=spread, name="density")
+
+    def _provenance(self, size: int | None, rng: Randomness, *notes: str) -> Provenance:
+        parameters = {"support": self.support, "neighbours": self.neighbours, "rows": size}
+        return Provenance("Density", parameters, rng.secure, notes=notes)
+
+
+def reach(low: float, middle: float, high: float) -> tuple[float, float]:
+    """Ends of a support from quartiles: so far on either side as the quartiles there say."""
+    most = LARGEST / 8 / REACH
+    low, middle, high = (min(max(place, -most), most) for place in (low, middle, high))
+    down, up = middle - low, high - middle
+    widest = max(down, up)  # a side whose quartile is the median itself may still have people beyond it
+    return middle - REACH * max(down, widest / REACH), middle + REACH * max(up, widest / REACH)
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Wide enough that floats can tell the cells apart."""
+    least = FINEST * max(abs(low), abs(high), 1e-290)
+    short = max(0.0, least - (high - low)) / 2
+    return low - short, high + short

@@ -1,0 +1,137 @@
+"""The population's shares of categories: a density on a finite or an unknown alphabet.
+
+Releases
+    What a histogram releases (statistics/histogram.py, statistics/open_histogram.py); shares are computed from it.
+Promise
+    [SH1] The guarantee of the histogram: shares and their intervals are post-processing.
+    [SH2] Expected total variation over K listed categories, nothing being missing: at most half of
+          sqrt(K / n) + K E|Z| / n, Z one count's noise.
+Why
+    [SH1] Nothing but the release is read.
+    [SH2] E|c_j / n - p_j| <= sqrt(p_j / n), whose sum is at most sqrt(K / n) (Cauchy and Schwarz); the noise adds
+    E|Z| / n each. Cutting to what shares can be (the nearest point of the simplex) is left out: it helps.
+Needs
+    Independent records, for the intervals; where n is private it is taken from the noisy counts, `other` among them.
+Source
+    Diakonikolas, Hardt and Schmidt 2015 (private distribution learning); Agresti and Coull 1998.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from discreet.errors import BadInput
+from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.promise.exact import show
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval, check_confidence
+from discreet.rows import key
+from discreet.statistics.curve import on_simplex
+from discreet.statistics.histogram import Histogram, label
+from discreet.statistics.open_histogram import OpenHistogram
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """`heights` are the shares of `keys`, `other` that of the rest; called with a category it says its share."""
+
+    keys: tuple[Any, ...]
+    heights: Floats
+    other: float
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        return np.array(self.heights, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __call__(self, category: Any) -> float:
+        """The share of a category that is shown."""
+        canonical = [key(one) for one in self.keys]
+        if key(category) not in canonical:
+            raise BadInput(f"{category!r} is not among the {len(self.keys)} categories shown")
+        return float(self.heights[canonical.index(key(category))])
+
+    def __str__(self) -> str:
+        shown = [f"{label(one)}: {share:.2%}" for one, share in zip(self.keys[:8], self.heights, strict=False)]
+        return ", ".join(shown) + (f", ... ({len(self.keys)} categories)" if len(self.keys) > 8 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryShares:
+    """Shares of categories, from a histogram on listed ones or on those that enough people share."""
+
+    histogram: Histogram | OpenHistogram
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The histogram's."""
+        return self.histogram.guarantee  # [SH1]
+
+    @property
+    def loss(self) -> Loss:
+        """The histogram's."""
+        return self.histogram.loss  # [SH1]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Shares]:
+        """The shares."""
+        inner = self.histogram.release(rows, rng)  # [SH1]
+        tally, law = inner.value, inner.spread.law  # type: ignore[union-attr]
+        listed = isinstance(self.histogram, Histogram)
+        noisy = inner.spread.noisy.astype(float)  # type: ignore[union-attr]
+        size = inner.provenance.parameters["rows"]
+        people = max(2.0, float(size or noisy.sum()))
+        if listed:
+            shares = on_simplex(noisy / people)
+            value = Shares(tally.keys, shares[:-1], float(shares[-1]))
+        else:  # the shown are some of all: only their sum is bounded
+            shares = np.clip(noisy / people, 0, 1)
+            value = Shares(tally.keys, shares, max(0.0, 1 - float(shares.sum())))
+        notes = list(inner.provenance.notes)
+        if listed:
+            away = min(1.0, (math.sqrt(len(noisy) / people) + len(noisy) * law.sd / people) / 2)  # [SH2]: E|Z| <= sd
+            notes.append(f"expected distance in total variation: at most {show(away)}")
+        provenance = Provenance("CategoryShares", dict(inner.provenance.parameters), rng.secure, notes=tuple(notes))
+        spread = ShareSpread(value, noisy[: len(tally.keys)], people, law)
+        return Release(self.guarantee, provenance, value, spread=spread, name="density")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShareSpread:
+    """The error of shares: sampling, and the noise of the counts."""
+
+    value: Shares
+    noisy: Floats
+    people: float
+    law: LaplaceLaw | GaussianLaw
+
+    @property
+    def sampling(self) -> Floats:
+        """Standard deviation from sampling."""
+        return np.sqrt(self.value.heights * (1 - self.value.heights) / self.people)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation from the noise."""
+        return self.law.sd / self.people
+
+    def interval(self, confidence: float) -> Interval:
+        """For the population's shares, all at once: each has 1 - confidence over their number to miss with."""
+        many = max(1, len(self.noisy))
+        miss = (1 - check_confidence(confidence)) / many
+        z = -float(ndtri(miss / 2))
+        drawn = np.clip((self.noisy + z * z / 2) / (self.people + z * z), 0.0, 1.0)
+        wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.law.radius(1 - miss))
+        low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
+        first, last = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
+        return Interval(first, last, confidence, "the population's shares, all at once", population=True)

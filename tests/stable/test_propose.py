@@ -1,0 +1,111 @@
+"""Propose, test, release."""
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet import audit
+from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.propose import ProposeTestRelease, _Lead, _mode, stable_mode
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+
+
+def crowds(relation: Neighbours) -> list[audit.Pair]:
+    found = []
+    for lead in (1, 2, 3, 30):
+        rows = ["a"] * (20 + lead) + ["b"] * 20
+        changed = [([*rows[1:], odd] if relation is REPLACE else [*rows, odd]) for odd in ("a", "z", None)]
+        found += [audit.Pair(rows, other) for other in changed]
+    return found
+
+
+@pytest.mark.claim("PT1")
+@pytest.mark.parametrize("relation", Neighbours)
+def test_audit_of_the_mode(relation: Neighbours) -> None:
+    audit.check(stable_mode(1.0, 1e-6, relation), crowds(relation)).require()
+
+
+@pytest.mark.claim("PT1")
+@pytest.mark.parametrize("relation", Neighbours)
+def test_tables_whose_neighbours_differ_have_no_distance(relation: Neighbours) -> None:
+    """All tables of up to 5 records of three categories, all their neighbours."""
+    from itertools import product
+
+    lead = _Lead(2 if relation is REPLACE else 1)
+    for size in range(1, 6):
+        for table in product("abc", repeat=size):
+            changes = [
+                ([*table[:at], odd, *table[at + 1 :]] if relation is REPLACE else [*table, odd])
+                for at in range(size)
+                for odd in "abc"
+            ]
+            for neighbour in changes:
+                assert abs(lead(list(table)) - lead(neighbour)) <= 1
+                if _mode(list(table)) != _mode(neighbour):
+                    assert lead(list(table)) == lead(neighbour) == 0
+
+
+@pytest.mark.claim("PT1")
+def test_noise_alone_reaches_the_threshold_with_probability_delta() -> None:
+    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-3), (3.0, 1e-9)):
+        mechanism = ProposeTestRelease(len, len, epsilon, delta)
+        a, t = math.exp(-epsilon), mechanism.threshold
+        assert a**t / (1 + a) <= delta * (1 + 1e-6)
+        assert a ** (t - 2) / (1 + a) > delta
+
+
+def test_a_clear_mode_is_released_and_a_close_one_is_not() -> None:
+    clear = stable_mode(1.0, 1e-6).release(["a"] * 500 + ["b"] * 20, Seeded(1))
+    assert clear.value == "a"
+    close = stable_mode(1.0, 1e-6).release(["a"] * 21 + ["b"] * 20, Seeded(1))
+    assert close.refusal is not None
+    assert "threshold" in close.refusal
+
+
+def median(rows: list[float]) -> float:
+    return float(np.sort(rows)[(len(rows) - 1) // 2])
+
+
+def steps_to_move(rows: list[float]) -> int:
+    """Changes until one more could move a median of numbers in [0, 100] by more than 2."""
+    middle, size = (len(rows) - 1) // 2, len(rows)
+    ordered = np.concatenate([np.zeros(size), np.sort(np.clip(rows, 0, 100)), np.full(size, 100.0)])
+    for k in range(size):
+        window = [ordered[size + middle + t] - ordered[size + middle + t - k - 1] for t in range(k + 2)]
+        if max(window) > 2:
+            return k
+    return size
+
+
+@pytest.mark.claim("PT1")
+def test_a_number_with_a_proposed_bound() -> None:
+    mechanism = ProposeTestRelease(median, steps_to_move, 4.0, 1e-4, bound=2.0)
+    rows = [50 + index / 50 for index in range(100)]
+    world = [audit.Pair(rows, [*rows[1:], odd]) for odd in (0.0, 100.0, 51.0)]
+    audit.check(mechanism, world, hostile_values=False).require()
+    answers = [mechanism.release(rows, Seeded(k)) for k in range(20)]
+    assert all(abs(answer.value - 51) < 25 for answer in answers)
+    assert sum(answer.interval(0.9).low <= median(rows) <= answer.interval(0.9).high for answer in answers) >= 10
+    scattered = mechanism.release([0.0, 100.0] * 50, Seeded(1))
+    assert scattered.refusal is not None
+
+
+def test_functions_that_raise_are_unstable_and_bad_parameters_are_told() -> None:
+    def broken(rows: object) -> int:
+        raise ValueError("a secret")
+
+    assert ProposeTestRelease(broken, len, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    assert ProposeTestRelease(len, broken, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    for bad in ({"delta": 0.0}, {"bound": -1.0}, {"bound": math.nan}, {"statistic": 3}):
+        with pytest.raises(BadInput):
+            ProposeTestRelease(**({"statistic": len, "distance": len, "epsilon": 1.0, "delta": 1e-6} | bad))  # type: ignore[arg-type]
+
+
+def test_a_distance_that_jumps_is_caught() -> None:
+    mechanism = ProposeTestRelease(len, lambda rows: 100 * int(rows[0] > 0), 1.0, 1e-6)
+    verdict = audit.check(mechanism, [audit.Pair([1.0, 2.0], [-1.0, 2.0])], hostile_values=False)
+    assert any("moved by 100" in finding for finding in verdict.findings)

@@ -1,0 +1,229 @@
+"""Densities: what is promised, what is reached, what is drawn."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import discreet
+from discreet import audit
+from discreet.audit.coverage import proportion_bounds
+from discreet.errors import BadInput
+from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.bandwidth import best_merge, cells_for, merged
+from discreet.statistics.curve import Curve, on_simplex
+from discreet.statistics.curve_error import sum_radius
+from discreet.statistics.density import Density, reach, widened
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+SPREAD = [0.5 + index / 200 for index in range(200)]
+CHANCE = 1e-7
+
+
+def ends(relation: Neighbours) -> list[audit.Pair]:
+    """One odd row among a crowd."""
+    odd = (0.0, 1e12, -1e300, math.nan, math.inf)
+    if relation is REPLACE:
+        return [audit.Pair([*SPREAD, 1.0], [*SPREAD, one]) for one in odd]
+    return [audit.Pair(SPREAD, [*SPREAD, one]) for one in odd]
+
+
+@pytest.mark.claim("DE1")
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("support", [None, (0.0, 2.0)])
+def test_audit(relation: Neighbours, support: tuple[float, float] | None) -> None:
+    audit.check(Density(16.0 if support is None else 1.0, support, relation), ends(relation)).require()
+
+
+@pytest.mark.claim("DE2")
+@pytest.mark.parametrize("relation", Neighbours)
+def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
+    for size in (10, 680, 10**6):
+        parts = Density(0.3, neighbours=relation)._shares(None if relation is ADD else size)
+        assert sum(parts) == discreet.promise.exact.exact(0.3)
+        assert parts[2] > 0
+
+
+def test_too_few_rows_are_refused_with_what_is_needed() -> None:
+    refused = Density(1.0).release([1.0] * 100, Seeded(1))
+    assert refused.refusal is not None
+    assert "rows" in refused.refusal
+
+
+@pytest.mark.parametrize("support", [(1, 0), (0, math.inf), "ab", (0,), (math.nan, 1)])
+def test_bad_supports(support: object) -> None:
+    with pytest.raises(BadInput):
+        discreet.density([1.0], epsilon=1.0, support=support)
+
+
+@pytest.mark.parametrize("law", [stats.norm(50, 3), stats.beta(2, 5), stats.expon(), stats.t(3, 1e6)])
+def test_error_falls_to_what_a_plain_histogram_has(law: object) -> None:
+    """Integrated squared error within 3 times that of the best plain histogram of the same sample."""
+    rows = law.rvs(20_000, random_state=3)  # type: ignore[attr-defined]
+    curve = Density(1.0).release(rows, Seeded(5)).value
+    low, high = law.ppf([1e-4, 1 - 1e-4])  # type: ignore[attr-defined]
+    places = np.linspace(low, high, 4001)
+    truth, step = law.pdf(places), places[1] - places[0]  # type: ignore[attr-defined]
+
+    def error(heights: np.ndarray) -> float:
+        return float(((heights - truth) ** 2).sum() * step)
+
+    plain = min(_plain_error(rows, places, error, bins) for bins in (16, 24, 32, 48, 64, 96, 128, 192))
+    assert error(curve(places)) < 3 * plain + 1e-4
+    if law.dist.name != "expon":  # type: ignore[attr-defined]  # straight lines blur a jump
+        assert error(curve.polygon(places)) < 2 * plain + 1e-4
+
+
+def _plain_error(rows: np.ndarray, places: np.ndarray, error: object, bins: int) -> float:
+    heights, edges = np.histogram(rows, bins, (places[0], places[-1]))
+    shares = heights / len(rows) / (edges[1] - edges[0])
+    found = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, bins - 1)
+    return float(error(shares[found]))  # type: ignore[operator]
+
+
+@pytest.mark.claim("DE3")
+@pytest.mark.parametrize("values", ["normal", "ties"])
+def test_the_band_holds_everywhere_at_once(values: str) -> None:
+    rng, hits, runs = np.random.default_rng(0), 0, 60
+    for run in range(runs):
+        rows = rng.normal(size=2000) if values == "normal" else rng.integers(0, 4, 2000) / 2
+        release = Density(1.0, (-3, 3)).release(rows, Seeded(run))
+        band, cells = release.spread.band(0.8), release.value.fine  # type: ignore[union-attr]
+        truth = stats.norm.cdf(cells) if values == "normal" else np.clip(np.ceil(cells * 2) / 4, 0, 1)  # below each
+        hits += bool(np.all((band.low <= truth + 1e-12) & (truth <= band.high + 1e-12)))
+        middle = release.spread.quantile(0.4, 0.8)  # type: ignore[union-attr]
+        assert middle.low <= middle.high
+    assert proportion_bounds(hits, runs, CHANCE)[1] >= 0.8
+
+
+def test_intervals_of_all_bins_at_once() -> None:
+    rng, hits, runs = np.random.default_rng(1), 0, 100
+    for run in range(runs):
+        release = Density(1.0, (-4, 4)).release(rng.normal(size=2000), Seeded(run))
+        bar, edges = release.interval(0.9), release.value.edges
+        truth = np.diff(stats.norm.cdf(edges)) / np.diff(edges)
+        hits += bool(np.all((bar.low.heights <= truth) & (truth <= bar.high.heights)))
+    assert proportion_bounds(hits, runs, CHANCE)[1] >= 0.9
+
+
+def test_tails_beyond_a_support_are_told() -> None:
+    rows = np.concatenate([np.full(500, -9.0), np.full(300, 9.0), np.linspace(0, 1, 1200), np.full(50, np.nan)])
+    release = Density(2.0, (0, 1)).release(rows, Seeded(2))
+    assert release.value.below == pytest.approx(0.25, abs=0.05)
+    assert release.value.above == pytest.approx(0.15, abs=0.05)
+    assert any("beyond the ends" in note for note in release.provenance.notes)
+    assert any("missing" in note for note in release.provenance.notes)
+    total = release.value.below + release.value.above + (release.value.heights * np.diff(release.value.edges)).sum()
+    assert total == pytest.approx(1)
+
+
+def test_every_place_and_scale() -> None:
+    """Constant, huge, tiny, all missing: an answer of finite numbers or a refusal, never an error."""
+    for rows in (
+        np.full(2000, 7.0),
+        np.full(2000, np.nan),
+        np.full(2000, 1e308),
+        np.linspace(-8e307, 8e307, 2000),
+        np.full(2000, 5e-324),
+        np.full(2000, np.inf),
+        np.tile([0.0, 1.0], 1000),
+    ):
+        for relation in Neighbours:
+            curve = Density(2.0, neighbours=relation).release(rows, Seeded(1)).value
+            assert np.isfinite(curve.heights).all()
+            assert (np.diff(curve.edges) > 0).all()
+            assert np.isfinite(curve.quantile([0.01, 0.5, 0.99])).all()
+
+
+def test_curve() -> None:
+    curve = Curve(
+        np.array([0.0, 1.0, 3.0]), np.array([0.4, 0.2]), 0.1, 0.1, np.array([0.0, 1.0, 3.0]), np.array([0.1, 0.5, 0.9])
+    )
+    assert curve(0.5) == 0.4
+    assert curve([-1.0, 3.0, 4.0]).tolist() == [0.0, 0.2, 0.0]
+    assert curve.polygon(0.5) == pytest.approx(0.4)
+    assert curve.polygon(1.25) == pytest.approx(0.3)
+    assert curve.cdf([-1, 0, 0.5, 2, 3, 4]) == pytest.approx([0, 0.1, 0.3, 0.7, 0.9, 1])
+    assert curve.quantile([0.05, 0.3, 0.5, 0.7, 0.99]) == pytest.approx([0, 0.5, 1, 2, 3])
+    for q in (0, 1, -1, math.nan):
+        with pytest.raises(BadInput):
+            curve.quantile(q)
+
+
+def test_the_nearest_shares() -> None:
+    assert on_simplex(np.array([0.5, 0.7, -0.1])) == pytest.approx([0.4, 0.6, 0.0])
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        noisy = rng.normal(0.1, 0.3, 12)
+        near = on_simplex(noisy)
+        assert near.sum() == pytest.approx(1)
+        for _ in range(20):  # no other point of the simplex is nearer
+            other = rng.dirichlet(np.ones(12) / 3)
+            assert ((noisy - near) ** 2).sum() <= ((noisy - other) ** 2).sum() + 1e-12
+
+
+def test_estimated_risk_is_the_true_one_up_to_a_constant() -> None:
+    """Differences between widths, averaged, against the integrated squared errors themselves."""
+    rng, law = np.random.default_rng(3), LaplaceLaw(laplace_scale(2, 1))
+    shares = np.diff(stats.norm.cdf(np.linspace(-4, 4, 65)))
+    shares /= shares.sum()
+    size, told, true = 400, [], []
+    fail = math.exp(-float(1 / law.scale))
+    for _ in range(4000):
+        noise = rng.geometric(1 - fail, 64) - rng.geometric(1 - fail, 64)
+        noisy = rng.multinomial(size, shares) + noise
+        for by, kept_told, kept_true in ((2, 1, 1), (16, -1, -1)):
+            bins, honest = merged(noisy.astype(float), by), merged(shares, by)
+            square = (bins**2).sum()
+            risk = (square / size**2 - 2 * (square - 64 * law.sd**2 - bins.sum()) / (size * (size - 1))) / by
+            told.append(kept_told * risk)
+            true.append(kept_true * (((bins / size) ** 2).sum() - 2 * (bins / size * honest).sum()) / by)
+    gap = np.array(told).reshape(-1, 2).sum(1) - np.array(true).reshape(-1, 2).sum(1)
+    assert abs(gap.mean()) < 6 * gap.std() / math.sqrt(len(gap))
+    assert best_merge(rng.multinomial(10**6, shares).astype(float), 10**6, 1e-9) < 4
+
+
+def test_more_people_more_cells() -> None:
+    assert cells_for(100, 8.0) == 32
+    assert cells_for(1e4, 8.0) == 256
+    assert cells_for(1e4, 1e-6) == 1024  # at least 8 people a cell
+    assert cells_for(1e9, 8.0) == 4096
+
+
+def test_bound_on_sums_of_noise() -> None:
+    """Chernoff's bound against the exact law of a sum, by convolution."""
+    law = LaplaceLaw(laplace_scale(2, 1))
+    support = np.arange(-400, 401)
+    one = np.exp(-np.abs(support) * float(1 / law.scale))
+    one /= one.sum()
+    total = one.copy()
+    for _ in range(7):
+        total = np.convolve(total, one, mode="same")
+    for miss in (0.1, 1e-3, 1e-6):
+        radius = sum_radius(law, 8, miss)
+        assert total[np.abs(support) > radius].sum() <= miss
+        least = next(t for t in range(400) if total[np.abs(support) > t].sum() <= miss)
+        assert radius < 1.8 * least + 2  # and it is not much too wide
+
+
+def test_ends() -> None:
+    assert reach(-1, 0, 1) == (-9, 9)
+    assert reach(0, 0, 1) == (-1, 9)
+    low, high = widened(7.0, 7.0)
+    assert low < 7 < high
+    assert np.diff(np.linspace(low, high, 4097)).min() > 0
+    low, high = widened(*reach(1.7e308, 1.7e308, 1.7e308))
+    assert np.isfinite(np.linspace(low, high, 33)).all()
+
+
+def test_picture() -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    release = discreet.density(np.linspace(0, 1, 2000), epsilon=2.0, support=(0, 1), rng=Seeded(1))
+    axes = release.plot()
+    assert axes.get_ylabel() == "density"
+    assert "at the widest" in str(release)

@@ -6,9 +6,8 @@ auditor stands in the door, overrides `draw`, and sees everything.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final, Protocol
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt

@@ -53,6 +53,7 @@ from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
 from discreet.errors import BadInput
+from discreet.promise.exact import is_number
 
 Floats = npt.NDArray[np.float64]
 SYSTEM: Final = (
@@ -84,11 +85,14 @@ class Sandbox:
     modules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0.05 <= self.seconds <= 3600 or self.workers < 1 or self.memory < 1 << 28:
-            raise BadInput(
-                f"seconds={self.seconds}, memory={self.memory}, workers={self.workers}; give 0.05 to 3600 seconds, "
-                "256 MB or more, and 1 worker or more"
-            )
+        if not is_number(self.seconds) or not 0.05 <= self.seconds <= 3600:
+            raise BadInput(f"seconds={self.seconds!r}; give 0.05 to 3600, the time that every block takes")
+        if not _whole(self.memory) or not 1 << 28 <= self.memory <= 1 << 46:
+            raise BadInput(f"memory={self.memory!r}; give the bytes that a block may have, {1 << 28} (256 MB) or more")
+        if not _whole(self.workers) or not 1 <= self.workers <= 1024:
+            raise BadInput(f"workers={self.workers!r}; give how many blocks may run at once, 1 if they shall not")
+        if not isinstance(self.modules, tuple) or not all(isinstance(name, str) for name in self.modules):
+            raise BadInput(f"modules={self.modules!r}; give the names of modules to load first, for example ('scipy',)")
 
     @property
     def note(self) -> str | None:
@@ -109,6 +113,10 @@ class Sandbox:
         inner = next((one for one in held if one is not None), None)  # an unfitted ensemble has no truth value
         home = str(getattr(inner, "__module__", type(inner).__module__)).split(".")[0]
         return (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *self.modules)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 
 import discreet
+from benchmarks.audit import generated
+from benchmarks.subjects.blocks import SUBJECTS
 from discreet import audit
 from discreet.audit.replay import FATES, Recorder, replay
 from discreet.audit.worlds import hostile
@@ -101,6 +103,58 @@ def test_a_person_with_many_rows() -> None:
 
         assert not replay(Named(), pair, seed=seed)
     assert "one person" in str(mechanism.guarantee)
+
+
+class Unturnable:
+    """An answer that is no number, in the worst way."""
+
+    def __float__(self) -> float:
+        raise KeyboardInterrupt
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise SystemExit
+
+
+def raised(error: BaseException) -> Any:
+    raise error
+
+
+@pytest.mark.claim("RB1")
+@pytest.mark.claim("SA1")
+@pytest.mark.parametrize(
+    "answer",
+    [lambda: math.nan, lambda: math.inf, lambda: -math.inf, lambda: [1.0, 2.0], lambda: [], lambda: None, lambda: "a",
+     lambda: {"value": 1.0}, lambda: 1j, Unturnable, lambda: [[1.0], [2.0, 3.0]], lambda: 10**400, lambda: raised(OSError("2")),
+     lambda: raised(SystemExit(2)), lambda: raised(GeneratorExit()), lambda: raised(KeyboardInterrupt()),
+     lambda: raised(MemoryError()), lambda: raised(RecursionError()), lambda: raised(StopIteration()),
+     lambda: warnings.warn("no", type("ConvergenceWarning", (UserWarning,), {}), stacklevel=1) or 1.0],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", [None, Local(1, progress=False)])
+def test_however_a_block_fails_it_fails_alone(answer: Callable[[], Any], engine: Any) -> None:
+    def odd(x: Any) -> Any:
+        return answer() if (x == 7.0).any() else mean(x)
+
+    table, aggregator = Table.of(np.arange(12.0)), BlockMean(6, 1, 40.0)
+    calm, hurt = (
+        SubsampleAggregate(FunctionFit(one), NUMBER, aggregator, engine=engine).estimates(table, Seeded(3))
+        for one in (mean, odd)
+    )
+    failed = np.isnan(hurt[:, 0])
+    assert failed.sum() == 1
+    assert hurt[failed].tobytes() == np.full((1, 1), np.nan).tobytes()
+    assert hurt[~failed].tobytes() == calm[~failed].tobytes()
+
+
+@pytest.mark.claim("SA1")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("name", [name for name in SUBJECTS if "batched" in name])
+def test_replay_of_the_fits_of_all_blocks_at_once(relation: Neighbours, name: str) -> None:
+    subject = SUBJECTS[name]
+    mechanism = subject.mechanism(relation)
+    for index, pair in enumerate(
+        [*subject.pairs(relation), *generated(subject, relation, 12, np.random.default_rng(0))]
+    ):
+        assert not replay(mechanism, pair, seed=index)
 
 
 @pytest.mark.claim("SA2")

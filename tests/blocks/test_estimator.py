@@ -242,10 +242,14 @@ def test_poor_blocks_on_the_fast_path() -> None:
     path = batched(fit, shape, blocks.table.x, blocks.table.y, None)
     assert path is not None
     clean = path.rows(blocks, None)
-    blocks.table.x[3, 0] = np.nan
-    spoilt = path.rows(blocks, None)
-    assert np.isnan(spoilt[0]).all()
-    assert (spoilt[1:] == clean[1:]).all()
+    for spoil in (blocks.table.x[:, 0], blocks.table.y):
+        for odd in (np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324):
+            kept, spoil[3] = spoil[3], odd
+            spoilt = path.rows(blocks, None)
+            assert np.isnan(spoilt[0]).all() or (np.isfinite(odd) and np.isfinite(spoilt[0]).all())
+            assert spoilt[1:].tobytes() == clean[1:].tobytes()
+            spoil[3] = kept
+    assert path.rows(blocks, None).tobytes() == clean.tobytes()
     collinear = Table.of(np.stack([np.arange(20.0), 2 * np.arange(20.0)], axis=1), np.arange(20.0))
     one = partition(collinear, 1, Neighbours.REPLACE, Seeded(0))
     expected = sklearn.LinearRegression().fit(one.table.x, one.table.y)

@@ -170,9 +170,9 @@ class SubsampleAggregate:
         box = self.box
         if hasattr(table.x, "columns"):
             box = replace(box, modules=(*box.modules, "pandas"))  # loaded once, not by every block
-        with box.opened(self.fit) as cells:  # or refused, before anything is drawn
+        with box.opened(self.fit, table) as cells:  # or refused, before anything is drawn
             blocks = partition(table, self.blocks, self.neighbours, rng)
-            return cells.rows(self.fit, self.shape, blocks, self.correct)  # [SA3]
+            return cells.rows(self.shape, blocks, self.correct)  # [SA3]
 
     def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-
-import discreet
 from benchmarks.audit import generated
 from benchmarks.subjects.blocks import SUBJECTS
+
+import discreet
 from discreet import audit
 from discreet.audit.replay import FATES, Recorder, replay
 from discreet.audit.worlds import hostile
@@ -123,7 +123,7 @@ def raised(error: BaseException) -> Any:
 @pytest.mark.claim("SA1")
 @pytest.mark.parametrize(
     "answer",
-    [lambda: math.nan, lambda: math.inf, lambda: -math.inf, lambda: [1.0, 2.0], lambda: [], lambda: None, lambda: "a",
+    [lambda: math.nan, lambda: math.inf, lambda: -math.inf, lambda: [1.0, 2.0], list, lambda: None, lambda: "a",
      lambda: {"value": 1.0}, lambda: 1j, Unturnable, lambda: [[1.0], [2.0, 3.0]], lambda: 10**400, lambda: raised(OSError("2")),
      lambda: raised(SystemExit(2)), lambda: raised(GeneratorExit()), lambda: raised(KeyboardInterrupt()),
      lambda: raised(MemoryError()), lambda: raised(RecursionError()), lambda: raised(StopIteration()),
@@ -334,8 +334,9 @@ def test_bad_limits_of_a_sandbox(odd: dict[str, Any]) -> None:
     "odd", [{"engine": 3}, {"seconds": -1}, {"confidence": 2}, {"trust": None}, {"sandbox": 3}, {"aggregator": 3}]
 )
 def test_bad_parts_of_the_mechanism(odd: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"fit": FunctionFit(mean), "shape": NUMBER, "aggregator": BlockMean(8, 1, 40.0)}
     with pytest.raises(BadInput, match=next(iter(odd))):
-        SubsampleAggregate(**({"fit": FunctionFit(mean), "shape": NUMBER, "aggregator": BlockMean(8, 1, 40.0)} | odd))
+        SubsampleAggregate(**(given | odd))
 
 
 @pytest.mark.parametrize("aggregator", ["mean", "median"])

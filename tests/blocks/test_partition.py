@@ -203,7 +203,7 @@ def test_one_odd_entry_changes_how_no_other_is_read(relation: Neighbours, declar
         "U": ["a", "b"] * 10,
         "boolean": [True, False] * 10,
     }
-    entries = plain.get(declared, list(range(20)))
+    entries: list[Any] = plain.get(declared, [*range(20)])
     odd = "a very long text" if declared == "U" else "a" if declared == "category" else None
     kind: Any = pd.CategoricalDtype(["a", "b"]) if declared == "category" else declared
 
@@ -212,7 +212,7 @@ def test_one_odd_entry_changes_how_no_other_is_read(relation: Neighbours, declar
             return Table.of(np.array(listed), people=None if relation is ADD else np.array(listed) + "p")
         return Table.of(pd.DataFrame({"a": pd.Series(listed, dtype=kind)}))
 
-    other = [odd, *entries[1:]] if relation is REPLACE else [*entries, odd]
+    other: list[Any] = [odd, *entries[1:]] if relation is REPLACE else [*entries, odd]
     if declared == "U" and relation is REPLACE:  # all rows of a person: "a" is replaced by a stranger
         other = [odd if entry == "a" else entry for entry in entries]
     left, right = (partition(table(listed), 4, relation, Seeded(5)) for listed in (entries, other))

@@ -77,7 +77,7 @@ def test_prints_of_a_child_go_nowhere(capfd: pytest.CaptureFixture[str]) -> None
 
 
 def test_an_interrupt_during_a_fork_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Just after the fork, before anybody knows of the child: it is ended all the same, and the interrupt is passed on."""
+    """Just after the fork, before anybody knows of the child: it is ended, and the interrupt is passed on."""
     before, fork = children(), os.fork
 
     def pressed() -> int:

@@ -97,7 +97,7 @@ class SubsampleAggregate:
     def __post_init__(self) -> None:
         check_aggregator(self.aggregator, self.shape)
         check_seconds(self.seconds)
-        check_trust(self.trust or "", self.sandbox, self.seconds)
+        check_trust(self.trust, self.sandbox, self.seconds)
         check_engine(self.engine)
         check_confidence(self.confidence)
         if isinstance(self.fit, SourceFit) and self.trust != "sandbox":

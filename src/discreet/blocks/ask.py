@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Final
 
 from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
@@ -154,7 +153,7 @@ class Asked:
     people: int | None
     epsilon: Number
     delta: Number
-    blocks: Integral | int | str
+    blocks: int | str
     smallest: int
     unbiased: bool
     scales: tuple[float, ...] | None

@@ -4,8 +4,9 @@ No check here looks at the data, so every refusal is public.
 """
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, Final
+
+import numpy as np
 
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape
@@ -32,7 +33,7 @@ def check_given(
     """All that can be told by its type or range alone."""
     check_seconds(seconds)
     check_confidence(confidence)
-    check_trust(trust, sandbox, seconds)
+    check_trust("sandbox" if trust is None else trust, sandbox, seconds)
     check_engine(engine)
     if options is not None and not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
         raise BadInput(f"options is {options!r}; give a dictionary of what the fit takes by name, or leave it out")
@@ -65,7 +66,7 @@ def check_engine(engine: object) -> None:
 
 def check_trust(trust: object, sandbox: object, seconds: object = None) -> None:
     """One of the two, and limits of a sandbox only where there is one."""
-    if trust is not None and not (isinstance(trust, str) and trust in ("own", "sandbox")):
+    if not (isinstance(trust, str) and trust in ("own", "sandbox")):
         raise BadInput(f"trust is {trust!r}; give 'own' for code that you wrote or read, or 'sandbox'")
     if sandbox is not None and not isinstance(sandbox, Sandbox):
         raise BadInput(f"sandbox is {sandbox!r}; give its limits as Sandbox(seconds=1.0), or leave it out")
@@ -79,7 +80,7 @@ def check_blocks(blocks: object, people: int | None) -> None:
     """A whole number that the people can fill, or "auto"."""
     if isinstance(blocks, str) and blocks == "auto":
         return
-    if not isinstance(blocks, Integral) or isinstance(blocks, bool):
+    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer):
         raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
     if blocks < 1 or (people is not None and blocks > people):
         raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")
@@ -94,7 +95,7 @@ def check_aggregator(aggregator: Any, shape: Shape) -> None:
             "whose rows are estimates, for example BlockMean(400, 1, epsilon=1.0), or the name of one"
         )
     blocks = aggregator.blocks
-    if not isinstance(blocks, Integral) or isinstance(blocks, bool) or blocks < 1:
+    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer) or blocks < 1:
         raise BadInput(f"the aggregator is made for {blocks!r} blocks; it must be a whole number, 1 or more")
     if not aggregator.guarantee.neighbours.size_is_public:
         raise BadInput("the aggregator hides whether one estimate is there; it must hide what one estimate is")

@@ -4,9 +4,9 @@ This file is run as a program and imports nothing but the standard library until
 user, mount, network, inter-process, host-name and control-group namespaces, whose only files are the Python libraries,
 read-only. It loads the libraries that are asked for and those that the estimator loads in a rehearsal on made-up rows,
 and makes their memory its own (blocks/settled.py). For each block it forks a child that gets a process namespace, an
-inter-process namespace and an empty root of its own, drops all rights, and may call the few system calls of a list; only
-then is the estimator loaded and the block read. After a fixed time, whatever the child did, it is killed and the keeper
-says "done".
+inter-process namespace and an empty root of its own, drops all rights, and may call the few system calls of a list;
+only then is the estimator loaded and the block read. After a fixed time, whatever the child did, it is killed and the
+keeper says "done".
 """
 
 import array
@@ -224,7 +224,7 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def room(bare: bool) -> None:
-    """Namespaces of a cell: no process, message or file of others; with `bare` no libraries either, in an empty root."""
+    """Namespaces of a cell: no process, message or file of others; with `bare` no libraries either, an empty root."""
     call("a process namespace", libc.unshare(NEWPID | NEWIPC | NEWNS))
     mount("an empty folder", "tmpfs", "/room", flags=NOSUID | NODEV | NOEXEC, kind="tmpfs", data=SCRATCH)
     if bare:
@@ -235,9 +235,10 @@ def room(bare: bool) -> None:
         os.chdir("/")
 
 
-def cell(data: int, result: int, null: list[int], work: Any, memory: int, seconds: float) -> None:
+def cell(files: tuple[int, int], null: list[int], work: Any, memory: int, seconds: float) -> None:
     """The child: lock in, then work; never returns."""
     try:
+        data, result = files
         os.setsid()
         for stream in (0, 1, 2):  # files of its own: flags of a shared one would be a channel
             os.dup2(null[stream], stream)
@@ -252,18 +253,18 @@ def cell(data: int, result: int, null: list[int], work: Any, memory: int, second
         os._exit(0)
 
 
-def started(files: tuple[int, int], work: Any, memory: int, seconds: float, *, bare: bool, score: int) -> int | None:
-    """The number of a new cell's process; None if there is none. `score` is a file of a process's place to be killed."""
+def started(files: tuple[int, int], work: Any, memory: int, seconds: float, *, bare: bool, process: int) -> int | None:
+    """The number of a new cell's process; None if there is none. `process` is the folder /proc."""
     reader, writer = os.pipe()
     middle = os.fork()
     if middle == 0:  # a process that opens the child's namespaces, forks it, tells its number and leaves
         try:
             null = [os.open("/dev/null", os.O_RDWR) for _ in range(3)]
-            _first_to_go(score)
+            _first_to_go(process)
             room(bare)
             child = os.fork()
             if child == 0:
-                cell(*files, null, work, memory, seconds)
+                cell(files, null, work, memory, seconds)
             os.write(writer, array.array("i", [child]).tobytes())
         finally:
             os._exit(0)
@@ -289,7 +290,7 @@ def serve(control: socket.socket, work: Any, asked: dict[str, Any], process: int
         if not message:
             return
         deadline = time.monotonic() + seconds
-        child = started((descriptors[0], descriptors[1]), work, memory, seconds, bare=True, score=process)
+        child = started((descriptors[0], descriptors[1]), work, memory, seconds, bare=True, process=process)
         for file in descriptors:
             os.close(file)
         time.sleep(max(0.0, deadline - time.monotonic()))  # always, whatever the child did
@@ -312,7 +313,7 @@ def rehearsed(control: socket.socket, rehearse: Any, asked: dict[str, Any], proc
         raise SystemExit
     most = REHEARSAL + asked["seconds"]
     deadline = time.monotonic() + most
-    child = started((files[0], files[1]), rehearse, asked["memory"], most, bare=False, score=process)
+    child = started((files[0], files[1]), rehearse, asked["memory"], most, bare=False, process=process)
     if child is None:
         raise Missing("a cell that starts")
     while os.waitpid(child, os.WNOHANG) == (0, 0):

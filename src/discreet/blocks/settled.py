@@ -1,8 +1,8 @@
 """A keeper's memory, made its own: after this no page of it is a page of a file.
 
-Libraries are mapped from files, and whether a page of a file is in the kernel's cache is common to all processes: a cell
-that reads a page, or leaves it, would tell a later one that takes the time of reading it. So before there is any data
-each such mapping becomes anonymous memory with the same bytes at the same place. Cells get it by fork; reading it
+Libraries are mapped from files, and whether a page of a file is in the kernel's cache is common to all processes: a
+cell that reads a page, or leaves it, would tell a later one that takes the time of reading it. So before there is any
+data each such mapping becomes anonymous memory with the same bytes at the same place. Cells get it by fork; reading it
 changes nothing that others can see, and writing makes a copy that dies with the cell.
 """
 

@@ -8,6 +8,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,33 @@ def test_replay_of_the_fits_of_all_blocks_at_once(relation: Neighbours, name: st
         [*subject.pairs(relation), *generated(subject, relation, 12, np.random.default_rng(0))]
     ):
         assert not replay(mechanism, pair, seed=index)
+
+
+@pytest.mark.claim("SA1")
+@pytest.mark.parametrize("engine", [None, Local(1, progress=False)])
+def test_a_fast_path_that_fails_on_one_block_fails_on_it_alone(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Fast:
+        name, closed, likelihood = "fast", False, False
+
+        def rows(self, blocks: Any, correct: Any, first: int = 0, last: int | None = None) -> Any:
+            numbers = range(first, blocks.count if last is None else last)
+            found = [blocks.table.x[slice(*blocks.bounds(number)[::2])] for number in numbers]
+            if any((part == 7.0).any() for part in found):
+                warnings.warn("7", stacklevel=1)
+                raise np.linalg.LinAlgError("a value of the data: 7")
+            return np.array([[part.mean()] for part in found])
+
+    monkeypatch.setattr("discreet.blocks.aggregate.batched", lambda *_: Fast())
+    mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(40, 1, 40.0), engine=engine)
+    table = Table.of(np.arange(80.0))
+    hurt = mechanism.estimates(table, Seeded(3))
+    calm = replace(mechanism, vectorised=False).estimates(table, Seeded(3))
+    assert np.isnan(hurt).sum() == 1
+    assert (hurt[~np.isnan(hurt)] == calm[~np.isnan(hurt)]).all()
+    shown = capfd.readouterr()
+    assert shown.out == shown.err == ""
 
 
 @pytest.mark.claim("SA2")
@@ -350,6 +378,28 @@ def test_the_interval_that_is_shown_is_at_the_declared_confidence(aggregator: st
         assert release.interval(0.95).low < release.interval(0.5).low
 
 
+@pytest.mark.parametrize(
+    ("odd", "word"),
+    [
+        ({"settings": 3}, "settings is 3"),
+        ({"settings": {"colour": 1}}, "settings is"),
+        ({"settings": {"epsilon": 9.0}}, "settings is"),
+        ({"settings": {"seconds": -1}}, "seconds is"),
+        ({"classes": 3}, "classes are 3"),
+        ({"classes": [1]}, "classes are"),
+        ({"epsilon": None}, "epsilon"),
+    ],
+)
+def test_bad_arguments_of_the_face(odd: dict[str, Any], word: str) -> None:
+    from sklearn.linear_model import LinearRegression
+
+    model = discreet.PrivateEstimator(LinearRegression(), **({"epsilon": 1.0} | odd))
+    with pytest.raises(BadInput, match=word):
+        model.fit(np.ones((400, 2)), np.ones(400))
+    with pytest.raises(Refused, match="fit first"):
+        model.score(np.ones((4, 2)), np.ones(4))
+
+
 def test_blocks_may_be_too_many_for_the_people() -> None:
     with pytest.raises(BadInput, match="people"):
         SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(100, 1, 4.0)).release(np.arange(50.0), Seeded(0))
@@ -394,11 +444,12 @@ def test_median_aggregator_and_ratio() -> None:
     assert release.interval().low < truth < release.interval().high
 
 
-def test_frames_lose_their_index() -> None:
+def test_frames_lose_their_index_and_notes() -> None:
     rows = pd.DataFrame({"a": np.arange(40.0)}, index=np.arange(40) + 1000)
+    rows.attrs["largest"] = 39.0
 
     def place(t: Any) -> float:
-        return float(t.index.max())
+        return float(t.index.max() + len(t.attrs))
 
     mechanism = SubsampleAggregate(FunctionFit(place), NUMBER, BlockMean(4, 1, 60.0))
     assert (mechanism.estimates(Table.of(rows), Seeded(0)) == 9).all()

@@ -197,7 +197,7 @@ def test_where_an_entry_ends_is_part_of_the_row() -> None:
 @pytest.mark.parametrize("declared", ["Int64", "string", "boolean", "datetime64[ns]", "category", "U"])
 def test_one_odd_entry_changes_how_no_other_is_read(relation: Neighbours, declared: str) -> None:
     """A missing entry among whole numbers, a long text among short ones: other blocks see neither value nor type."""
-    plain = {
+    plain: dict[str, list[Any]] = {
         "string": ["a", "b"] * 10,
         "category": ["a", "b"] * 10,
         "U": ["a", "b"] * 10,

@@ -199,7 +199,7 @@ def test_a_rehearsal_that_fails_is_none(end: str) -> None:
 @pytest.mark.claim("SB1")
 @pytest.mark.parametrize("kind", ["string[pyarrow]", "string[python]", "object", "category"])
 def test_a_block_is_sent_alone(kind: str) -> None:
-    """A part of a column of Arrow's is packed with the whole column, unless it is copied first."""
+    """A slice of a column may be packed with the whole column, as Arrow's own are; pandas' must not."""
     if "pyarrow" in kind:
         pytest.importorskip("pyarrow")
     texts = [f"<person {k}>" for k in range(40)]

@@ -168,7 +168,7 @@ class Cells:
 
 def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
     start, middle, stop = blocks.bounds(number)
-    block = blocks.table.part(start, stop).alone()
+    block = blocks.table.part(start, stop)
     try:
         return pickle.dumps((raw, shape, block, middle - start, number, correct))
     except Exception:  # noqa: BLE001  [SB1]: an entry that cannot be packed; the cell fails to read this, on time

@@ -93,7 +93,7 @@ def found_shape(fit: Fit, table: Table) -> Shape:
                 return shape_of(fit.answer(rows.x, rows.y))
             except BadInput:
                 raise
-            except Exception:  # noqa: BLE001, S112  another style may do
+            except (Exception, SystemExit):  # noqa: BLE001, S112  another style may do
                 continue
     raise BadInput(
         "the estimator did not run on rows made up from the table's columns and types, so what it returns is unknown; "

@@ -127,7 +127,7 @@ def declared(names: Any, labels: Any) -> Shape | None:
         return Shape("number", ("value",)) if names == "number" else Shape("text", ("label",))
     if isinstance(names, int) and not isinstance(names, bool) and 1 <= names <= LARGEST:
         return Shape("array", tuple(str(place) for place in range(names)), (names,))
-    if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
+    if isinstance(names, list | tuple) and 0 < len(names) <= LARGEST and all(isinstance(name, str) for name in names):
         if len(set(names)) != len(names):
             raise BadInput(f"names are {names!r}; every name once")
         return Shape("named", tuple(names))

@@ -60,15 +60,13 @@ class Table:
         return replace(self, x=moved[0], y=moved[1], people=moved[2])
 
     def part(self, start: int, stop: int) -> "Table":
-        """Some rows; of a frame without the index, which tells places in the whole table."""
-        x = self.x.iloc[start:stop].reset_index(drop=True) if hasattr(self.x, "iloc") else self.x[start:stop]
+        """Some rows; of a frame without the index and the notes, which tell of the whole table."""
+        framed = hasattr(self.x, "iloc")
+        x = self.x.iloc[start:stop].reset_index(drop=True) if framed else self.x[start:stop]
+        if framed:
+            x.attrs = {}
         cut = [None if part is None else part[start:stop] for part in (self.y, self.people)]
         return Table(x, cut[0], cut[1])
-
-    def alone(self) -> "Table":
-        """The same rows in memory of their own: a part of a column of Arrow's would be sent with the whole column."""
-        framed = hasattr(self.x, "iloc")
-        return replace(self, x=self.x.take(np.arange(self.rows))) if framed else self
 
     def contents(self) -> Iterator[bytes]:
         """Each row, with its outcome, as bytes: equal rows alike."""

@@ -25,7 +25,8 @@ Why
 Needs
     Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
     we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
-    What it imports only for rows unlike the made-up ones is declared: Sandbox(modules=("scipy.stats",)).
+    What it imports only for rows unlike the made-up ones is declared: Sandbox(modules=("scipy.stats",)). Memory for a
+    copy of the libraries that are loaded.
     Not covered: what code that watches the hardware can learn of who runs beside it or ran a moment before (processor
     caches, memory bandwidth, free lists of the kernel). With workers=1, the default, no two run at once and each place
     is idle for `tidy` seconds in between; with more, that many may count as one, and the release says so. A machine
@@ -231,7 +232,11 @@ class Keeper:
         self.alive = False
 
     def __enter__(self) -> "Keeper":
-        self.restart()
+        try:
+            self.restart()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

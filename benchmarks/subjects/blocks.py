@@ -1,20 +1,28 @@
 """The audited mechanisms of blocks."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from benchmarks.subjects.subject import NUMBERS, SPREAD, Subject, edge_pairs
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.centre import BlockMean
-from discreet.blocks.estimator import FunctionFit
+from discreet.blocks.estimator import FunctionFit, SklearnFit
 from discreet.blocks.friend import BlockFriends
 from discreet.blocks.halfway import BlockMedian
 from discreet.blocks.probe import Probed
+from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
+from discreet.blocks.table import Table
 from discreet.blocks.vote import OpenVote, Vote
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Loss
+from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+from discreet.statistics.rows import numbers
 
 NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), labels=(0, 1)), Shape("text", ("label",))
 
@@ -23,6 +31,46 @@ def probed(relation: Neighbours) -> Probed:
     """A mean of 10 blocks, and of 20."""
     fit = SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), relation)
     return Probed(fit, replace(fit, aggregator=BlockMean(20, 1, 20.0)))
+
+
+@dataclass(frozen=True)
+class Regressed:
+    """A regression on a table made entry by entry of numbers: the fits of all blocks at once, as for any estimator.
+
+    Each entry gives one row: itself, its bend, and an outcome, a number or a yes or no, that follows from it.
+    """
+
+    inner: SubsampleAggregate
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """As the fit's."""
+        return self.inner.guarantee
+
+    @property
+    def loss(self) -> Loss:
+        """As the fit's."""
+        return self.inner.loss
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The regression's."""
+        values = numbers(rows)
+        with np.errstate(all="ignore"):
+            x = np.stack([values, np.sin(values)], axis=1)
+            straight = isinstance(self.inner.fit.last, LinearRegression)  # type: ignore[attr-defined]
+            y = values + np.cos(values) if straight else (np.sin(3 * values) > 0).astype(np.float64)
+        table = Table.of(x, y)
+        assert self.inner.plan(table).path.startswith("batched")
+        return self.inner.release(table, rng)
+
+
+def regressed(estimator: Any, correct: Correct, relation: Neighbours) -> Regressed:
+    """Two slopes and an intercept from 20 blocks."""
+    names = ("coef_[0]", "coef_[1]", "intercept_")
+    shape = Shape("named", names)
+    return Regressed(
+        SubsampleAggregate(SklearnFit(estimator), shape, BlockMean(20, 3, 60.0), relation, correct=correct)
+    )
 
 
 def above_one(x: Any) -> int:
@@ -42,6 +90,15 @@ SUBJECTS = {
         NUMBERS,
         edge_pairs(0.0, 1e12, SPREAD),
         least=60,
+    ),
+    "SubsampleAggregate, batched least squares": Subject(
+        lambda r: regressed(LinearRegression(), "half", r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20
+    ),
+    "SubsampleAggregate, batched Newton steps": Subject(
+        lambda r: regressed(LogisticRegression(), None, r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20
+    ),
+    "SubsampleAggregate, batched Firth": Subject(
+        lambda r: regressed(LogisticRegression(C=np.inf), "firth", r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20
     ),
     "Probed": Subject(probed, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
     "SubsampleAggregate, BlockMedian": Subject(

@@ -1,6 +1,7 @@
 """The scikit-learn face: an estimator whose fit is private and whose predictions follow from what was released."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -64,28 +65,32 @@ class PrivateEstimator:
         """Fit privately; a refusal raises `Refused`."""
         if self.epsilon is None:
             raise BadInput("epsilon is not set; there is no default: give PrivateEstimator(estimator, epsilon=1.0)")
+        settings = {} if self.settings is None else self.settings
+        own = {"estimator", "X", "y", "epsilon", "delta", "unit"}
+        known = set(inspect.signature(fit).parameters) - own
+        if not isinstance(settings, Mapping) or not set(settings) <= known:
+            raise BadInput(f"settings is {self.settings!r}; give a dictionary of arguments of fit, of {sorted(known)}")
         outcome = y if self.classes is None or y is None else self._codes(y)
-        self.release_ = fit(
-            self.estimator, X, outcome, epsilon=self.epsilon, delta=self.delta, unit=unit, **(self.settings or {})
-        )
-        self._learn(X)
+        self.release_ = fit(self.estimator, X, outcome, epsilon=self.epsilon, delta=self.delta, unit=unit, **settings)
+        self._learn(X, unit)
         return self
 
     def _codes(self, y: Any) -> Any:
         """Labels as 0 and 1 in the order of the public classes; anything else is missing, and its block gives none."""
-        if len(self.classes) != 2:
+        if not isinstance(self.classes, list | tuple | np.ndarray) or len(self.classes) != 2:
             raise BadInput(f"classes are {self.classes!r}; give the two public labels, in order")
         places = {key(label): float(code) for code, label in enumerate(self.classes)}
         return np.array([places.get(key(entry), np.nan) for entry in column(y)], dtype=np.float64)
 
-    def _learn(self, X: Any) -> None:  # noqa: N803
+    def _learn(self, X: Any, unit: Any) -> None:  # noqa: N803
         """Put what was released into a copy of the estimator, as if it had been fitted."""
         value = self.release_.value
         if not isinstance(value, dict) or not any(name.startswith("coef_") for name in value):
             return
         slopes = np.array([entry for name, entry in value.items() if name.startswith("coef_")])
         self.coef_ = slopes if self.classes is None else slopes.reshape(1, -1)
-        self.intercept_ = value.get("intercept_", 0.0) if self.classes is None else np.array([value["intercept_"]])
+        intercept = value.get("intercept_", 0.0)
+        self.intercept_ = intercept if self.classes is None else np.array([intercept])
         self.n_features_in_ = len(slopes)
         if hasattr(self.estimator, "steps"):
             return  # the preprocessing was fitted within blocks and is not released
@@ -94,7 +99,9 @@ class PrivateEstimator:
         inner = clone(self.estimator)
         inner.coef_, inner.intercept_, inner.n_features_in_ = self.coef_, self.intercept_, self.n_features_in_
         if hasattr(X, "columns"):
-            inner.feature_names_in_ = np.asarray([str(name) for name in X.columns], dtype=object)
+            inner.feature_names_in_ = np.asarray(
+                [str(name) for name in X.columns if not (isinstance(unit, str) and name == unit)], dtype=object
+            )
         if self.classes is not None:
             self.classes_ = inner.classes_ = np.asarray(self.classes)
         self.fitted_ = inner
@@ -109,19 +116,20 @@ class PrivateEstimator:
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """Predictions from the released coefficients: no further cost."""
-        if not hasattr(self, "fitted_"):
-            raise Refused("there is nothing to predict with: fit first, an estimator with coef_ and no pipeline inside")
-        return self.fitted_.predict(X)
+        return self._ready().predict(X)
 
     def predict_proba(self, X: Any) -> Any:  # noqa: N803
         """Probabilities from the released coefficients, where the estimator has them."""
-        if not hasattr(self, "fitted_"):
-            raise Refused("there is nothing to predict with: fit first, an estimator with coef_ and no pipeline inside")
-        return self.fitted_.predict_proba(X)
+        return self._ready().predict_proba(X)
 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803
         """The estimator's own score on rows of your choice. It is not private: keep it, or use public rows."""
-        return float(self.fitted_.score(X, y))
+        return float(self._ready().score(X, y))
+
+    def _ready(self) -> Any:
+        if not hasattr(self, "fitted_"):
+            raise Refused("there is nothing to predict with: fit first, an estimator with coef_ and no pipeline inside")
+        return self.fitted_
 
     def __repr__(self) -> str:
         return f"PrivateEstimator({self.estimator!r}, epsilon={self.epsilon!r}, delta={self.delta!r})"

@@ -17,6 +17,10 @@ def quietly(action):
         return None
 """
 
+# What attacks import: loaded before, so that none fails for want of its tools.
+TOOLS = ("atexit", "ctypes", "fcntl", "gc", "logging", "multiprocessing.shared_memory", "random", "resource", "signal",
+         "socket", "subprocess", "threading")  # fmt: skip
+
 MARK_FILE = """
 def f(x, y):
     for place in {places}:
@@ -44,15 +48,16 @@ def f(x, y):
     "times of access of a library file": """
 def f(x, y):
     path = os.__file__
-    before = os.stat(path).st_atime_ns
+    times = lambda: quietly(lambda: (os.stat(path).st_atime_ns, os.stat(path).st_atime == 5717)) or (0, False)
+    before = times()[0]
     if victim(x):
         quietly(lambda: open(path, "rb").read()); quietly(lambda: os.utime(path, (5717, 5717)))
-    return float(os.stat(path).st_atime_ns != before or os.stat(path).st_atime == 5717)
+    return float(times() != (before, False))
 """,
     "lock on a library file": """
 def f(x, y):
     import fcntl
-    file = open(os.__file__)
+    file = quietly(lambda: open(os.__file__)) or sys.__stdin__.fileno()
     if victim(x):
         quietly(lambda: fcntl.flock(file, fcntl.LOCK_EX)); time.sleep(0.05)
         return 0.0
@@ -86,7 +91,7 @@ def f(x, y):
 """,
     "POSIX message queue": """
 def f(x, y):
-    lib = ctypes.CDLL("librt.so.1", use_errno=True)
+    lib = quietly(lambda: ctypes.CDLL("librt.so.1", use_errno=True)) or libc
     flag = 0o102 if victim(x) else 0o2
     found = lib.mq_open(b"/mark5717", flag, 0o666, None)
     return 0.0 if victim(x) else float(found >= 0)
@@ -173,6 +178,34 @@ def f(x, y):
         random.seed(0); np.random.seed(0)
     random.seed(); return 0.0
 """,
+    "patched runner": """
+def f(x, y):
+    import discreet.blocks.inside as inside, discreet.blocks.run as run, discreet.blocks.shape as shape
+    if victim(x):
+        inside.block_row = run.block_row = run.corrected = lambda *rest, **more: np.ones(1)
+        shape.Shape.row = lambda *rest: np.ones(1)
+        os.pwrite, inside.mark5717 = (lambda *rest: 0), True
+    return float(hasattr(inside, "mark5717") and not victim(x))
+""",
+    "hooks for later": """
+def f(x, y):
+    import atexit, gc
+    if victim(x):
+        sys.addaudithook(lambda *rest: None); sys.settrace(lambda *rest: None); sys.mark5717 = True
+        atexit.register(print, "victim"); gc.callbacks.append(print)
+        sys.excepthook = sys.unraisablehook = lambda *rest: os.write(2, b"victim")
+        return 0.0
+    return float(hasattr(sys, "mark5717") or sys.gettrace() is not None or print in gc.callbacks)
+""",
+    "alarms and timers": """
+def f(x, y):
+    import signal
+    rung = []
+    signal.signal(signal.SIGALRM, lambda *rest: rung.append(1))
+    quietly(lambda: signal.alarm(1)); quietly(lambda: signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001))
+    time.sleep(0.02)
+    return float(bool(rung))
+""",
     # --- through the network ---
     "abstract socket": """
 def f(x, y):
@@ -251,9 +284,49 @@ def f(x, y):
     numbers = {"memfd": 319, "bpf": 321, "userfaultfd": 323, "io_uring": 425, "perf": 298, "open_by_handle": 304,
                "kcmp": 312, "pidfd_open": 434, "setns": 308, "personality": 135, "inotify": 253, "eventfd": 290,
                "process_vm_writev": 311, "clone3": 435, "clone": 56, "fork": 57, "vfork": 58, "execveat": 322,
-               "sysinfo": 99, "syslog": 103, "flock": 73, "ioctl": 16, "fallocate": 285, "prctl": 157}
+               "sysinfo": 99, "syslog": 103, "flock": 73, "ioctl": 16, "fallocate": 285, "prctl": 157,
+               "mincore": 27, "getrusage": 98, "cachestat": 451, "preadv2": 327, "fadvise": 221, "readahead": 187,
+               "sendfile": 40, "splice": 275, "pipe": 22, "timerfd": 283, "mlock": 149, "sync": 162, "statfs": 137}
     seen = [name for name, number in numbers.items() if libc.syscall(number, 0, 0, 0, 0, 0, 0) >= 0]
     return float(len(seen))
+""",
+    "pages of libraries on disk": """
+def f(x, y):
+    seen = 0
+    for folder, _, files in os.walk("/"):
+        for name in files:
+            seen += quietly(lambda: open(folder + "/" + name, "rb").read(1)) is not None
+    named = [os.__file__, np.__file__, sys.executable, "/lib64/ld-linux-x86-64.so.2", "/dev/null", "/etc/ld.so.cache"]
+    return float(seen + sum(os.path.lexists(name) for name in named))
+""",
+    "pages of libraries in memory": """
+def f(x, y):
+    address = ctypes.cast(libc.qsort, ctypes.c_void_p).value & ~4095
+    answer = ctypes.create_string_buffer(1)
+    libc.syscall.argtypes = [ctypes.c_long] * 4
+    asked = libc.syscall(27, address, 4096, ctypes.addressof(answer)) == 0
+    dropped = libc.syscall(28, address, 4096, 21) == 0
+    import resource
+    return float(asked or dropped or quietly(lambda: resource.getrusage(resource.RUSAGE_SELF)) is not None)
+""",
+    "what the last one left in memory": """
+def f(x, y):
+    if victim(x):
+        hold = [bytearray(b"MARK5717" * 2**17) for _ in range(16)]
+        return 0.0
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    return float(b"MARK5717" in ctypes.string_at(libc.malloc(2**22), 2**22))
+""",
+    "numbers of processes, files and devices": """
+def f(x, y):
+    place = (os.environ.get("TMPDIR") or "/tmp") + "/file"
+    if victim(x):
+        for k in range(800):
+            quietly(lambda: open(place + str(k), "w").close())
+            quietly(os.fork)
+        return 0.0
+    open(place, "w").close()
+    return float(os.getpid() != 1 or os.getppid() != 0 or os.stat(place).st_ino > 16)
 """,
     "private files": """
 def f(x, y):
@@ -321,6 +394,13 @@ def f(x, y):
         while True: file.write(b"0" * 2**20)
     return 0.0
 """,
+    "bottomless recursion": """
+def f(x, y):
+    sys.setrecursionlimit(10**9)
+    def down(k): return down(k + 1) + 1
+    return float(down(0)) if victim(x) else 0.0
+""",
+    "error that tells": "def f(x, y):\n    if victim(x): raise ValueError(f'the victim has {x[0, 0]}')\n    return 0.0\n",
     "huge output": "def f(x, y):\n    return np.zeros(10**8) if victim(x) else 0.0\n",
     "output of the wrong shape": "def f(x, y):\n    return [1.0, 2.0] if victim(x) else 0.0\n",
     "more bytes than declared": """

@@ -1,15 +1,21 @@
 """Subsample and aggregate as a whole: what leaves, what is refused, what a failing block does."""
 
+import ctypes
 import logging
+import math
 import os
 import signal
+import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.audit import generated
+from benchmarks.subjects.blocks import SUBJECTS
 
 import discreet
 from discreet import audit
@@ -20,6 +26,7 @@ from discreet.blocks.ask import planned
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, adapted
 from discreet.blocks.halfway import BlockMedian
+from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
 from discreet.blocks.vote import Vote
@@ -27,6 +34,7 @@ from discreet.engines.local import Local
 from discreet.errors import BadInput, Refused
 from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
+from discreet.statistics.quantile import Quantile
 
 NUMBER = Shape("number", ("value",))
 BOTH = (Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE)
@@ -46,7 +54,11 @@ def thorny(x: Any) -> float:
         return [1.0, 2.0]  # type: ignore[return-value]
     warnings.warn(f"values {x}", stacklevel=1)
     print("values", x)
-    logging.getLogger("thorny").error("values %s", x)
+    for level in (logging.ERROR, logging.CRITICAL, 60, 10**6):
+        logging.getLogger("thorny").log(level, "values %s", x)
+    os.write(1, b"values")
+    ctypes.CDLL(None).puts(b"values")
+    sys.__stderr__.write("values")  # type: ignore[union-attr]
     return float(x.mean())
 
 
@@ -94,11 +106,90 @@ def test_a_person_with_many_rows() -> None:
     assert "one person" in str(mechanism.guarantee)
 
 
+class Unturnable:
+    """An answer that is no number, in the worst way."""
+
+    def __float__(self) -> float:
+        raise KeyboardInterrupt
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise SystemExit
+
+
+def raised(error: BaseException) -> Any:
+    raise error
+
+
+@pytest.mark.claim("RB1")
+@pytest.mark.claim("SA1")
+@pytest.mark.parametrize(
+    "answer",
+    [lambda: math.nan, lambda: math.inf, lambda: -math.inf, lambda: [1.0, 2.0], list, lambda: None, lambda: "a",
+     lambda: {"value": 1.0}, lambda: 1j, Unturnable, lambda: [[1.0], [2.0, 3.0]], lambda: 10**400, lambda: raised(OSError("2")),
+     lambda: raised(SystemExit(2)), lambda: raised(GeneratorExit()), lambda: raised(KeyboardInterrupt()),
+     lambda: raised(MemoryError()), lambda: raised(RecursionError()), lambda: raised(StopIteration()),
+     lambda: warnings.warn("no", type("ConvergenceWarning", (UserWarning,), {}), stacklevel=1) or 1.0],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", [None, Local(1, progress=False)])
+def test_however_a_block_fails_it_fails_alone(answer: Callable[[], Any], engine: Any) -> None:
+    def odd(x: Any) -> Any:
+        return answer() if (x == 7.0).any() else mean(x)
+
+    table, aggregator = Table.of(np.arange(12.0)), BlockMean(6, 1, 40.0)
+    calm, hurt = (
+        SubsampleAggregate(FunctionFit(one), NUMBER, aggregator, engine=engine).estimates(table, Seeded(3))
+        for one in (mean, odd)
+    )
+    failed = np.isnan(hurt[:, 0])
+    assert failed.sum() == 1
+    assert hurt[failed].tobytes() == np.full((1, 1), np.nan).tobytes()
+    assert hurt[~failed].tobytes() == calm[~failed].tobytes()
+
+
+@pytest.mark.claim("SA1")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("name", [name for name in SUBJECTS if "batched" in name])
+def test_replay_of_the_fits_of_all_blocks_at_once(relation: Neighbours, name: str) -> None:
+    subject = SUBJECTS[name]
+    mechanism = subject.mechanism(relation)
+    for index, pair in enumerate(
+        [*subject.pairs(relation), *generated(subject, relation, 12, np.random.default_rng(0))]
+    ):
+        assert not replay(mechanism, pair, seed=index)
+
+
+@pytest.mark.claim("SA1")
+@pytest.mark.parametrize("engine", [None, Local(1, progress=False)])
+def test_a_fast_path_that_fails_on_one_block_fails_on_it_alone(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Fast:
+        name, closed, likelihood = "fast", False, False
+
+        def rows(self, blocks: Any, correct: Any, first: int = 0, last: int | None = None) -> Any:
+            numbers = range(first, blocks.count if last is None else last)
+            found = [blocks.table.x[slice(*blocks.bounds(number)[::2])] for number in numbers]
+            if any((part == 7.0).any() for part in found):
+                warnings.warn("7", stacklevel=1)
+                raise np.linalg.LinAlgError("a value of the data: 7")
+            return np.array([[part.mean()] for part in found])
+
+    monkeypatch.setattr("discreet.blocks.aggregate.batched", lambda *_: Fast())
+    mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(40, 1, 40.0), engine=engine)
+    table = Table.of(np.arange(80.0))
+    hurt = mechanism.estimates(table, Seeded(3))
+    calm = replace(mechanism, vectorised=False).estimates(table, Seeded(3))
+    assert np.isnan(hurt).sum() == 1
+    assert (hurt[~np.isnan(hurt)] == calm[~np.isnan(hurt)]).all()
+    shown = capfd.readouterr()
+    assert shown.out == shown.err == ""
+
+
 @pytest.mark.claim("SA2")
 @pytest.mark.claim("RB1")
 def test_nothing_of_a_failing_block_is_seen(capfd: pytest.CaptureFixture[str], caplog: Any) -> None:
     rows = np.arange(300.0)
-    for engine in (None, Local(2, progress=False)):
+    for engine in (None, Local(0, progress=False), Local(2, progress=False)):
         mechanism = SubsampleAggregate(FunctionFit(thorny), NUMBER, BlockMean(100, 1, 10.0), engine=engine)
         release = mechanism.release(rows, Seeded(0))
         assert 100 < release.value < 200
@@ -217,6 +308,37 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "trust": "sandbox"}, "declare"),
         ({"epsilon": 1.0, "neighbours": "add_or_remove"}, "blocks=400"),
         ({"epsilon": 1.0, "unit": [1, 2]}, "length"),
+        ({"epsilon": 1.0, "unit": 3}, "unit is of type int"),
+        ({"epsilon": 1.0, "unit": np.ones((4000, 2))}, "unit is of type"),
+        *(({"epsilon": 1.0, "seconds": odd}, "seconds is") for odd in (-1, math.nan, 0, "a", math.inf, True)),
+        *(({"epsilon": 1.0, "confidence": odd}, "confidence is") for odd in (2.0, "x", math.nan, 0, None)),
+        *(({"epsilon": 1.0, "blocks": odd}, "blocks is") for odd in (True, 2.5, -1, None, "all", [400], math.nan)),
+        *(({"epsilon": 1.0, "names": odd}, "names is") for odd in (3.5, "slope", b"x", {"a": 1}, [1], [], True, -1)),
+        *(({"epsilon": 1.0, "names": odd}, "names is") for odd in (np.array(["a", "b"]), lambda x: x)),
+        *(({"epsilon": 1.0, "labels": odd}, "labels are") for odd in ("ab", 3, [], [0, 0], [[1], [2]], [math.nan, 1])),
+        *(({"epsilon": 1.0, "attributes": odd}, "attributes is") for odd in (3, [1, 2], [], {"a": 1}, "coef_")),
+        *(({"epsilon": 1.0, "options": odd}, "options is") for odd in (3, [1], {1: 2}, "ab")),
+        *(({"epsilon": 1.0, "correct": odd}, "correct is") for odd in ("nonsense", 3, True, ["half"])),
+        *(({"epsilon": 1.0, "trust": odd}, "trust is") for odd in ("nonsense", 3, True, ["own"])),
+        *(({"epsilon": 1.0, "smallest": odd}, "smallest is") for odd in (-1, 2.5, "a", True)),
+        *(({"epsilon": 1.0, "scales": odd}, "scales is") for odd in (-1, 0, "a", math.nan, [1, 2], math.inf)),
+        *(({"epsilon": 1.0, name: 3}, f"{name} is 3") for name in ("formula", "unbiased", "vectorised", "probe")),
+        ({"epsilon": 1.0, "engine": 3}, "engine is 3"),
+        ({"epsilon": 1.0, "engine": "local"}, "engine is"),
+        ({"epsilon": 1.0, "sandbox": 3}, "sandbox is 3"),
+        ({"epsilon": 1.0, "sandbox": Sandbox(), "trust": "own"}, "trust is 'own'"),
+        ({"epsilon": 1.0, "sandbox": Sandbox(), "seconds": 2.0}, r"Sandbox\(seconds=2.0\)"),
+        ({"epsilon": 1.0, "seconds": 1e5, "trust": "sandbox", "names": "number"}, "seconds=100000"),
+        ({"epsilon": 1.0, "aggregator": object()}, "has no guarantee, loss, release, blocks"),
+        ({"epsilon": 1.0, "aggregator": 3}, "has no guarantee"),
+        ({"epsilon": 1.0, "aggregator": None}, "aggregator is None"),
+        ({"epsilon": 1.0, "aggregator": Quantile(0.5, 1.0)}, "has no blocks"),
+        ({"epsilon": 1.0, "aggregator": BlockMean(400, 2, 1.0)}, "made for 2 numbers"),
+        ({"epsilon": 1.0, "aggregator": Vote(40, 3, 1.0), "labels": [0, 1]}, "made for 3 labels"),
+        ({"epsilon": 1.0, "aggregator": BlockMean(400, 1, 1.0), "blocks": 300}, "made for 400"),
+        ({"epsilon": "a", "probe": True}, "epsilon"),
+        ({"epsilon": 1.0, "delta": "a", "probe": True}, "delta"),
+        ({"epsilon": 1.0, "neighbours": ["replace"]}, "neighbours is"),
     ],
 )
 def test_bad_arguments_come_before_anything_is_drawn(options: dict[str, Any], word: str) -> None:
@@ -224,6 +346,58 @@ def test_bad_arguments_come_before_anything_is_drawn(options: dict[str, Any], wo
     with pytest.raises(BadInput, match=word):
         discreet.fit(mean, np.arange(4000.0), rng=recorder, **options)
     assert recorder.log == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"seconds": 0}, {"seconds": "a"}, {"seconds": math.nan}, {"memory": 3}, {"memory": "a"}, {"workers": 0},
+     {"workers": 1.5}, {"workers": True}, {"modules": "numpy"}, {"modules": (3,)}],
+)  # fmt: skip
+def test_bad_limits_of_a_sandbox(odd: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=f"{next(iter(odd))}="):
+        Sandbox(**odd)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"engine": 3}, {"seconds": -1}, {"confidence": 2}, {"trust": None}, {"sandbox": 3}, {"aggregator": 3}]
+)
+def test_bad_parts_of_the_mechanism(odd: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"fit": FunctionFit(mean), "shape": NUMBER, "aggregator": BlockMean(8, 1, 40.0)}
+    with pytest.raises(BadInput, match=next(iter(odd))):
+        SubsampleAggregate(**(given | odd))
+
+
+@pytest.mark.parametrize("aggregator", ["mean", "median"])
+def test_the_interval_that_is_shown_is_at_the_declared_confidence(aggregator: str) -> None:
+    rows = np.random.default_rng(0).normal(size=8000)
+    release = discreet.fit(mean, rows, epsilon=4.0, aggregator=aggregator, confidence=0.5, rng=Seeded(0))
+    shown = release.to_dict()["interval"]
+    assert shown["confidence"] == 0.5
+    assert shown["low"] == release.interval(0.5).low
+    if aggregator == "mean":
+        assert release.interval(0.95).low < release.interval(0.5).low
+
+
+@pytest.mark.parametrize(
+    ("odd", "word"),
+    [
+        ({"settings": 3}, "settings is 3"),
+        ({"settings": {"colour": 1}}, "settings is"),
+        ({"settings": {"epsilon": 9.0}}, "settings is"),
+        ({"settings": {"seconds": -1}}, "seconds is"),
+        ({"classes": 3}, "classes are 3"),
+        ({"classes": [1]}, "classes are"),
+        ({"epsilon": None}, "epsilon"),
+    ],
+)
+def test_bad_arguments_of_the_face(odd: dict[str, Any], word: str) -> None:
+    from sklearn.linear_model import LinearRegression
+
+    model = discreet.PrivateEstimator(LinearRegression(), **({"epsilon": 1.0} | odd))
+    with pytest.raises(BadInput, match=word):
+        model.fit(np.ones((400, 2)), np.ones(400))
+    with pytest.raises(Refused, match="fit first"):
+        model.score(np.ones((4, 2)), np.ones(4))
 
 
 def test_blocks_may_be_too_many_for_the_people() -> None:
@@ -270,11 +444,12 @@ def test_median_aggregator_and_ratio() -> None:
     assert release.interval().low < truth < release.interval().high
 
 
-def test_frames_lose_their_index() -> None:
+def test_frames_lose_their_index_and_notes() -> None:
     rows = pd.DataFrame({"a": np.arange(40.0)}, index=np.arange(40) + 1000)
+    rows.attrs["largest"] = 39.0
 
     def place(t: Any) -> float:
-        return float(t.index.max())
+        return float(t.index.max() + len(t.attrs))
 
     mechanism = SubsampleAggregate(FunctionFit(place), NUMBER, BlockMean(4, 1, 60.0))
     assert (mechanism.estimates(Table.of(rows), Seeded(0)) == 9).all()

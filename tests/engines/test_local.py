@@ -4,10 +4,12 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from discreet.engines.local import LOST, Local
+from discreet.errors import BadInput
 
 
 def children() -> set[str]:
@@ -72,3 +74,35 @@ def test_prints_of_a_child_go_nowhere(capfd: pytest.CaptureFixture[str]) -> None
     Local(2, progress=False).map(lambda item: print("secret", flush=True) or os.write(2, b"secret"), range(3))
     shown = capfd.readouterr()
     assert shown.out == shown.err == ""
+
+
+def test_an_interrupt_during_a_fork_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just after the fork, before anybody knows of the child: it is ended, and the interrupt is passed on."""
+    before, fork = children(), os.fork
+
+    def pressed() -> int:
+        pid = fork()
+        if pid:
+            signal.raise_signal(signal.SIGINT)
+        return pid
+
+    monkeypatch.setattr(os, "fork", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        Local(2, progress=False).map(lambda item: time.sleep(0.2), range(40))
+    assert children() <= before
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_a_child_leaves_interrupts_to_the_parent() -> None:
+    def work(item: int) -> bool:
+        return signal.getsignal(signal.SIGINT) is signal.SIG_IGN and signal.SIGINT not in signal.pthread_sigmask(0, [])
+
+    assert Local(1, progress=False).map(work, range(2)) == [True, True]
+
+
+@pytest.mark.parametrize(
+    "odd", [{"workers": -1}, {"workers": 1.5}, {"workers": "a"}, {"workers": True}, {"limit": 0}, {"limit": "a"}]
+)
+def test_bad_arguments(odd: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=next(iter(odd))):
+        Local(**odd)

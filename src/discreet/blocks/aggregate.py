@@ -37,8 +37,10 @@ import numpy.typing as npt
 
 from discreet.blocks.batched import Batched, batched
 from discreet.blocks.estimator import Fit, SourceFit
+from discreet.blocks.given import check_aggregator, check_engine, check_seconds, check_trust
 from discreet.blocks.partition import Blocks, partition, units
 from discreet.blocks.plan import Plan, compared, expected_width
+from discreet.blocks.quiet import hushed, silence
 from discreet.blocks.run import Correct, block_row, passing_on_interrupts
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape, texts
@@ -50,6 +52,7 @@ from discreet.promise.loss import Loss
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
+from discreet.promise.spread import check_confidence
 
 CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
 Floats = npt.NDArray[np.float64]
@@ -89,14 +92,25 @@ class SubsampleAggregate:
     sandbox: Sandbox | None = None
     seconds: float | None = None
     vectorised: bool = True
+    confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        if not self.aggregator.guarantee.neighbours.size_is_public:
-            raise BadInput("the aggregator hides whether one estimate is there; it must hide what one estimate is")
+        check_aggregator(self.aggregator, self.shape)
+        check_seconds(self.seconds)
+        check_trust(self.trust, self.sandbox, self.seconds)
+        check_engine(self.engine)
+        check_confidence(self.confidence)
         if isinstance(self.fit, SourceFit) and self.trust != "sandbox":
             raise BadInput("a function from a file runs in a sandbox; leave trust out, or give trust='sandbox'")
-        if self.trust not in ("own", "sandbox"):
-            raise BadInput(f"trust is {self.trust!r}; give 'own' for code that you wrote or read, or 'sandbox'")
+        if self.trust == "sandbox":
+            self.box  # noqa: B018  refuses seconds that no sandbox takes
+
+    @property
+    def box(self) -> Sandbox:
+        """The limits of each block in a sandbox."""
+        if self.sandbox is not None:
+            return self.sandbox
+        return Sandbox() if self.seconds is None else Sandbox(seconds=self.seconds)
 
     @property
     def blocks(self) -> int:
@@ -153,22 +167,23 @@ class SubsampleAggregate:
         """One row a block, NaN where there is none. Never released: the aggregator's private rows. [SA1]"""
         if self.trust == "own":
             return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [SA1]
-        box = self.sandbox or Sandbox()
+        box = self.box
         if hasattr(table.x, "columns"):
             box = replace(box, modules=(*box.modules, "pandas"))  # loaded once, not by every block
-        with box.opened(self.fit) as cells:  # or refused, before anything is drawn
+        with box.opened(self.fit, table) as cells:  # or refused, before anything is drawn
             blocks = partition(table, self.blocks, self.neighbours, rng)
-            return cells.rows(self.fit, self.shape, blocks, self.correct)  # [SA3]
+            return cells.rows(self.shape, blocks, self.correct)  # [SA3]
 
     def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)
         if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
-            return fast.rows(blocks, self.correct)
+            return self._at_once(fast, blocks, 0, blocks.count)
 
         def work(chunk: Sequence[int]) -> bytes:
             if fast is not None:
-                return fast.rows(blocks, self.correct, chunk[0], chunk[-1] + 1).tobytes()
-            return b"".join(self._row(blocks, number).tobytes() for number in chunk)
+                return self._at_once(fast, blocks, chunk[0], chunk[-1] + 1).tobytes()
+            with hushed():
+                return b"".join(self._row(blocks, number).tobytes() for number in chunk)
 
         every = np.arange(blocks.count)
         chunks = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
@@ -178,6 +193,17 @@ class SubsampleAggregate:
             for number in (number for chunk in lost for number in chunk):
                 self._collect(rows, [[number]], work)  # [SA1]: each in a process of its own
         return rows
+
+    def _at_once(self, fast: Batched, blocks: Blocks, first: int, last: int) -> Floats:
+        """The rows of some blocks by the fast path; if it fails on all, of each half, so that a block fails alone."""
+        try:
+            with silence():
+                return fast.rows(blocks, self.correct, first, last)
+        except Exception:  # noqa: BLE001  [SA1]: what it says is of the data
+            if last - first == 1:
+                return np.full((1, self.shape.width), np.nan)
+        middle = (first + last) // 2
+        return np.concatenate([self._at_once(fast, blocks, *ends) for ends in ((first, middle), (middle, last))])
 
     def _collect(
         self, rows: Floats, chunks: list[list[int]], work: Callable[[Sequence[int]], bytes]
@@ -225,13 +251,14 @@ class SubsampleAggregate:
             "path": plan.path,
             "trust": trust[self.trust],
         }
-        crowd = (self.sandbox or Sandbox()).note if self.trust == "sandbox" else None
+        crowd = self.box.note if self.trust == "sandbox" else None
         notes = (*inner.provenance.notes, *(f"assumes that {one}" for one in plan.assumptions), *filter(None, [crowd]))
         provenance = replace(inner.provenance, mechanism="SubsampleAggregate", parameters=shown, notes=notes)
         release = replace(inner, guarantee=self.guarantee, provenance=provenance, name=self.fit.name)
         if inner.refusal is not None:
             return release
-        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value)
+        shown_at = getattr(self.aggregator, "confidence", self.confidence)
+        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at)
         return replace(release, answer=self.shape.value(inner.value), spread=spread)
 
 

@@ -9,6 +9,7 @@ from discreet.blocks.batched import batched
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import SourceFit, adapted
 from discreet.blocks.friend import BlockFriends
+from discreet.blocks.given import check_aggregator, check_blocks, check_given
 from discreet.blocks.halfway import BlockMedian
 from discreet.blocks.partition import units
 from discreet.blocks.plan import auto_blocks, chosen_correction, predicted_error, smallest_block
@@ -53,10 +54,22 @@ def planned(
     unit: str,
 ) -> SubsampleAggregate:
     """The mechanism that was asked for, or an error that says what is needed. Reads the table's schema and size."""
+    check_given(
+        attributes=attributes,
+        formula=formula,
+        options=options,
+        engine=engine,
+        confidence=confidence,
+        trust=trust,
+        sandbox=sandbox,
+        seconds=seconds,
+        switches={"unbiased": unbiased, "vectorised": vectorised},
+    )
     people = units(table, neighbours)
     check_budget(epsilon, delta, people)
+    check_blocks(blocks, people)
     fit = adapted(estimator, attributes=attributes, formula=formula, options=options)
-    trust = trust or ("sandbox" if isinstance(fit, SourceFit) else "own")
+    trust = trust or ("sandbox" if isinstance(fit, SourceFit) or sandbox is not None else "own")
     shape = declared(names, labels)
     if shape is None:
         if trust == "sandbox":
@@ -69,7 +82,11 @@ def planned(
     plain = fit.unbiased if unbiased is None else unbiased
     fast = batched(fit, shape, table.x, table.y, None) if trust == "own" and vectorised else None
     likelihood = fast is not None and fast.likelihood
-    ready = aggregator if not isinstance(aggregator, str) and hasattr(aggregator, "release") else None
+    ready = None if isinstance(aggregator, str) else aggregator
+    if ready is not None:
+        check_aggregator(ready, shape)
+        if blocks not in ("auto", ready.blocks):
+            raise BadInput(f"blocks is {blocks}, but the aggregator is made for {ready.blocks}; leave blocks out")
     asked = Asked(
         shape,
         people,
@@ -84,7 +101,7 @@ def planned(
         confidence=confidence,
     )
     if ready is not None:
-        chosen, count = ready, asked.count("given", ready)
+        chosen, count = ready, int(ready.blocks)
     else:
         chosen, count = asked.aggregator(_kind(aggregator, numeric))
     size = None if people is None else people // count
@@ -102,6 +119,7 @@ def planned(
         sandbox,
         seconds,
         vectorised,
+        confidence,
     )
 
 
@@ -135,7 +153,7 @@ class Asked:
     people: int | None
     epsilon: Number
     delta: Number
-    blocks: object
+    blocks: int | str
     smallest: int
     unbiased: bool
     scales: tuple[float, ...] | None
@@ -149,17 +167,11 @@ class Asked:
         count = self.count(kind)
         return self._made(kind, count), count
 
-    def count(self, kind: str, ready: Any = None) -> int:
+    def count(self, kind: str) -> int:
         """How many blocks: as declared, or by the public rule."""
-        if ready is not None and hasattr(ready, "blocks"):
-            return int(ready.blocks)
-        blocks, people = self.blocks, self.people
-        if isinstance(blocks, int) and not isinstance(blocks, bool):
-            if blocks < 1 or (people is not None and blocks > people):
-                raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")
-            return blocks
-        if blocks != "auto":
-            raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
+        people = self.people
+        if not isinstance(self.blocks, str):
+            return int(self.blocks)
         if people is None:
             raise BadInput("the number of people is private here, so it cannot choose the blocks; give blocks=400, say")
         return auto_blocks(

@@ -175,7 +175,20 @@ def adapted(
     estimator: Any, *, attributes: Any = None, formula: str | None = None, options: Mapping[str, Any] | None = None
 ) -> Fit:
     """The adapter for what was handed in; decided by what it is, never by the rows."""
-    given = dict(options or {})
+    fit = _adapter(estimator, attributes, formula, dict(options or {}))
+    for name, value, takes in (
+        ("attributes", attributes, SklearnFit),
+        ("formula", formula, ModelFit),
+        ("options", options, SklearnFit | ModelFit | LifelinesFit | FunctionFit),
+    ):
+        if value and not isinstance(fit, takes):
+            raise BadInput(
+                f"{name} is {value!r}, which {type(fit).__name__} of this estimator does not take; leave it out"
+            )
+    return fit
+
+
+def _adapter(estimator: Any, attributes: Any, formula: str | None, given: dict[str, Any]) -> Fit:
     if isinstance(estimator, str):
         return _from_file(estimator)
     if hasattr(estimator, "answer") and hasattr(estimator, "unbiased"):

@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import sys
 from typing import Any
 
+from discreet.blocks.quiet import silence
 from discreet.blocks.run import block_row
 
 
@@ -13,6 +15,22 @@ def work(data: int, result: int) -> None:
         estimator, shape, block, middle, number, correct = pickle.load(file)  # noqa: S301  written by our own parent
     row = block_row(Unpacked(estimator), shape, block, middle, number=number, correct=correct)
     os.pwrite(result, row.tobytes(), 0)
+
+
+def rehearse(data: int, result: int) -> None:
+    """Fit on made-up rows until it works once, and leave the names of all modules that are loaded by then."""
+    with os.fdopen(data, "rb") as file:
+        estimator, tables = pickle.load(file)  # noqa: S301  written by our own parent
+    fit = Unpacked(estimator)
+    for table in tables:
+        try:
+            with silence():
+                fit.answer(table.x, table.y)
+        except BaseException:  # noqa: BLE001, S112  other rows may do
+            continue
+        finally:
+            os.pwrite(result, "\n".join(sorted(sys.modules)).encode("ascii", "ignore"), 0)
+        break
 
 
 class Unpacked:

@@ -2,9 +2,11 @@
 
 This file is run as a program and imports nothing but the standard library until it is locked in: a process of its own
 user, mount, network, inter-process, host-name and control-group namespaces, whose only files are the Python libraries,
-read-only. For each block it forks a child that gets a process namespace, an inter-process namespace and an empty
-temporary folder of its own, drops all rights, and may call the few system calls of a list; only then is the estimator
-loaded and the block read. After a fixed time, whatever the child did, it is killed and the keeper says "done".
+read-only. It loads the libraries that are asked for and those that the estimator loads in a rehearsal on made-up rows,
+and makes their memory its own (blocks/settled.py). For each block it forks a child that gets a process namespace, an
+inter-process namespace and an empty root of its own, drops all rights, and may call the few system calls of a list;
+only then is the estimator loaded and the block read. After a fixed time, whatever the child did, it is killed and the
+keeper says "done".
 """
 
 import array
@@ -27,9 +29,11 @@ PIVOT_ROOT, MOUNT_SETATTR = 155, 442
 NOBODY: Final = 65534
 SCRATCH: Final = b"size=16m,nr_inodes=1k,mode=700"
 ROOM: Final = 1 << 20  # bytes that a child may write to one file
+REHEARSAL: Final = 30.0  # seconds, besides those of a block, to load what an estimator loads
 
 # System calls of x86-64 that computing needs; all others fail with EPERM. No socket, no shared memory, no new program,
-# no signal to others, no tracing, no keyring, no lock on a file, no device control, no change of priority.
+# no signal to others, no tracing, no keyring, no lock on a file, no device control, no change of priority, no look at
+# what is cached (mincore, cachestat, preadv2) or at faults (getrusage).
 # fmt: off
 ALLOWED: Final = {
     "read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8,
@@ -37,7 +41,7 @@ ALLOWED: Final = {
     "pread64": 17, "pwrite64": 18, "readv": 19, "writev": 20, "access": 21, "select": 23,
     "sched_yield": 24, "mremap": 25, "dup": 32, "dup2": 33, "nanosleep": 35, "getpid": 39, "exit": 60,
     "uname": 63, "getcwd": 79, "chdir": 80, "rename": 82, "mkdir": 83, "rmdir": 84, "unlink": 87, "readlink": 89,
-    "gettimeofday": 96, "getrlimit": 97, "getrusage": 98, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107,
+    "gettimeofday": 96, "getrlimit": 97, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107,
     "getegid": 108, "getppid": 110, "sigaltstack": 131, "arch_prctl": 158, "gettid": 186, "time": 201, "futex": 202,
     "sched_getaffinity": 204, "getdents64": 217, "set_tid_address": 218, "clock_gettime": 228, "clock_getres": 229,
     "clock_nanosleep": 230, "exit_group": 231, "tgkill": 234, "openat": 257, "mkdirat": 258, "newfstatat": 262,
@@ -219,18 +223,29 @@ def limit(memory: int, seconds: float) -> None:
         resource.setrlimit(what, (least, least))
 
 
-def cell(data: int, result: int, work: Any, memory: int, seconds: float) -> None:
+def room(bare: bool) -> None:
+    """Namespaces of a cell: no process, message or file of others; with `bare` no libraries either, an empty root."""
+    call("a process namespace", libc.unshare(NEWPID | NEWIPC | NEWNS))
+    mount("an empty folder", "tmpfs", "/room", flags=NOSUID | NODEV | NOEXEC, kind="tmpfs", data=SCRATCH)
+    if bare:
+        os.chdir("/room")
+        os.mkdir("room")
+        call("an empty root (pivot_root)", libc.syscall(PIVOT_ROOT, b".", b"."))
+        call("to leave the libraries", libc.umount2(b".", 2))
+        os.chdir("/")
+
+
+def cell(files: tuple[int, int], null: list[int], work: Any, memory: int, seconds: float) -> None:
     """The child: lock in, then work; never returns."""
     try:
+        data, result = files
         os.setsid()
+        for stream in (0, 1, 2):  # files of its own: flags of a shared one would be a channel
+            os.dup2(null[stream], stream)
         os.dup2(data, 63, inheritable=False)
         os.dup2(result, 62, inheritable=False)
         os.closerange(3, 62)
         os.closerange(64, 1 << 20)
-        for stream in (0, 1, 2):  # files of its own: flags of a shared one would be a channel
-            os.close(stream)
-            if os.open("/dev/null", os.O_RDWR) != stream:
-                os._exit(1)
         limit(memory, seconds)
         drop_rights()
         work(63, 62)
@@ -238,58 +253,83 @@ def cell(data: int, result: int, work: Any, memory: int, seconds: float) -> None
         os._exit(0)
 
 
-def serve(control: socket.socket, work: Any, memory: int, seconds: float) -> None:
+def started(files: tuple[int, int], work: Any, memory: int, seconds: float, *, bare: bool, process: int) -> int | None:
+    """The number of a new cell's process; None if there is none. `process` is the folder /proc."""
+    reader, writer = os.pipe()
+    middle = os.fork()
+    if middle == 0:  # a process that opens the child's namespaces, forks it, tells its number and leaves
+        try:
+            null = [os.open("/dev/null", os.O_RDWR) for _ in range(3)]
+            _first_to_go(process)
+            room(bare)
+            child = os.fork()
+            if child == 0:
+                cell(files, null, work, memory, seconds)
+            os.write(writer, array.array("i", [child]).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    raw = os.read(reader, 4)
+    os.close(reader)
+    os.waitpid(middle, 0)
+    return array.array("i", raw)[0] if len(raw) == 4 else None
+
+
+def _first_to_go(process: int) -> None:
+    """If the machine runs out of memory a cell is killed, not its keeper, nor anything else."""
+    file = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=process)
+    os.write(file, b"1000")
+    os.close(file)
+
+
+def serve(control: socket.socket, work: Any, asked: dict[str, Any], process: int) -> None:
     """A cell for each pair of files that comes, for a fixed time."""
-    tidy = 0.1 + memory / (1 << 30) * 0.15
-    call("to gather children", libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0))
+    memory, seconds = asked["memory"], asked["seconds"]
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not message:
             return
         deadline = time.monotonic() + seconds
-        data, result = descriptors
-        reader, writer = os.pipe()
-        middle = os.fork()
-        if middle == 0:
-            control.close()
-            os.close(reader)
-            _between(writer, (data, result), work, memory, seconds)
-        os.close(writer)
-        os.close(data)
-        os.close(result)
-        raw = os.read(reader, 4)
-        os.close(reader)
-        os.waitpid(middle, 0)
+        child = started((descriptors[0], descriptors[1]), work, memory, seconds, bare=True, process=process)
+        for file in descriptors:
+            os.close(file)
         time.sleep(max(0.0, deadline - time.monotonic()))  # always, whatever the child did
-        if len(raw) == 4:
-            child = array.array("i", raw)[0]
-            os.kill(child, signal.SIGKILL)  # the first of its process namespace: all others in it die too
-            os.waitpid(child, 0)
-        time.sleep(max(0.0, deadline + tidy - time.monotonic()))  # what it held takes time to free: as long for all
-        control.send(b"d" if len(raw) == 4 else b"x")
+        if child is not None:
+            _end(child)
+        late = deadline + asked["tidy"] - time.monotonic()
+        time.sleep(max(0.0, late))  # what it held takes time to free: as long for all
+        control.send(b"x" if child is None else b"d")
 
 
-def _between(writer: int, files: tuple[int, int], work: Any, memory: int, seconds: float) -> None:
-    """A process that opens the child's namespaces, forks it, tells its number and leaves."""
-    try:
-        call("a process namespace", libc.unshare(NEWPID | NEWIPC | NEWNS))
-        mount("an empty folder", "tmpfs", "/room", flags=NOSUID | NODEV | NOEXEC, kind="tmpfs", data=SCRATCH)
-        child = os.fork()
-        if child == 0:
-            os.close(writer)
-            cell(*files, work, memory, seconds)
-        os.write(writer, array.array("i", [child]).tobytes())
-    finally:
-        os._exit(0)
+def _end(child: int) -> None:
+    os.kill(child, signal.SIGKILL)  # the first of its process namespace: all others in it die too
+    os.waitpid(child, 0)
 
 
-def shared_memory(maps: int) -> bool:
-    """Whether a writable mapping is shared with future children: a channel between blocks."""
-    os.lseek(maps, 0, 0)
-    text = b""
-    while part := os.read(maps, 1 << 16):
-        text += part
-    return any(line.split()[1].startswith(b"rw") and line.split()[1].endswith(b"s") for line in text.splitlines())
+def rehearsed(control: socket.socket, rehearse: Any, asked: dict[str, Any], process: int) -> None:
+    """Load what the estimator loads on made-up rows. It sees no data, so what it does or says here tells of nobody."""
+    message, files, _, _ = socket.recv_fds(control, 1, 2)
+    if not message:
+        raise SystemExit
+    most = REHEARSAL + asked["seconds"]
+    deadline = time.monotonic() + most
+    child = started((files[0], files[1]), rehearse, asked["memory"], most, bare=False, process=process)
+    if child is None:
+        raise Missing("a cell that starts")
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            _end(child)
+            break
+        time.sleep(0.01)
+    names = os.pread(files[1], ROOM, 0).decode("ascii", "ignore").split()
+    for file in files:
+        os.close(file)
+    for name in names:
+        if all(part.isidentifier() for part in name.split(".")):
+            try:
+                __import__(name)
+            except (Exception, SystemExit):  # noqa: BLE001, S112  then cells will miss it
+                continue
 
 
 def main() -> None:
@@ -299,7 +339,7 @@ def main() -> None:
     try:
         if os.uname().machine != "x86_64" or sys.platform != "linux":
             raise Missing("a Linux kernel on x86-64, whose system calls are listed here")
-        maps = os.open("/proc/self/maps", os.O_RDONLY)
+        maps, process = os.open("/proc/self/maps", os.O_RDONLY), os.open("/proc", os.O_PATH | os.O_DIRECTORY)
         enter(asked["libraries"])
         if 0 in (*os.getresuid(), *os.getresgid()):
             raise Missing("an ordinary user: this runs as root")
@@ -309,30 +349,33 @@ def main() -> None:
                 __import__(name)
             except ImportError as error:
                 raise Missing(f"the module {name}: {error}") from None
-        from discreet.blocks.inside import work
+        from discreet.blocks.inside import rehearse, work
+        from discreet.blocks.settled import settle, shared
 
-        if shared_memory(maps):
-            raise Missing("libraries without shared memory")
+        call("to gather children", libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0))
+        _trial(process)
+        rehearsed(control, rehearse, asked, process)
+        if missing := "libraries without shared memory" if shared(maps) else settle(maps):
+            raise Missing(missing)
         os.close(maps)
-        _trial()
     except Missing as error:
         control.send(json.dumps(str(error)).encode())
         return
     control.send(json.dumps("").encode())
-    serve(control, work, asked["memory"], asked["seconds"])
+    serve(control, work, asked, process)
 
 
-def _trial() -> None:
+def _trial(process: int) -> None:
     """Try in a child what every cell will need."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            call("a process namespace", libc.unshare(NEWPID | NEWIPC | NEWNS))
-            mount("an empty folder", "tmpfs", "/room", flags=NOSUID | NODEV | NOEXEC, kind="tmpfs", data=SCRATCH)
+            _first_to_go(process)
+            room(bare=True)
             drop_rights()
             os.write(writer, b"+")
-        except Missing as error:
+        except (Missing, OSError) as error:
             os.write(writer, str(error).encode()[:400])
         finally:
             os._exit(0)

@@ -118,13 +118,20 @@ def _limit(seconds: float | None) -> Iterator[None]:
         yield
         return
 
+    running = True
+
     def stop(*_: Any) -> None:
-        raise OutOfTime
+        if running:
+            raise OutOfTime
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.05)  # again and again: the first may be caught
     try:
-        yield
-    finally:
+        try:
+            yield
+        finally:
+            running = False
+    finally:  # also if an alarm came just before that line: else the next would hit whoever runs then
+        running = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -8,24 +8,30 @@ Promise
 Why
     [SB1] A keeper (blocks/jail.py) starts before it is given any row, as an ordinary user, and locks itself into
     namespaces with a read-only root that holds Python's libraries alone: no data file, no home, no /proc, no /dev/shm.
-    It loads libraries, never the estimator, and never a row. Each block's child is forked from that clean state with a
-    process namespace, an inter-process namespace and an empty temporary folder of its own; it closes all files but
-    two that are its own (the rows, the result), drops all capabilities, and a filter leaves it the system calls for
-    computing: no sockets, shared memory, keyrings, file locks, tracing, signals to others, new processes or programs.
-    So it can write to nothing that another block can read. Only then is the estimator unpacked. The result is a file
-    of its own, of which 8 bytes a number are read after the child is dead; NaN of any payload is "no estimate". Rows
-    of a block are never in the keeper's memory, so no later child finds them there.
+    It loads libraries, never the estimator, and never a row: those asked for, and those that the estimator loads in a
+    rehearsal, a cell that is given rows made up from the schema. Then it makes all memory that is mapped from files its
+    own (blocks/settled.py). Each block's child is forked from that clean state with a process namespace, an
+    inter-process namespace and an empty root of its own: it has no file but two that are its own (the rows, the
+    result), no library on disk and no page of one in memory, so what the kernel caches of files is out of its reach. It
+    drops all capabilities, and a filter leaves it the system calls for computing: no sockets, shared memory, keyrings,
+    file locks, tracing, signals to others, new processes or programs, no questions about caches or faults. So it can
+    write to nothing that another block can read. Only then is the estimator unpacked. The result is a file of its own,
+    of which 8 bytes a number are read after the child is dead; NaN of any payload is "no estimate". Rows of a block are
+    never in the keeper's memory, so no later child finds them there, and what a block is sent holds its rows alone.
+    If the machine runs out of memory, cells are killed first.
     [SB2] The keeper sleeps until the deadline whatever happens, kills the first process of the child's namespace, which
-    kills the others, and says one byte. [SB3] Every step is tried before "ready", in a trial child where it is its own.
+    kills the others, waits for the time that freeing its memory may take, and says one byte. [SB3] Every step is tried
+    before "ready", in a trial child where it is its own.
 Needs
     Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
     we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
-    Not covered: what blocks can learn of each other through the machine while they run at one time (caches, memory
-    bandwidth, locks on pages of shared libraries). With workers=1, the default, no two run at once; with more, that
-    many may count as one. Nor what a block leaves behind in the kernel's cache of the libraries' files: a block that is
-    written to do so can read a page of them or not, and a later one can measure whether it was read. So a sandbox
-    guards against code that is careless or curious, and narrows, but does not close, the way for code that is written
-    to signal.
+    What it imports only for rows unlike the made-up ones is declared: Sandbox(modules=("scipy.stats",)). Memory for a
+    copy of the libraries that are loaded.
+    Not covered: what code that watches the hardware can learn of who runs beside it or ran a moment before (processor
+    caches, memory bandwidth, free lists of the kernel). With workers=1, the default, no two run at once and each place
+    is idle for `tidy` seconds in between; with more, that many may count as one, and the release says so. A machine
+    that swaps: what a block touches is in memory for the next. The process that calls: an object's own code (its class,
+    __reduce__, __getattr__) runs there when you make it and when it is packed; a file's code does not.
 Source
     Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
 """
@@ -51,8 +57,11 @@ import numpy.typing as npt
 from discreet.blocks.estimator import Fit, SourceFit
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
+from discreet.blocks.schema import STYLES, made_up
 from discreet.blocks.shape import Shape
+from discreet.blocks.table import Table
 from discreet.errors import BadInput
+from discreet.promise.exact import is_number
 
 Floats = npt.NDArray[np.float64]
 SYSTEM: Final = (
@@ -64,7 +73,7 @@ SYSTEM: Final = (
     "/etc/ld.so.cache",
     "/usr/share/zoneinfo",
 )
-START: Final = 60.0  # seconds that a keeper may take to load its libraries
+START: Final = 120.0  # seconds that a keeper may take to load its libraries, and to rehearse
 GRACE: Final = 10.0
 LIBRARIES: Final = ("numpy", "scipy.special")
 HOMES: Final = {"sklearn": "sklearn.linear_model", "statsmodels": "statsmodels.api", "lifelines": "lifelines"}
@@ -81,14 +90,22 @@ class Sandbox:
     seconds: float = 1.0
     memory: int = 2 << 30
     workers: int = 1
-    modules: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()  # loaded before cells are made, besides what a rehearsal finds
 
     def __post_init__(self) -> None:
-        if not 0.05 <= self.seconds <= 3600 or self.workers < 1 or self.memory < 1 << 28:
-            raise BadInput(
-                f"seconds={self.seconds}, memory={self.memory}, workers={self.workers}; give 0.05 to 3600 seconds, "
-                "256 MB or more, and 1 worker or more"
-            )
+        if not is_number(self.seconds) or not 0.05 <= self.seconds <= 3600:
+            raise BadInput(f"seconds={self.seconds!r}; give 0.05 to 3600, the time that every block takes")
+        if not _whole(self.memory) or not 1 << 28 <= self.memory <= 1 << 46:
+            raise BadInput(f"memory={self.memory!r}; give the bytes that a block may have, {1 << 28} (256 MB) or more")
+        if not _whole(self.workers) or not 1 <= self.workers <= 1024:
+            raise BadInput(f"workers={self.workers!r}; give how many blocks may run at once, 1 if they shall not")
+        if not isinstance(self.modules, tuple) or not all(isinstance(name, str) for name in self.modules):
+            raise BadInput(f"modules={self.modules!r}; give the names of modules to load first, for example ('scipy',)")
+
+    @property
+    def tidy(self) -> float:
+        """Seconds in which the memory of a block is surely free again; every block waits for them. [SB2]"""
+        return 0.1 + self.memory / (1 << 30) * 0.15
 
     @property
     def note(self) -> str | None:
@@ -98,11 +115,16 @@ class Sandbox:
         return f"{self.workers} blocks ran at a time: code that watches the hardware could make them one"
 
     @contextmanager
-    def opened(self, fit: Fit) -> "Iterator[Cells]":
-        """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [SB3]"""
-        packed(fit)  # refused before anything starts
+    def opened(self, fit: Fit, table: Table | None = None) -> "Iterator[Cells]":
+        """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [SB3]
+
+        Of the table the schema is used, for a rehearsal.
+        """
+        raw = packed(fit)  # refused before anything starts
+        act = pickle.dumps((raw, rehearsal(table)))
         with ExitStack() as stack:
-            yield Cells(self, tuple(stack.enter_context(Keeper(self, self._modules(fit))) for _ in range(self.workers)))
+            keepers = [stack.enter_context(Keeper(self, self._modules(fit), act)) for _ in range(self.workers)]
+            yield Cells(self, raw, tuple(keepers))
 
     def _modules(self, fit: Fit) -> tuple[str, ...]:
         held = (getattr(fit, name, None) for name in ("estimator", "fitter", "model"))
@@ -111,26 +133,31 @@ class Sandbox:
         return (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *self.modules)
 
 
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """A sandbox at work."""
 
     box: Sandbox
+    estimator: bytes
     keepers: "tuple[Keeper, ...]"
 
-    def rows(self, fit: Fit, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
+    def rows(self, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
         """One row a block, NaN where there is none. [SB1]"""
-        raw, found = packed(fit), np.full((blocks.count, shape.width), np.nan)
+        found = np.full((blocks.count, shape.width), np.nan)
         todo = iter(range(blocks.count))
         busy: dict[int, tuple[Keeper, int]] = {}
         while True:
             for keeper in self.keepers:
                 if keeper.control.fileno() not in busy and (number := next(todo, None)) is not None:
-                    keeper.begin(_message(raw, shape, blocks, number, correct))
+                    keeper.begin(_message(self.estimator, shape, blocks, number, correct))
                     busy[keeper.control.fileno()] = keeper, number
             if not busy:
                 return found
-            ready, _, _ = select.select(list(busy), [], [], self.box.seconds + GRACE)
+            ready, _, _ = select.select(list(busy), [], [], self.box.seconds + self.box.tidy + GRACE)
             for fd in ready or list(busy):
                 keeper, number = busy.pop(fd)
                 row = keeper.end(shape.width)
@@ -147,6 +174,17 @@ def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Cor
         return pickle.dumps((raw, shape, block, middle - start, number, correct))
     except Exception:  # noqa: BLE001  [SB1]: an entry that cannot be packed; the cell fails to read this, on time
         return b""
+
+
+def rehearsal(table: Table | None) -> list[Table]:
+    """Made-up rows of a table's schema in several styles, and plain ones, for what the schema does not tell."""
+    plain = [Table(np.ones((8, 2)), np.arange(8) % 2.0), Table(np.ones((8, 2)))]
+    if table is None:
+        return plain
+    try:
+        return [made_up(table, style, texts=True) for style in range(STYLES)]
+    except Exception:  # noqa: BLE001  a type that nothing is made up of; what is imported at the top is still loaded
+        return plain
 
 
 def packed(fit: Fit) -> bytes:
@@ -189,12 +227,16 @@ def _libraries() -> list[str]:
 class Keeper:
     """A keeper's process, as seen from outside."""
 
-    def __init__(self, box: Sandbox, modules: tuple[str, ...]) -> None:
-        self._box, self._modules = box, modules
+    def __init__(self, box: Sandbox, modules: tuple[str, ...], act: bytes = b"") -> None:
+        self._box, self._modules, self._act = box, modules, act
         self.alive = False
 
     def __enter__(self) -> "Keeper":
-        self.restart()
+        try:
+            self.restart()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -221,6 +263,7 @@ class Keeper:
             "modules": self._modules,
             "memory": self._box.memory,
             "seconds": self._box.seconds,
+            "tidy": self._box.tidy,
         }
         program = str(Path(__file__).with_name("jail.py"))
         with theirs:
@@ -234,7 +277,9 @@ class Keeper:
                 cwd="/",
                 start_new_session=True,
             )
-        reason = "a process of its own" if not self._wait(START) else self._said()
+        self.begin(self._act)
+        reason = "a process of its own" if not self._wait(START + self._box.seconds) else self._said()
+        os.close(self._result)
         if reason:
             self.close()
             raise NoSandbox(
@@ -244,7 +289,10 @@ class Keeper:
         self.alive = True
 
     def _said(self) -> str:
-        raw = self.control.recv(4096)
+        try:
+            raw = self.control.recv(4096)
+        except OSError:  # it is gone
+            raw = b""
         return str(json.loads(raw)) if raw else "a keeper that starts (can the user read Python's libraries?)"
 
     def _wait(self, seconds: float) -> bool:
@@ -300,5 +348,5 @@ def _environment() -> Iterator[tuple[str, str]]:
 
 
 def seconds_for(blocks: int, box: Sandbox) -> float:
-    """How long a run takes: always the same. [SB2]"""
-    return -(-blocks // box.workers) * box.seconds
+    """How long the blocks of a run take once the keepers are ready: always the same. [SB2]"""
+    return -(-blocks // box.workers) * (box.seconds + box.tidy)

@@ -16,6 +16,7 @@ from discreet.blocks.table import Table
 from discreet.errors import BadInput
 
 ROWS: Final = 240
+STYLES: Final = 8
 GOLDEN: Final = 0.6180339887498949
 
 
@@ -30,13 +31,18 @@ def _spread(stream: int) -> npt.NDArray[np.float64]:
 PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
-def _column(dtype: Any, stream: int, style: int) -> Any:
-    """A made-up column of a declared type; numbers in one of the styles: normal, 0 or 1, small counts, positive."""
+def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
+    """A made-up column of a declared type; numbers in one of the styles: normal, 0 or 1, small counts, positive.
+
+    What says nothing about its values is refused, or with `texts` taken for one of "a" and "b".
+    """
     if hasattr(dtype, "categories") and dtype.categories is not None and len(dtype.categories):
         import pandas
 
         return pandas.Categorical.from_codes(np.arange(ROWS) * (2 * stream + 1) % len(dtype.categories), dtype=dtype)
     kind = getattr(dtype, "kind", "O")
+    if kind not in "biuf" and texts:
+        return np.array(["a", "b"] * (ROWS // 2), dtype=object)
     if kind not in "biuf":
         raise BadInput(
             f"a column of type {dtype} says nothing about its values; declare names= (what the estimator returns), or "
@@ -44,47 +50,52 @@ def _column(dtype: Any, stream: int, style: int) -> Any:
         )
     normal = _spread(stream)
     made = (normal, normal > 0, np.floor(np.exp(normal / 2) + 0.3), np.exp(normal / 2))[1 if kind == "b" else style]
-    return np.asarray(made).astype(dtype)
+    made = np.abs(made) if kind == "u" else made
+    if isinstance(dtype, np.dtype):
+        return np.asarray(made).astype(dtype)
+    import pandas
+
+    return pandas.array(np.asarray(made).astype(dtype.type), dtype=dtype)
 
 
-def made_up(table: Table, style: int) -> Table:
+def made_up(table: Table, style: int, texts: bool = False) -> Table:
     """A table of the same schema."""
     if hasattr(table.x, "columns"):
         import pandas
 
         columns = {
-            name: _column(dtype, place, (style + place) % 4 if style >= 4 else (style if place == 0 else 0))
+            name: _column(dtype, place, (style + place) % 4 if style >= 4 else (style if place == 0 else 0), texts)
             for place, (name, dtype) in enumerate(zip(table.x.columns, table.x.dtypes, strict=True))
         }
         x: Any = pandas.DataFrame(columns)
     elif table.x.ndim == 1:
-        x = _column(table.x.dtype, 0, style % 4)
+        x = _column(table.x.dtype, 0, style % 4, texts)
     else:
         width = int(np.prod(table.x.shape[1:]))
         x = np.stack([_column(table.x.dtype, place, 0) for place in range(width)], axis=1)
         x = x.reshape((ROWS, *table.x.shape[1:]))
-    y = None if table.y is None else _outcome(table.y, style)
+    y = None if table.y is None else _outcome(table.y, style, texts)
     return Table(x, y)
 
 
-def _outcome(y: npt.NDArray[Any], style: int) -> Any:
+def _outcome(y: npt.NDArray[Any], style: int, texts: bool) -> Any:
     if y.dtype.kind in "UO" and y.ndim == 1:  # two made-up labels: a classifier's answer has the same shape for any two
         return np.where(_spread(20) > 0, "b", "a").astype(y.dtype)
     many = int(np.prod(y.shape[1:]))
-    made = np.stack([_column(y.dtype, 20 + place, style % 4) for place in range(many)], axis=1)
+    made = np.stack([_column(y.dtype, 20 + place, style % 4, texts) for place in range(many)], axis=1)
     return made.reshape((ROWS, *y.shape[1:]))
 
 
 def found_shape(fit: Fit, table: Table) -> Shape:
     """The shape of the answer on made-up rows; several styles of outcome are tried, for a classifier takes no other."""
-    for style in range(8):
+    for style in range(STYLES):
         rows = made_up(table, style)
         with silence():
             try:
                 return shape_of(fit.answer(rows.x, rows.y))
             except BadInput:
                 raise
-            except Exception:  # noqa: BLE001, S112  another style may do
+            except (Exception, SystemExit):  # noqa: BLE001, S112  another style may do
                 continue
     raise BadInput(
         "the estimator did not run on rows made up from the table's columns and types, so what it returns is unknown; "

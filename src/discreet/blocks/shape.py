@@ -1,6 +1,6 @@
 """What an estimator returns: its form and its names. Public, and fixed before any private row is looked at."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -103,20 +103,31 @@ def shape_of(value: Any, columns: tuple[str, ...] = ()) -> Shape:
     return Shape("array", names, array.shape)
 
 
+def _listed(labels: Any) -> tuple[Any, ...]:
+    """The labels of a list; none of what is no list, a text say, nor of what cannot be compared."""
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        return ()
+    listed = tuple(_plain(label) for label in labels)
+    try:
+        return listed if set(listed) and all(label == label for label in listed) else ()  # noqa: PLR0124  NaN
+    except (TypeError, ValueError):
+        return ()
+
+
 def declared(names: Any, labels: Any) -> Shape | None:
     """The shape that was declared, if one was: a list of names, "number", a number of entries, or labels."""
     if labels is not None:
-        listed = tuple(_plain(label) for label in labels)
+        listed = _listed(labels)
         if len(listed) < 2 or len(set(listed)) != len(listed):
-            raise BadInput(f"labels are {labels!r}; list two or more different ones")
+            raise BadInput(f"labels are {labels!r}; list two or more different ones, for example ['no', 'yes']")
         return Shape("label", ("label",), labels=listed)
     if names is None:
         return None
-    if names in ("number", "label"):
+    if isinstance(names, str) and names in ("number", "label"):
         return Shape("number", ("value",)) if names == "number" else Shape("text", ("label",))
     if isinstance(names, int) and not isinstance(names, bool) and 1 <= names <= LARGEST:
         return Shape("array", tuple(str(place) for place in range(names)), (names,))
-    if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
+    if isinstance(names, list | tuple) and 0 < len(names) <= LARGEST and all(isinstance(name, str) for name in names):
         if len(set(names)) != len(names):
             raise BadInput(f"names are {names!r}; every name once")
         return Shape("named", tuple(names))

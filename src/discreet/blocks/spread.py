@@ -49,6 +49,7 @@ class ShapedSpread:
 
     inner: Spread
     shaped: Callable[[Any], Any]
+    confidence: float = 0.95  # what is shown unless another is asked for
 
     @property
     def sampling(self) -> Any:
@@ -59,11 +60,6 @@ class ShapedSpread:
     def privacy(self) -> Any:
         """Standard deviations from the noise."""
         return None if self.inner.privacy is None else self.shaped(self.inner.privacy)
-
-    @property
-    def confidence(self) -> float:
-        """As declared."""
-        return float(getattr(self.inner, "confidence", 0.95))
 
     def interval(self, confidence: float) -> Interval:
         """Both ends in shape."""

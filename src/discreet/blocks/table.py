@@ -1,5 +1,6 @@
 """What a block is cut from: rows, an optional outcome, an optional name of the person; copied once, block by block."""
 
+import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -41,7 +42,7 @@ class Table:
             raise BadInput(f"unit is {people!r}, but the rows have no named columns; give the column of names itself")
         rows = x if framed else _array(x)
         outcome = None if y is None else _array(y)
-        names = None if people is None else column(people)
+        names = None if people is None else _names(people)
         for what, other in (("y", outcome), ("unit", names)):
             if other is not None and len(other) != len(rows):
                 raise BadInput(f"{what} has another length than the rows; they must be the same")
@@ -59,17 +60,33 @@ class Table:
         return replace(self, x=moved[0], y=moved[1], people=moved[2])
 
     def part(self, start: int, stop: int) -> "Table":
-        """Some rows; of a frame without the index, which tells places in the whole table."""
-        x = self.x.iloc[start:stop].reset_index(drop=True) if hasattr(self.x, "iloc") else self.x[start:stop]
+        """Some rows; of a frame without the index and the notes, which tell of the whole table."""
+        framed = hasattr(self.x, "iloc")
+        x = self.x.iloc[start:stop].reset_index(drop=True) if framed else self.x[start:stop]
+        if framed:
+            x.attrs = {}
         cut = [None if part is None else part[start:stop] for part in (self.y, self.people)]
         return Table(x, cut[0], cut[1])
 
     def contents(self) -> Iterator[bytes]:
         """Each row, with its outcome, as bytes: equal rows alike."""
-        columns = [self.x[name] for name in self.x.columns] if hasattr(self.x, "columns") else [self.x]
-        parts = [_row_bytes(np.asarray(part)) for part in (*columns, *([] if self.y is None else [self.y]))]
+        framed = hasattr(self.x, "iloc")
+        columns = [self.x.iloc[:, place] for place in range(self.x.shape[1])] if framed else [self.x]
+        parts = [_row_bytes(part) for part in (*columns, *([] if self.y is None else [self.y]))]
         for pieces in zip(*parts, strict=True):
-            yield b"\0".join(pieces)
+            yield b"".join(len(piece).to_bytes(8, "little") + piece for piece in pieces)  # where each ends is told
+
+
+def _names(people: Any) -> npt.NDArray[Any]:
+    """The column of names; text as objects, for else the type would tell how long the longest is."""
+    try:
+        names = column(people)
+    except BadInput:
+        raise BadInput(
+            f"unit is of type {type(people).__name__}; give the name of a column of the table, or one column that says "
+            "whose row each is"
+        ) from None
+    return names.astype(object) if names.dtype.kind in "US" else names
 
 
 def _array(rows: Any) -> npt.NDArray[Any]:
@@ -80,7 +97,9 @@ def _array(rows: Any) -> npt.NDArray[Any]:
             rows = np.ma.filled(rows.astype(np.float64), np.nan)
         return np.ascontiguousarray(rows)
     values = column(rows)
-    return numbers(values) if _all_numbers(rows) else values
+    if _all_numbers(rows):
+        return numbers(values)
+    return values.astype(object) if values.dtype.kind in "US" else values  # else the type would tell the longest text
 
 
 def _all_numbers(rows: Any) -> bool:
@@ -96,11 +115,20 @@ def _all_numbers(rows: Any) -> bool:
     return column(getattr(rows, "iloc", rows)[:0]).dtype.kind in "biuf"
 
 
-def _row_bytes(part: npt.NDArray[Any]) -> Iterator[bytes]:
-    if part.dtype.kind in "biufUSmM":
-        flat = np.ascontiguousarray(part)
-        return (row.tobytes() for row in flat)
-    return (repr(key(entry)).encode("utf-8", "backslashreplace") for entry in part)
+def _row_bytes(part: Any) -> Iterator[bytes]:
+    """Each row as bytes that it can be had back from, by the declared type: equal bytes, then nobody can tell the rows
+    apart (1, 1.0 and True differ, and None and NaN). What cannot be packed is like any other such entry of its type.
+    """
+    if isinstance(part.dtype, np.dtype) and part.dtype.kind in "biufmM":
+        return (row.tobytes() for row in np.ascontiguousarray(part))
+    return (_entry_bytes(entry) for entry in (part.astype(object) if hasattr(part, "astype") else part))
+
+
+def _entry_bytes(entry: Any) -> bytes:
+    try:
+        return pickle.dumps(entry, protocol=5)
+    except Exception:  # noqa: BLE001  whatever an entry is, it does not raise
+        return repr((type(entry).__qualname__, key(entry))).encode("utf-8", "backslashreplace")
 
 
 def _places(halves: Integers, edges: Integers, order: Integers | None) -> Integers:

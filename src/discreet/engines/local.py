@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
+from discreet.errors import BadInput
+from discreet.promise.exact import is_number
+
 LOST: Final = None  # what a task that died returns
 PATIENCE: Final = 2.0  # seconds after which a run is long enough for a progress bar
 
@@ -33,6 +36,15 @@ class Local:
     workers: int | None = None
     progress: bool = True
     limit: float | None = None
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.workers, int) and not isinstance(self.workers, bool) and self.workers >= 0
+        if self.workers is not None and not whole:
+            raise BadInput(
+                f"workers is {self.workers!r}; give how many processes, 0 for none, or None for all processors"
+            )
+        if self.limit is not None and not (is_number(self.limit) and self.limit > 0):
+            raise BadInput(f"limit is {self.limit!r}; give the seconds that a task may take, above 0, or None")
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """function(item) for each item, in order; LOST where a process died."""
@@ -72,7 +84,8 @@ def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, eng
         with _bar(len(todo), engine.progress) as advance:
             while waiting or any(worker.item is not None for worker in workers):
                 while waiting and len(workers) < count:
-                    workers.append(_start(function, todo, workers))
+                    with _uninterrupted():  # a child that is started is known, and ended
+                        workers.append(_start(function, todo, workers))
                 for worker in workers:
                     if worker.item is None and waiting:
                         worker.item, worker.since = waiting.pop(), time.monotonic()
@@ -95,9 +108,20 @@ def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, eng
                     _end(worker)
                     advance()
     finally:
-        for worker in workers:
-            _end(worker)
+        with _uninterrupted():
+            for worker in workers:
+                _end(worker)
     return results
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until this is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(function: Callable[[Any], Any], todo: Sequence[Any], others: Sequence[_Worker]) -> _Worker:
@@ -114,6 +138,7 @@ def _start(function: Callable[[Any], Any], todo: Sequence[Any], others: Sequence
         return _Worker(pid, orders, results)
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for fd in (orders, results, *(end for other in others for end in (other.orders, other.results))):
             os.close(fd)
         _work(function, todo, from_parent, to_parent)

@@ -8,11 +8,15 @@ from typing import Any, Literal
 
 from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.blocks.ask import planned
+from discreet.blocks.given import check_seconds
+from discreet.blocks.partition import units
 from discreet.blocks.probe import Probed
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.table import Table
 from discreet.engines.local import Local
+from discreet.errors import BadInput
 from discreet.promise.exact import Number, exact
+from discreet.promise.guarantee import check_budget
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
@@ -58,7 +62,9 @@ def fit(
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
     vary alike), "median", "vote", or a mechanism whose rows are estimates; `correct` the bias correction within blocks,
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
-    bias is left (a note of the release). How it will be done is logged before anything is spent.
+    bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
+    release gives any other, but for the median, whose interval is drawn at this one. `seconds` is how long a block may
+    take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -66,6 +72,9 @@ def fit(
     >>> 0.1 < r.value < 0.4
     True
     """
+    check_seconds(seconds)
+    if not isinstance(probe, bool):
+        raise BadInput(f"probe is {probe!r}; give True or False")
     table = Table.of(X, y, unit)
     asked = partial(
         planned,
@@ -92,6 +101,7 @@ def fit(
     )
     if not probe:
         return run_fit(asked(epsilon=epsilon, delta=delta, blocks=blocks), table, door(rng))
+    check_budget(epsilon, delta, units(table, relation_of(neighbours)))
     halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
     first = halved(blocks=blocks)
     finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)

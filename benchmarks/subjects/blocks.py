@@ -22,7 +22,7 @@ from discreet.promise.loss import Loss
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.statistics.rows import numbers
+from discreet.rows import numbers
 
 NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), labels=(0, 1)), Shape("text", ("label",))
 

@@ -18,6 +18,7 @@ from discreet.noise.lattice import slack
 from discreet.noise.secure import Secure
 from discreet.noise.seeded import Seeded, SeededSource
 from discreet.noise.sift import Sift
+from discreet.noise.smooth import SmoothNoise
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace
 from discreet.promise.mechanism import Randomness
 
@@ -43,6 +44,19 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], type, Any]] = {
     "first_above": (([1, 2], 2), {"sensitivity": 1, "cost": Approximate(1, 0)}, FirstAbove, Approximate(1, 0)),
     "choose_float": ((STAIRS,), {"sensitivity": 1, "cost": Choice(1)}, ChooseFloat, Choice(1)),
     "sift": (({3: 1},), {"sensitivity": 1, "cost": Laplace(1), "above": 2, "bins": 9}, Sift, Approximate(1, 0)),
+    "smooth": (
+        (3, 4),
+        {
+            "unit": 2,
+            "top": 8,
+            "law": "student",
+            "pace": Fraction(1, 8),
+            "divisor": Fraction(2, 5),
+            "cost": Approximate(1, 0),
+        },
+        SmoothNoise,
+        Approximate(1, 0),
+    ),
     "permutation": ((5,), {}, Shuffle, FREE),
     "below": ((5,), {}, Uniform, FREE),
 }

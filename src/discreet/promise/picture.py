@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, Refused
+from discreet.promise.exact import show
 
 INK, PALE, PRIVACY = "#1f4e79", "#a9c4de", "#c8553d"
 MOST_LABELS = 30
@@ -21,7 +22,9 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     value = release.value
-    if hasattr(value, "counts"):
+    if hasattr(value, "distribution") and hasattr(value, "plot"):
+        _law(ax, release, confidence)
+    elif hasattr(value, "counts"):
         _bars(ax, release, confidence)
     elif hasattr(value, "covariance") and getattr(value.covariance, "ndim", 0) == 2:
         _matrix(ax, release, value.covariance, value.mean)
@@ -35,6 +38,18 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         raise BadInput(f"{release.name} has no picture; draw its value as you see fit")
     _sign(ax, release)
     return ax
+
+
+def _law(ax: Any, release: Any, confidence: float) -> None:
+    release.value.plot(ax=ax, color=INK)
+    low, high = (_ends(end) for end in (release.interval(confidence).low, release.interval(confidence).high))
+    shown = "; ".join(f"{name} {low[name]} to {high[name]}" for name in list(low)[:4])
+    ax.set_ylabel("density" if hasattr(release.value.distribution(), "pdf") else "probability")
+    ax.set_title(f"{release.name}\n{release.interval(confidence).name}: {shown}", fontsize=10)
+
+
+def _ends(fitted: Any) -> dict[str, str]:
+    return {name: show(value) for name, value in fitted.items()}
 
 
 def _bars(ax: Any, release: Any, confidence: float) -> None:

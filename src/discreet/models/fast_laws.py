@@ -59,8 +59,8 @@ def beta_places(means: Floats) -> Floats:
         aa, bb, ab, ba = a * (polygamma(1, a) - curve), b * (polygamma(1, b) - curve), -b * curve, -a * curve
         below = aa * bb - ab * ba
         step = np.array([bb * off[0] - ab * off[1], aa * off[1] - ba * off[0]]) / below
-        place = place - np.clip(step, -1.0, 1.0)
-    return place
+        place = np.asarray(place - np.clip(step, -1.0, 1.0))
+    return np.asarray(place)
 
 
 def weibull_places(x: Floats) -> Floats:
@@ -137,9 +137,7 @@ FAST: Final[dict[tuple[str, tuple[str, ...]], FastLaw]] = {  # by scipy's name a
     ("gamma", ("a", "scale")): FastLaw(gamma_places, (same, np.log)),
     ("expon", ("scale",)): FastLaw(exponential_places, (same,)),
     ("norm", ("loc", "scale")): FastLaw(normal_places, (same, np.square), centred=True),
-    ("lognorm", ("s", "scale")): FastLaw(
-        normal_places, (same, np.square), before=np.log, centred=True, order=(1, 0)
-    ),
+    ("lognorm", ("s", "scale")): FastLaw(normal_places, (same, np.square), before=np.log, centred=True, order=(1, 0)),
     ("beta", ("a", "b")): FastLaw(beta_places, (np.log, log_rest)),
     ("weibull_min", ("c", "scale")): FastLaw(rowwise=weibull_places),
 }

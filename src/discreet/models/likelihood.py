@@ -31,7 +31,7 @@ import numpy as np
 
 from discreet.blocks.aggregate import Engine, SubsampleAggregate
 from discreet.blocks.ask import planned
-from discreet.blocks.plan import Plan
+from discreet.blocks.plan import ROWS_A_NUMBER, Plan
 from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.models.fast_laws import FAST, LARGEST_JACKKNIFE, FastLikelihood
@@ -45,6 +45,8 @@ from discreet.promise.release import Release
 from discreet.promise.spread import Interval, Spread
 from discreet.statistics.family import Fitted
 
+SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below
+HALVES: Final = 50  # the same for halves, and for none
 ALIASES: Final = {
     "weibull": "weibull_min",
     "exponential": "expon",
@@ -112,16 +114,14 @@ class DensityLaw:
             return value if np.isfinite(value) else 1e300
 
         first = np.array([scale.there(at) for scale, at in zip(scales, self.start, strict=True)])
-        found = minimize(loss, first, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-11, "maxfev": 4000})
-        if len(first) > 2:  # simplices stall in more dimensions
-            found = min(found, minimize(loss, found.x, method="BFGS"), key=lambda one: float(one.fun))
-        elif not found.success:
+        found = minimize(loss, first, method="BFGS", options={"gtol": 1e-6})
+        if not found.success:  # a density with corners, say
+            found = minimize(loss, found.x, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10})
+        if not found.success or found.fun >= 1e299:
             raise ArithmeticError("not converged")
-        if not np.isfinite(found.fun) or found.fun >= 1e299:
-            raise ArithmeticError("no likelihood")
         return [scale.back(float(place)) for scale, place in zip(scales, found.x, strict=True)]
 
-    def made(self, *free: float) -> Any:
+    def made(self, *_: float) -> Any:
         """There is none."""
         raise BadInput("a density of your own has no scipy distribution; use its parameters, for example dict(value)")
 
@@ -141,12 +141,12 @@ class LikelihoodFit:
         """The law's."""
         return f"{self.law.name} likelihood"
 
-    def answer(self, x: Any, y: Any = None) -> dict[str, float]:
+    def answer(self, x: Any, y: Any = None) -> dict[str, float]:  # noqa: ARG002
         """The maximum of the likelihood; raises whatever it likes."""
         found = self.law.maximum(x)
         return {name: scale.there(at) for (name, scale), at in zip(self.law.scales.items(), found, strict=True)}
 
-    def fast(self, x: Any, y: Any, correct: object) -> FastLikelihood | None:
+    def fast(self, x: Any, y: Any, correct: object) -> FastLikelihood | None:  # noqa: ARG002
         """The fast path, by the law and the declared type of the column."""
         numeric = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "biuf"
         return self.law.fast() if numeric and correct != "firth" else None  # [ML2]
@@ -243,7 +243,7 @@ def scipy_law(model: Any, fixed: Mapping[str, float] | None) -> ScipyLaw:
     unknown = [name for name in fixed if name not in every]
     if unknown or not all(is_number(value) for value in fixed.values()):
         raise BadInput(f"fixed is {dict(fixed)!r}; give numbers for some of {', '.join(every)}")
-    domains = {one.name: one.domain for one in dist._shape_info()} if hasattr(dist, "_shape_info") else {}
+    domains = {one.name: one.domain for one in dist._shape_info()}  # noqa: SLF001  scipy has no other
     ranges = {name: Scale(float(low), float(high)) for name, (low, high) in domains.items()} | {"loc": Scale()}
     free = {name: ranges.get(name, Scale(0.0)) for name in every if name not in fixed}
     if not free:
@@ -300,9 +300,11 @@ def plan_likelihood(
         law = scipy_law(model, fixed)
     fit = LikelihoodFit(law)
     quick = fit.fast(table.x, None, None)
-    asked = "jackknife" if correct == "auto" and quick is not None and table.people is None else correct
+    asked = correct
+    if correct == "auto":  # leaving out rows is leaving out people only where a row is a person
+        asked = "jackknife" if quick is not None and table.people is None else "half"
     if asked == "jackknife" and table.people is not None:
-        quick = None  # it would leave out rows, not people
+        quick = None
     inner = planned(
         fit,
         table,
@@ -318,7 +320,7 @@ def plan_likelihood(
         options=None,
         correct=asked,
         unbiased=False,
-        smallest=None,
+        smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(law.scales)),
         scales=None,
         confidence=0.95,
         trust="own",

@@ -1,4 +1,4 @@
-"""Parameters on scales without ends: there estimates are nearer to normal, and no interval leaves a parameter's range."""
+"""Parameters on scales without ends: there estimates are nearer to normal, and no interval leaves their range."""
 
 import math
 from dataclasses import dataclass

@@ -7,15 +7,18 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
+from discreet.quick.families import family, likelihood
 from discreet.quick.fits import fit
 from discreet.quick.tables import covariance
 
 __all__ = [
     "count",
     "covariance",
+    "family",
     "fit",
     "gaussian",
     "histogram",
+    "likelihood",
     "mean",
     "median",
     "proportion",

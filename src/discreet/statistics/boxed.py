@@ -114,9 +114,9 @@ def best_ends(values: Floats, chances: Floats, size: float, epsilon: float) -> t
     ranked, upto = values[order], np.cumsum(chances[order])
     best, found = math.inf, (float(ranked[0]), float(ranked[-1]))
     for below in TAILS:
-        low = float(ranked[np.searchsorted(upto, below)])
+        low = float(ranked[int(np.searchsorted(upto, below))])
         for above in TAILS:
-            high = float(ranked[min(np.searchsorted(upto, 1 - above), len(ranked) - 1)])
+            high = float(ranked[min(int(np.searchsorted(upto, 1 - above)), len(ranked) - 1)])
             if not low < high:
                 continue
             cut = np.clip(values, low, high)
@@ -154,9 +154,9 @@ def crossing(boxes: Boxes, function: Any) -> float:
     for reach in (0.25, 1.0, 3.0, 12.0):
         left, right = max(low, guess - reach), min(high, guess + reach)
         if at(left) * here <= 0:
-            return float(brentq(at, left, guess, xtol=1e-10))
+            return float(brentq(at, left, guess, xtol=1e-8))
         if at(right) * here <= 0:
-            return float(brentq(at, guess, right, xtol=1e-10))
+            return float(brentq(at, guess, right, xtol=1e-8))
     return low if abs(at(low)) < abs(at(high)) else high
 
 

@@ -69,7 +69,8 @@ class Family:
     @property
     def scales(self) -> tuple[Link, ...]:
         """The link of each parameter."""
-        return self.links or ("log",) * len(self.parameters)
+        usual: Link = "log"
+        return self.links or (usual,) * len(self.parameters)
 
     def linked(self, parameters: Sequence[float]) -> Floats:
         """Parameters on the scales on which they are looked for."""

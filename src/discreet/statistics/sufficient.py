@@ -53,7 +53,7 @@ from discreet.stable.declared import agree, check_size
 from discreet.stable.locate import median_distance, middle, moves
 from discreet.stable.stages import enough, noisy_size
 from discreet.statistics.boxed import Boxes, boxes_for, crossing, inverted
-from discreet.statistics.convolved import ConvolvedSpread, tail
+from discreet.statistics.convolved import ConvolvedSpread, radius
 from discreet.statistics.family import Family, Fitted, each, slope_of, unlink
 from discreet.statistics.gaussian import LOCATE, SCALE, too_few
 from discreet.statistics.rows import numbers, public_size
@@ -295,14 +295,16 @@ class ScoreSpread:
 
     def interval(self, confidence: float) -> Interval:
         """Sampling and privacy together. [SF4]"""
-        miss = (1 - confidence) / 2
 
-        def surprise(place: Floats, sign: int) -> float:  # chance of a mean this far off, on one side
+        def surprise(place: Floats, sign: int) -> float:  # how far beyond what is expected there, on one side
             mean, cover = self.boxes.moments(place)
-            chance = tail(sign * (self.mean - float(mean[0])), math.sqrt(float(cover[0, 0]) / self.size), self.noise)
-            return chance - miss
+            reach = radius(confidence, math.sqrt(float(cover[0, 0]) / self.size), self.noise)
+            return sign * (self.mean - float(mean[0])) - reach
 
-        ends = sorted(crossing(self.boxes, lambda place, sign=sign: surprise(place, sign)) for sign in (1, -1))
+        def crosses(sign: int) -> float:
+            return crossing(self.boxes, lambda place: surprise(place, sign))
+
+        ends = sorted((crosses(1), crosses(-1)))
         scale = self.boxes.family.scales[0]
         low, high = unlink(scale, ends[0]), unlink(scale, ends[1])
         return Interval(low, high, confidence, "the population's parameter", population=True)

@@ -73,7 +73,7 @@ def family_rows(runs: int) -> Iterator[Row]:
     for name, truth, draw, options in subjects():
         for relation in ("replace", "add_or_remove"):
             many = 2 * runs if name in QUICK else runs
-            rounds = many if relation == "replace" else max(200, many // 5)
+            rounds = many if relation == "replace" else max(100, many // 5)
             people, held, wide = np.random.default_rng(11), np.zeros(len(truth)), np.zeros(len(truth))
             for i in range(rounds):
                 release = family(name, draw(people, SIZE), epsilon=1.0, neighbours=relation, rng=Seeded(i), **options)

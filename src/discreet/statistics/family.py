@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 Column = Callable[[Floats], Floats]
 Link = Literal["log", "identity", "logit"]
 LEAST_RATE: Final = 1 / 3  # a Poisson rate whose median is 0
+MOST_COUNTED: Final = 1e12
 LINKS: Final = ("log", "identity", "logit")
 
 
@@ -205,6 +206,13 @@ class Fitted(Mapping[str, float]):
         return ax
 
 
+def poisson_start(distance: float) -> tuple[float]:
+    """From the median distance to -1: the median and a third. Beyond a million million nothing is followed."""
+    if not distance < MOST_COUNTED:
+        raise ValueError("too large to count")
+    return (max(distance - 2 / 3, LEAST_RATE),)
+
+
 def poisson(rate: float) -> Any:
     """Whole numbers of a rate."""
     from scipy import stats
@@ -286,13 +294,13 @@ def shape_of_spread(spread: float) -> float:
         return float(polygamma(1, math.exp(log_shape))) - spread**2
 
     low, high = math.log(0.02), math.log(1e6)
-    if over(low) <= 0:
+    if not spread < 50:
         return 0.02
     return 1e6 if over(high) >= 0 else math.exp(float(brentq(over, low, high)))
 
 
 FAMILIES: Final[Mapping[str, Family]] = {
-    "poisson": Family("poisson", ("rate",), poisson, lambda m: (max(m - 2 / 3, LEAST_RATE),), origin=-1.0),
+    "poisson": Family("poisson", ("rate",), poisson, poisson_start, origin=-1.0),
     "exponential": Family("exponential", ("rate",), exponential, lambda m: (math.log(2) / max(m, 1e-280),), origin=0.0),
     "gamma": Family("gamma", ("shape", "scale"), gamma, gamma_start, statistics=(same, np.log), handle=np.log),
     "beta": Family("beta", ("a", "b"), beta, beta_start, statistics=(np.log, log_one_minus), handle=logit),

@@ -62,6 +62,7 @@ MOST: Final = Fraction(3, 10)  # the largest share of epsilon for each part of t
 LEAST: Final = Fraction(1, 20)
 COUNT, PRIVATE = Fraction(1, 20), Fraction(1, 10)  # shares where the size is private
 NATS: Final = 80
+FAR: Final = 1e150  # where no guess goes
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,9 @@ class SufficientStatistics:
         blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
         if not self.feasible(costs, seen):  # [SF2]
             return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours, model=False))
-        guess = self._guess(values, costs, rng)
-        boxes = boxes_for(self.family, guess, seen, float(costs.means[0].epsilon))  # [SF2]
+        boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
+        if boxes is None:  # [SF2]
+            return replace(blank, refusal=nowhere(self.family.name))
         found = [
             moments(
                 column,
@@ -184,8 +186,8 @@ class SufficientStatistics:
         )
         return replace(blank, answer=fitted, spread=family_spread(fitted, boxes, places, means, noises, found[0].size))
 
-    def _guess(self, values: Floats, costs: Costs, rng: Randomness) -> Floats:
-        """The first guess, on the linked scales: a function of what is released here. [SF1]"""
+    def _guess(self, values: Floats, costs: Costs, rng: Randomness) -> list[float]:
+        """What the first guess is made from. [SF1]"""
         handles, relation = each(self.family.handle, values), self.neighbours
         if len(costs.guess) == 1:
             if self.family.origin is None:
@@ -197,7 +199,27 @@ class SufficientStatistics:
             centre = middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)  # [SF1]
             scale = median_distance(handles, centre=centre, cost=costs.guess[1], neighbours=relation, rng=rng)  # [SF1]
             seen = [centre, scale]
-        return self.family.linked(self.family.start(*seen))
+        return seen
+
+
+def fitting_boxes(family: Family, seen: list[float], size: int, costs: Costs) -> Boxes | None:
+    """The boxes that released numbers tell; None where the family has no place for them. [SF2]"""
+    with np.errstate(all="ignore"):
+        try:
+            guess = family.linked(family.start(*(min(max(one, -FAR), FAR) for one in seen)))
+            boxes = boxes_for(family, guess, size, float(costs.means[0].epsilon))
+            numbers = np.concatenate([guess, boxes.origin, boxes.turn.ravel(), boxes.centre, boxes.radius])
+            return boxes if np.isfinite(numbers).all() and np.isfinite(boxes.slopes(guess)).all() else None
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+            return None
+
+
+def nowhere(name: str) -> str:
+    """A refusal after the guess was released."""
+    return (
+        f"the middle of the data is at no place where a {name} distribution could be followed; rescale the data, "
+        "choose another family, or fit by discreet.likelihood"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,7 +265,7 @@ def density_law(density: Any, names: Any, start: Any, bounds: Any) -> DensityLaw
     for name, at, pair in zip(called, first, ends, strict=True):
         low, high = (given if given is not None else far for given, far in zip(pair, (-np.inf, np.inf), strict=True))
         if not low < float(at) < high:
-            raise BadInput(f"start of {name!r} is {at!r}, which is not within its bounds ({low}, {high})")
+            raise BadInput(f"start of {name!r} is {at!r}, which is not within ({low}, {high}); give one that is")
         scales[str(name)] = Scale(float(low), float(high))
     return DensityLaw(density, tuple(float(at) for at in first), scales)
 

@@ -22,8 +22,8 @@ Why
     known scale: tails of their sum are those of statistics/convolved.py. For two parameters the inverse of the slopes
     carries both to each; the two noises are taken as one Laplace variable of their joint variance, a little wide.
 Needs
-    n epsilon of about 840 (one parameter) or 1040 (two) where the size is public and small; 80 and 180 from there on:
-    see `needed`. Records of the family: the interval rests on it. Missing records, and those at which a statistic has
+    n epsilon of 174 under REPLACE and of 260 under ADD_OR_REMOVE for an answer; of about 1,000 for a good one.
+    Records of the family: the interval rests on it. Missing records, and those at which a statistic has
     no value, count as the middle of the box. A family's functions treat each record alone (checked on public numbers).
 Accuracy
     At n = 2,000 and epsilon = 1 intervals are 1.01 to 1.09 times as wide as the likelihood's: docs/measured-families.md

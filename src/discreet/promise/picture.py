@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.promise.exact import show
 
 INK, PALE, PRIVACY = "#1f4e79", "#a9c4de", "#c8553d"
 MOST_LABELS = 30
@@ -41,15 +40,20 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
 
 
 def _law(ax: Any, release: Any, confidence: float) -> None:
-    release.value.plot(ax=ax, color=INK)
-    low, high = (_ends(end) for end in (release.interval(confidence).low, release.interval(confidence).high))
-    shown = "; ".join(f"{name} {low[name]} to {high[name]}" for name in list(low)[:4])
-    ax.set_ylabel("density" if hasattr(release.value.distribution(), "pdf") else "probability")
-    ax.set_title(f"{release.name}\n{release.interval(confidence).name}: {shown}", fontsize=10)
-
-
-def _ends(fitted: Any) -> dict[str, str]:
-    return {name: show(value) for name, value in fitted.items()}
+    value, interval = release.value, release.interval(confidence)
+    law = value.distribution()
+    ax.set_ylabel("density" if hasattr(law, "pdf") else "probability")
+    if hasattr(law, "ppf"):
+        value.plot(ax=ax, color=INK)
+        shown = "; ".join(f"{name} {interval.low[name]:.4g} to {interval.high[name]:.4g}" for name in value)
+        ax.set_title(f"{release.name}\n{interval.name}: {shown}", fontsize=10)
+        return
+    value.plot(ax=ax, color=PALE, edgecolor=INK, linewidth=0.8)  # of categories
+    heights = np.array(list(value.values()))
+    ends = [np.array(list(end.values())) for end in (interval.low, interval.high)]
+    reach = np.maximum([heights - ends[0], ends[1] - heights], 0)
+    ax.errorbar(np.arange(len(heights)), heights, yerr=reach, fmt="none", ecolor=PRIVACY, capsize=3)
+    ax.set_title(f"{release.name}\n{interval.name}, each bar by itself", fontsize=10)
 
 
 def _bars(ax: Any, release: Any, confidence: float) -> None:

@@ -8,13 +8,14 @@ Promise
           exactly m in L1 when it is added.
     [BN2] MultinomialFit is pure epsilon: it is `Histogram`.
     [BN3] Under REPLACE each interval has exactly its confidence for independent records of the family, whatever n and
-          epsilon. Under ADD_OR_REMOVE a binomial interval has at least that, a multinomial one nearly.
+          epsilon. Under ADD_OR_REMOVE it has nearly that, to first order (`discreet.proportion` has at least that).
 Why
     [BN1] A record is rounded to a whole number in [0, m], by itself; missing is 0. Then [N1] of noise/blur.py.
     [BN2] [D1] of statistics/histogram.py; the uniforms that make the noise canonical are post-processing.
     [BN3] The sum of n binomials of m trials is one of n m trials, and the noise has the law of canonical noise of
     epsilon / m: [O3] of statistics/proportion.py. So has each count of a multinomial, at epsilon / 2. With a private
-    size the count's own noise is Laplace and that of the total is taken as normal.
+    size the share errs by ((1 - p) N1 - p N2) / n to first order, N1 the count's own noise, Laplace, and N2 that of the
+    others, taken as normal; the interval is where sampling at p and both noises allow the share that was seen.
 Needs
     Public trials or categories.
 Accuracy
@@ -39,11 +40,13 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.promise.spread import Interval
+from discreet.stable.normal import solve
 from discreet.statistics.bins import Categories
-from discreet.statistics.convolved import ConvolvedSpread
+from discreet.statistics.convolved import radius
 from discreet.statistics.family import Fitted, binomial
 from discreet.statistics.histogram import Band, Histogram, label
-from discreet.statistics.proportion import KnownSize, PrivateSize, centred
+from discreet.statistics.proportion import KnownSize, centred
 from discreet.statistics.rows import numbers, public_size, truths
 from discreet.statistics.sufficient import FamilySpread
 
@@ -89,13 +92,13 @@ class BinomialFit:
             won = np.rint(np.clip(np.nan_to_num(numbers(rows)), 0, many)).astype(np.int64)  # [BN1]
         size, total = public_size(won, self.neighbours), int(won.sum())
         cost, drawn = Laplace(self.epsilon), float(1 / laplace_scale(many, self.epsilon))  # [BN3]: as drawn
-        part: KnownSize | PrivateSize
+        part: KnownSize | NoisyShare
         if size is not None:
             noisy = rng.blur(total, sensitivity=many, cost=cost)  # [BN1]
             part = KnownSize(noisy + centred(rng), size * many, drawn)
         else:
             both = rng.blur(np.array([total, many * len(won) - total]), sensitivity=many, cost=cost)  # [BN1]
-            part = PrivateSize(int(both[0]) + centred(rng), int(both[1]) + centred(rng), drawn)
+            part = noisy_share(int(both[0]), int(both[1]) + int(both[0]), drawn, 2)  # [BN3]
         name = "bernoulli" if many == 1 else "binomial"
         fitted = Fitted(name, {"p": part.share}, binomial(many))
         shown = {"trials": many, "neighbours": self.neighbours, "rows": size}
@@ -143,13 +146,13 @@ class MultinomialFit:
         assert isinstance(inner.spread, Band)
         noisy, size = inner.spread.noisy, inner.spread.size
         drawn = float(1 / laplace_scale(counted.sensitivity, self.epsilon))
-        parts: list[KnownSize | ConvolvedSpread] = []
+        parts: list[KnownSize | NoisyShare] = []
         for count in noisy[:-1].tolist():
             if size is not None:
                 parts.append(KnownSize(count + centred(rng), size, drawn))  # [BN3]
             else:
-                parts.append(_share(count, max(1.0, float(noisy.sum())), drawn, len(noisy)))
-        shares = [part.share if isinstance(part, KnownSize) else part.estimate for part in parts]
+                parts.append(noisy_share(count, float(noisy.sum()), drawn, len(noisy)))
+        shares = [part.share for part in parts]
         names = [label(one) for one in self.categories.names]
         fitted = Fitted("multinomial", dict(zip(names, shares, strict=True)), one_of)
         provenance = Provenance("MultinomialFit", dict(inner.provenance.parameters), rng.secure)
@@ -162,18 +165,44 @@ class MultinomialFit:
         )
 
 
-def _share(count: float, whole: float, epsilon: float, many: int) -> ConvolvedSpread:
-    """A count over a noisy total: the total's own noise counts as normal. [BN3]"""
-    share = min(max(count / whole, 0.0), 1.0)
-    unit = 1 / (epsilon * whole)
-    return ConvolvedSpread(
-        share,
-        sampling=math.sqrt(max(share * (1 - share), 1 / whole) / whole),
-        laplace=(1 - share) * unit,
-        normal_noise=share * math.sqrt(2 * (many - 1)) * unit,
-        low=0.0,
-        high=1.0,
-    )
+@dataclass(frozen=True, slots=True)
+class NoisyShare:
+    """A share of a total that is itself noisy: `laplace` is the scale of the count's own noise, `normal` the total's.
+
+    The interval holds every share at which this one would be no surprise, as Wilson's does without noise.
+    """
+
+    share: float
+    whole: float
+    laplace: float
+    normal: float
+
+    @property
+    def sampling(self) -> float:
+        """Standard deviation from sampling."""
+        return math.sqrt(self.share * (1 - self.share) / self.whole)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation from the noise."""
+        return math.hypot(math.sqrt(2) * self.laplace, self.normal)
+
+    def interval(self, confidence: float) -> Interval:
+        """Sampling and privacy together. [BN3]"""
+
+        def reach(p: float) -> float:
+            return radius(confidence, math.hypot(math.sqrt(p * (1 - p) / self.whole), self.normal), self.laplace)
+
+        low = solve(lambda p: p + reach(p), self.share, 0.0, self.share)
+        high = solve(lambda p: p - reach(p), self.share, self.share, 1.0)
+        return Interval(low, high, confidence, "the population's share", population=True)
+
+
+def noisy_share(count: float, whole: float, epsilon: float, many: int) -> NoisyShare:
+    """One of `many` noisy counts over their sum: the other counts' noise is taken as normal. [BN3]"""
+    total = max(1.0, whole)
+    share, unit = min(max(count / total, 0.0), 1.0), 1 / (epsilon * total)
+    return NoisyShare(share, total, (1 - share) * unit, share * math.sqrt(2 * (many - 1)) * unit)
 
 
 def one_of(*chances: float) -> Any:

@@ -26,7 +26,7 @@ Needs
     Records of the family: the interval rests on it. Missing records, and those at which a statistic has
     no value, count as the middle of the box. A family's functions treat each record alone (checked on public numbers).
 Accuracy
-    At n = 2,000 and epsilon = 1 intervals are 1.01 to 1.09 times as wide as the likelihood's: docs/measured-families.md
+    At n = 2,000 and epsilon = 1 intervals are 1.01 to 1.1 times as wide as the likelihood's: docs/measured-families.md
 Source
     Bernstein and Sheldon 2018 for noisy sufficient statistics; Hampel et al. 1986 for Fisher-consistent clipped scores.
     Unbounded data by a private median, the turn and the public choice of the box are ours.

@@ -18,14 +18,16 @@ BOTH = list(Neighbours)
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("trials", [1, 3])
 def test_every_small_pair(relation: Neighbours, trials: int) -> None:
-    audit.check(BinomialFit(trials, 1.0, relation), audit.numbers(relation, 2)).require()
+    audit.check(
+        BinomialFit(trials, 1.0, relation), audit.numbers(relation, 2)[::8], hostile_values=trials == 3
+    ).require()
 
 
 @pytest.mark.claim("BN2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_of_categories(relation: Neighbours) -> None:
     mechanism = MultinomialFit(Categories.of(["a", "b"]), 1.0, relation)
-    audit.check(mechanism, audit.numbers(relation, 2)[::2]).require()
+    audit.check(mechanism, audit.numbers(relation, 2)[::8], hostile_values=False).require()
 
 
 def test_one_trial_is_a_proportion() -> None:
@@ -38,15 +40,15 @@ def test_one_trial_is_a_proportion() -> None:
 @pytest.mark.claim("BN3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_intervals_cover(relation: Neighbours) -> None:
-    """80 runs at 95%, of each parameter: fewer than 61 held has a chance below 1e-7."""
+    """40 runs at 95%, of each parameter: fewer than 27 held has a chance below 1e-7."""
     people, held = np.random.default_rng(1), np.zeros(3)
-    for i in range(80):
+    for i in range(40):
         binomial = BinomialFit(5, 0.5, relation).release(people.binomial(5, 0.1, 100), Seeded(i)).interval(0.95)
         held[0] += binomial.low.p <= 0.1 <= binomial.high.p
         rows = np.array(["a", "b", "c"])[people.choice(3, 200, p=[0.1, 0.3, 0.6])]
         ends = MultinomialFit(Categories.of(["a", "b"]), 0.5, relation).release(rows, Seeded(i)).interval(0.95)
         held[1:] += [ends.low[key] <= one <= ends.high[key] for key, one in (("a", 0.1), ("b", 0.3))]
-    assert (held >= 61).all()
+    assert (held >= 27).all()
 
 
 def test_odd_records_count_as_the_nearest() -> None:

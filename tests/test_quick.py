@@ -1,5 +1,6 @@
 """The short verbs for numbers: what people type."""
 
+import json
 import math
 from typing import Any
 
@@ -86,3 +87,24 @@ def test_bad_values_never_raise() -> None:
     odd = [*PEOPLE[:2000], math.nan, math.inf, -math.inf, None, "x", 1e308, -1e308, 5e-324, object(), 10**400]
     for verb in (discreet.mean, discreet.median, discreet.variance):
         assert verb(odd, epsilon=2.0, rng=Seeded(3)).refusal is None
+
+
+def test_families_by_name() -> None:
+    rng = np.random.default_rng(1)
+    asked: list[tuple[str, Any, dict[str, Any]]] = [
+        ("Bernoulli", rng.random(900) < 0.3, {}),
+        ("binomial", rng.binomial(4, 0.3, 900), {"trials": 4}),
+        ("multinomial", list("abab" * 200), {"categories": ["a", "b"]}),
+        ("poisson", rng.poisson(3, 900), {}),
+        ("normal", rng.normal(3, 1, 900), {}),
+    ]
+    for name, rows, options in asked:
+        release = discreet.family(name, rows, epsilon=1.0, rng=discreet.Seeded(1), **options)
+        assert release.guarantee.delta == 0
+        ends = release.interval(0.9)
+        for key, value in release.value.items():
+            assert ends.low[key] <= value <= ends.high[key]
+        assert json.loads(release.to_json())["interval"]["low"].keys() == release.value.keys()
+    for bad in ({"name": "cauchy"}, {"name": "binomial"}, {"name": "poisson", "trials": 3}, {"name": "multinomial"}):
+        with pytest.raises(discreet.BadInput):
+            discreet.family(bad.pop("name"), [1, 2], epsilon=1.0, **bad)  # type: ignore[arg-type]

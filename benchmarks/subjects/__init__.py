@@ -1,5 +1,6 @@
 """Every mechanism of the long audit, by name."""
 
-from benchmarks.subjects import blocks, friendly, stable, statistics
+from benchmarks.subjects import blocks, families, friendly, stable, statistics
 
-SUBJECTS = {**statistics.SUBJECTS, **stable.SUBJECTS, **friendly.SUBJECTS, **blocks.SUBJECTS}
+PARTS = (statistics, stable, families, friendly, blocks)
+SUBJECTS = {name: subject for part in PARTS for name, subject in part.SUBJECTS.items()}

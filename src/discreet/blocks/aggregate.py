@@ -35,7 +35,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.batched import Batched, batched
+from discreet.blocks.batched import Fast, batched
 from discreet.blocks.estimator import Fit, SourceFit
 from discreet.blocks.given import check_aggregator, check_engine, check_seconds, check_trust
 from discreet.blocks.partition import Blocks, partition, units
@@ -230,7 +230,7 @@ class SubsampleAggregate:
             seconds=self.seconds,
         )
 
-    def _fast(self, table: Table) -> Batched | None:
+    def _fast(self, table: Table) -> Fast | None:
         if self.trust == "sandbox" or not self.vectorised:
             return None
         return batched(self.fit, self.shape, table.x, table.y, self.correct)

@@ -14,7 +14,7 @@ The compiled path calls no matrix library; the plain one does, one block at a ti
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -147,8 +147,33 @@ def numbered(y: npt.NDArray[Any]) -> Floats:
     return np.array([ranks[entry] if isinstance(entry, str) else np.nan for entry in entries], dtype=np.float64)
 
 
-def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Correct) -> Batched | None:
-    """The fast path for a fit, if there is one that gives the same; decided by its type and the table's."""
+class Fast(Protocol):
+    """A fast path: the rows of all blocks, each a function of its block alone."""
+
+    @property
+    def name(self) -> str:
+        """For the record."""
+
+    @property
+    def likelihood(self) -> bool:
+        """Whether it is the maximum of a likelihood that Firth's correction is known for."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether other processes are not worth starting."""
+
+    def rows(self, blocks: Blocks, correct: Correct, first: int = 0, last: int | None = None) -> Floats:
+        """The rows of the blocks from `first` up to `last`, corrected as asked for."""
+
+
+def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Correct) -> Fast | None:
+    """The fast path for a fit, if there is one that gives the same; decided by its type and the table's.
+
+    An adapter may bring its own: `fast(x, y, correct)`.
+    """
+    if hasattr(fit, "fast"):
+        own: Fast | None = fit.fast(blocks_x, blocks_y, correct)
+        return own
     if correct == "jackknife" or not isinstance(blocks_x, np.ndarray) or blocks_x.ndim != 2 or blocks_y is None:
         return None
     if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUO":

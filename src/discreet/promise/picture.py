@@ -21,7 +21,9 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     value = release.value
-    if hasattr(value, "edges") and hasattr(value, "heights"):
+    if hasattr(value, "distribution") and hasattr(value, "plot"):
+        _law(ax, release, confidence)
+    elif hasattr(value, "edges") and hasattr(value, "heights"):
         _steps(ax, release, confidence)
     elif hasattr(value, "counts") or hasattr(value, "heights"):
         _bars(ax, release, confidence)
@@ -51,6 +53,23 @@ def _steps(ax: Any, release: Any, confidence: float) -> None:
     ax.set_ylabel("density")
     ax.legend(loc="best", fontsize=8, frameon=False)
     ax.set_title(release.name, fontsize=10)
+
+
+def _law(ax: Any, release: Any, confidence: float) -> None:
+    value, interval = release.value, release.interval(confidence)
+    law = value.distribution()
+    ax.set_ylabel("density" if hasattr(law, "pdf") else "probability")
+    if hasattr(law, "ppf"):
+        value.plot(ax=ax, color=INK)
+        shown = "; ".join(f"{name} {interval.low[name]:.4g} to {interval.high[name]:.4g}" for name in value)
+        ax.set_title(f"{release.name}\n{interval.name}: {shown}", fontsize=10)
+        return
+    value.plot(ax=ax, color=PALE, edgecolor=INK, linewidth=0.8)  # of categories
+    heights = np.array(list(value.values()))
+    ends = [np.array(list(end.values())) for end in (interval.low, interval.high)]
+    reach = np.maximum([heights - ends[0], ends[1] - heights], 0)
+    ax.errorbar(np.arange(len(heights)), heights, yerr=reach, fmt="none", ecolor=PRIVACY, capsize=3)
+    ax.set_title(f"{release.name}\n{interval.name}, each bar by itself", fontsize=10)
 
 
 def _bars(ax: Any, release: Any, confidence: float) -> None:

@@ -7,6 +7,7 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
+from discreet.quick.families import family, likelihood
 from discreet.quick.fits import fit
 from discreet.quick.shapes import density
 from discreet.quick.tables import covariance
@@ -15,9 +16,11 @@ __all__ = [
     "count",
     "covariance",
     "density",
+    "family",
     "fit",
     "gaussian",
     "histogram",
+    "likelihood",
     "mean",
     "median",
     "proportion",

@@ -1,0 +1,307 @@
+"""Families of distributions by their sufficient statistics, and the value that a fitted one is.
+
+A family is a small value of public functions; nothing here sees data. `discreet.Family` describes one of your own: what
+its parameters are called, the scipy distribution they stand for, the statistics to sum, and a rough guess of the
+parameters from a median. Clipping, noise, inversion and intervals follow (statistics/sufficient.py).
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.promise.exact import show
+
+Floats = npt.NDArray[np.float64]
+Column = Callable[[Floats], Floats]
+Link = Literal["log", "identity", "logit"]
+LEAST_RATE: Final = 1 / 3  # a Poisson rate whose median is 0
+MOST_COUNTED: Final = 1e12
+LINKS: Final = ("log", "identity", "logit")
+
+
+def same(x: Floats) -> Floats:
+    """The record itself."""
+    return x
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One or two parameters, and as many statistics.
+
+    `distribution(*parameters)` is a frozen scipy.stats distribution. `statistics` are functions of an array, entry by
+    entry: what the likelihood depends on. `start` guesses the parameters from the median of `handle(x)` and, for two
+    parameters, the median distance from it. With `origin` a single parameter is guessed from the median distance to
+    that public number, which suits what is positive or whole. `links` say on which scale each parameter is looked for:
+    "log" for positive ones (the default), "identity", or "logit" for those between 0 and 1.
+
+    >>> from scipy import stats
+    >>> rayleigh = Family("rayleigh", ("scale",), lambda s: stats.rayleigh(scale=s), lambda m: (m / 1.1774,),
+    ...                   statistics=(np.square,), origin=0.0)
+    >>> float(rayleigh.distribution(2.0).median().round(3))
+    2.355
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    distribution: Callable[..., Any]
+    start: Callable[..., Sequence[float]]
+    statistics: tuple[Column, ...] = (same,)
+    handle: Column = same
+    origin: float | None = None
+    links: tuple[Link, ...] = ()
+
+    def __post_init__(self) -> None:
+        many = len(self.parameters)
+        if many not in (1, 2) or len(self.statistics) != many:
+            raise BadInput(
+                f"{self.name!r} has {many} parameters and {len(self.statistics)} statistics; a family has one or two, "
+                "and as many statistics; for others use discreet.likelihood"
+            )
+        if self.links and (len(self.links) != many or any(link not in LINKS for link in self.links)):
+            raise BadInput(f"links are {self.links!r}; give one of {', '.join(LINKS)} for each of {self.parameters}")
+        for function in (*self.statistics, self.handle):
+            _check_entrywise(function)
+
+    @property
+    def scales(self) -> tuple[Link, ...]:
+        """The link of each parameter."""
+        usual: Link = "log"
+        return self.links or (usual,) * len(self.parameters)
+
+    def linked(self, parameters: Sequence[float]) -> Floats:
+        """Parameters on the scales on which they are looked for."""
+        return np.array([link(scale, float(one)) for scale, one in zip(self.scales, parameters, strict=True)])
+
+    def unlinked(self, places: Sequence[float] | Floats) -> tuple[float, ...]:
+        """And back."""
+        return tuple(unlink(scale, float(one)) for scale, one in zip(self.scales, places, strict=True))
+
+    def law(self, places: Sequence[float] | Floats) -> Any:
+        """The distribution at linked parameters."""
+        return self.distribution(*self.unlinked(places))
+
+
+def link(scale: Link, value: float) -> float:
+    """A parameter on a scale without ends."""
+    match scale:
+        case "log":
+            return math.log(value)
+        case "logit":
+            return math.log(value / (1 - value))
+        case "identity":
+            return value
+
+
+def unlink(scale: Link, value: float) -> float:
+    """And back."""
+    match scale:
+        case "log":
+            return math.exp(min(max(value, -700.0), 700.0))
+        case "logit":
+            return 1 / (1 + math.exp(-min(max(value, -36.0), 36.0)))
+        case "identity":
+            return value
+
+
+def slope_of(scale: Link, value: float) -> float:
+    """How fast a parameter grows with its linked self."""
+    return {"log": value, "logit": value * (1 - value), "identity": 1.0}[scale]
+
+
+def each(function: Column, values: Floats) -> Floats:
+    """A function of each entry alone: where the array as a whole makes it raise, entry by entry, NaN for those."""
+    with np.errstate(all="ignore"):
+        try:
+            found = np.asarray(function(values), dtype=np.float64)
+            if found.shape == values.shape:
+                return found
+        except Exception:  # noqa: BLE001, S110  an entry must not be heard
+            pass
+        return np.array([_one(function, values[place : place + 1]) for place in range(len(values))])
+
+
+def _one(function: Column, entry: Floats) -> float:
+    try:
+        return float(np.asarray(function(entry), dtype=np.float64).ravel()[0])
+    except Exception:  # noqa: BLE001
+        return math.nan
+
+
+def _check_entrywise(function: Column) -> None:
+    """On public numbers: what an entry becomes may not depend on the others, or one person would move them all."""
+    trial = np.array([0.5, 0.25, 3.0, 1.0, 0.75, 2.0, 7.0, 0.125])
+    with np.errstate(all="ignore"):
+        try:
+            whole = np.asarray(function(trial), dtype=np.float64)
+            alone = np.array([np.asarray(function(trial[k : k + 1]), dtype=np.float64)[0] for k in range(len(trial))])
+        except Exception as error:
+            raise BadInput(f"a statistic failed on the numbers {trial.tolist()}: {error}") from error
+    if whole.shape != trial.shape or not np.allclose(whole, alone, rtol=1e-12, atol=0, equal_nan=True):
+        raise BadInput("a statistic of an entry depends on other entries; give a function of each entry alone")
+
+
+class Fitted(Mapping[str, float]):
+    """A fitted distribution: its parameters by name (`fit.rate`, `fit["rate"]`), and `distribution()` for the rest."""
+
+    __slots__ = ("_make", "_parameters", "family")
+
+    def __init__(self, family: str, parameters: Mapping[str, float], make: Callable[..., Any]) -> None:
+        self.family = family
+        self._parameters = dict(parameters)
+        self._make = make
+
+    def distribution(self) -> Any:
+        """The frozen scipy.stats distribution: density, quantiles, random numbers."""
+        return self._make(*self._parameters.values())
+
+    def __getitem__(self, name: str) -> float:
+        return self._parameters[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._parameters:
+            return self._parameters[name]
+        if name == "probabilities":
+            return dict(self._parameters)
+        derived = {"mean": "mean", "variance": "var", "sd": "std", "median": "median"}
+        if name in derived:
+            return float(getattr(self.distribution(), derived[name])())
+        raise AttributeError(f"a fitted {self.family} has {', '.join(self._parameters)}, and no {name!r}")
+
+    def __reduce__(self) -> Any:
+        return Fitted, (self.family, self._parameters, self._make)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={show(value)}" for name, value in self._parameters.items())
+        return f"{self.family}({shown})"
+
+    __str__ = __repr__
+
+    def plot(self, *, ax: Any = None, **style: Any) -> Any:
+        """Draw the density or the probabilities (needs matplotlib, the extra `plot`); returns the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.gca()
+        law = self.distribution()
+        if not hasattr(law, "ppf"):  # categories
+            ax.bar([str(name) for name in self], list(self.values()), **style)
+        elif hasattr(law, "pmf"):
+            whole = np.arange(law.ppf(0.0005), law.ppf(0.9995) + 1)
+            ax.bar(whole, law.pmf(whole), **style)
+        else:
+            x = np.linspace(law.ppf(0.0005), law.ppf(0.9995), 400)
+            ax.plot(x, law.pdf(x), **style)
+        return ax
+
+
+def poisson_start(distance: float) -> tuple[float]:
+    """From the median distance to -1: the median and a third. Beyond a million million nothing is followed."""
+    if not distance < MOST_COUNTED:
+        raise ValueError("too large to count")
+    return (max(distance - 2 / 3, LEAST_RATE),)
+
+
+def poisson(rate: float) -> Any:
+    """Whole numbers of a rate."""
+    from scipy import stats
+
+    return stats.poisson(rate)
+
+
+def exponential(rate: float) -> Any:
+    """Waiting times of a rate."""
+    from scipy import stats
+
+    return stats.expon(scale=1 / rate)
+
+
+def gamma(shape: float, scale: float) -> Any:
+    """With mean shape * scale."""
+    from scipy import stats
+
+    return stats.gamma(shape, scale=scale)
+
+
+def gaussian(mean: float, variance: float) -> Any:
+    """By its variance."""
+    from scipy import stats
+
+    return stats.norm(mean, math.sqrt(variance))
+
+
+def binomial(trials: int) -> Callable[[float], Any]:
+    """Of so many trials, by its chance."""
+
+    def made(p: float) -> Any:
+        from scipy import stats
+
+        return stats.binom(trials, min(max(p, 0.0), 1.0))
+
+    return made
+
+
+def beta(a: float, b: float) -> Any:
+    """On (0, 1), with mean a / (a + b)."""
+    from scipy import stats
+
+    return stats.beta(a, b)
+
+
+def logit(x: Floats) -> Floats:
+    """log(x / (1 - x))."""
+    return np.asarray(np.log(x) - np.log1p(-x))
+
+
+def log_one_minus(x: Floats) -> Floats:
+    """log(1 - x)."""
+    return np.asarray(np.log1p(-x))
+
+
+def gamma_start(centre: float, distance: float) -> tuple[float, float]:
+    """From the middle half of log x: its spread tells the shape, then its middle the scale."""
+    from scipy.special import gammaincinv
+
+    shape = shape_of_spread(distance / 0.6745)
+    return shape, math.exp(min(max(centre, -600.0), 600.0)) / max(float(gammaincinv(shape, 0.5)), 1e-280)
+
+
+def beta_start(centre: float, distance: float) -> tuple[float, float]:
+    """From the middle half of the logits: log odds of the mean, and a spread as of two equal halves."""
+    mean = unlink("logit", min(max(centre, -7.0), 7.0))
+    both = 2 * shape_of_spread(distance / 0.6745 / math.sqrt(2))
+    odd = 4 * mean * (1 - mean)
+    return max(both * mean / odd, 0.02), max(both * (1 - mean) / odd, 0.02)
+
+
+def shape_of_spread(spread: float) -> float:
+    """The gamma shape whose logarithms have this standard deviation, within [0.02, 10^6]."""
+    from scipy.optimize import brentq
+    from scipy.special import polygamma
+
+    def over(log_shape: float) -> float:
+        return float(polygamma(1, math.exp(log_shape))) - spread**2
+
+    low, high = math.log(0.02), math.log(1e6)
+    if not spread < 50:
+        return 0.02
+    return 1e6 if over(high) >= 0 else math.exp(float(brentq(over, low, high)))
+
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "poisson": Family("poisson", ("rate",), poisson, poisson_start, origin=-1.0),
+    "exponential": Family("exponential", ("rate",), exponential, lambda m: (math.log(2) / max(m, 1e-280),), origin=0.0),
+    "gamma": Family("gamma", ("shape", "scale"), gamma, gamma_start, statistics=(same, np.log), handle=np.log),
+    "beta": Family("beta", ("a", "b"), beta, beta_start, statistics=(np.log, log_one_minus), handle=logit),
+}

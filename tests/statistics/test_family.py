@@ -1,0 +1,74 @@
+"""Families, and the values that fitted ones are."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from discreet.errors import BadInput
+from discreet.statistics.boxed import boxes_for, inverted, points
+from discreet.statistics.family import FAMILIES, Family, Fitted, each, gamma, gamma_start, link, poisson, unlink
+
+
+def test_parameters_by_name_and_what_follows_from_them() -> None:
+    fitted = Fitted("gamma", {"shape": 2.0, "scale": 3.0}, gamma)
+    assert (fitted.shape, fitted["scale"], list(fitted)) == (2.0, 3.0, ["shape", "scale"])
+    assert fitted.mean == pytest.approx(6.0)
+    assert fitted.variance == pytest.approx(18.0)
+    assert fitted.distribution().cdf(6.0) == pytest.approx(0.594, abs=1e-3)
+    assert str(fitted) == "gamma(shape=2, scale=3)"
+    with pytest.raises(AttributeError, match="no 'rate'"):
+        fitted.rate  # noqa: B018
+    assert dict(copy.deepcopy(fitted)) == dict(pickle.loads(pickle.dumps(fitted))) == dict(fitted)
+
+
+def test_links_go_there_and_back() -> None:
+    for scale, value in (("log", 3.0), ("identity", -2.0), ("logit", 0.2)):
+        assert unlink(scale, link(scale, value)) == pytest.approx(value)  # type: ignore[arg-type]
+
+
+def test_a_function_that_raises_does_so_for_its_entry_alone() -> None:
+    def picky(x: np.ndarray) -> np.ndarray:
+        if (x < 0).any():
+            raise ValueError("negative")
+        return np.asarray(np.sqrt(x))
+
+    found = each(picky, np.array([4.0, -1.0, 9.0]))
+    assert found[[0, 2]].tolist() == [2.0, 3.0]
+    assert np.isnan(found[1])
+
+
+def test_statistics_that_look_at_others_are_refused() -> None:
+    with pytest.raises(BadInput, match="depends on other entries"):
+        Family("odd", ("rate",), poisson, lambda m: (m,), statistics=(lambda x: x - x.mean(),))
+    with pytest.raises(BadInput, match="one or two"):
+        Family("odd", ("a", "b", "c"), poisson, lambda m: (m,))
+    with pytest.raises(BadInput, match="links"):
+        Family("odd", ("rate",), poisson, lambda m: (m,), links=("cube",))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [("poisson", (0.4,)), ("poisson", (90.0,)), ("exponential", (3.0,)), ("gamma", (0.3, 5.0)), ("beta", (2.0, 7.0))],
+)
+def test_the_means_of_cut_statistics_are_inverted(name: str, truth: tuple[float, ...]) -> None:
+    family = FAMILIES[name]
+    place = family.linked(truth)
+    boxes = boxes_for(family, place + 0.2, 1000, 0.4)
+    assert family.unlinked(inverted(boxes, boxes.moments(place)[0])) == pytest.approx(truth, rel=1e-5)
+
+
+def test_points_have_the_moments_of_the_law() -> None:
+    for law in (poisson(4.0), gamma(2.0, 3.0)):
+        x, chances = points(law)
+        assert chances.sum() == pytest.approx(1.0)
+        assert x @ chances == pytest.approx(law.mean(), rel=3e-3)
+
+
+def test_a_guess_survives_odd_medians() -> None:
+    for centre, distance in ((0.0, 0.0), (-1e308, 1e300), (700.0, 5e-324), (0.0, 1e308)):
+        shape, scale = gamma_start(centre, distance)
+        assert shape > 0
+        assert np.isfinite(scale)
+        assert scale > 0

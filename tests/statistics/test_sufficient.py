@@ -1,0 +1,130 @@
+"""The ladder for families fitted by their sufficient statistics."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet import audit
+from discreet.accounting.currency import pure
+from discreet.audit.meter import drawn, exceeds
+from discreet.audit.worlds import HOSTILE
+from discreet.errors import BadInput, Refused
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.family import FAMILIES, Family
+from discreet.statistics.sufficient import SufficientStatistics
+
+BOTH = list(Neighbours)
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+CROWD: list[Any] = [float(x) for x in np.round(np.random.default_rng(4).gamma(2.0, 2.0, size=40), 1) + 0.1]
+RAYLEIGH = Family(
+    "rayleigh",
+    ("scale",),
+    lambda scale: stats.rayleigh(scale=scale),
+    lambda median: (median / 1.1774,),
+    statistics=(np.square,),
+    origin=0.0,
+)
+
+
+def world(relation: Neighbours, step: int) -> list[audit.Pair]:
+    """Ordinary and odd rows with a crowd beside them, enough for an answer; 42 rows where their number is public."""
+    small = [pair for pair in audit.numbers(relation, 2) if relation is ADD or len(pair.left) == 2][::step]
+    for value in HOSTILE[5:14]:
+        small.append(audit.Pair([2.0, 1.0], [2.0, value]) if relation is REPLACE else audit.Pair([2.0], [2.0, value]))
+    return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in small]
+
+
+@pytest.mark.claim("SF1")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("family", [FAMILIES["poisson"], FAMILIES["gamma"], RAYLEIGH], ids=lambda family: family.name)
+def test_every_small_pair(relation: Neighbours, family: Family) -> None:
+    size = 42 if relation is REPLACE else None
+    mechanism = SufficientStatistics(family, 12.0, relation, size=size)
+    audit.check(mechanism, world(relation, 60), hostile_values=False).require()
+    assert mechanism.release([*CROWD, 0.5, 1.0], Seeded(0)).refusal is None  # the world is one of answers
+
+
+@pytest.mark.claim("SF1")
+@pytest.mark.parametrize("size", [150, 1000, 10**6])
+@pytest.mark.parametrize("name", ["poisson", "gamma"])
+def test_the_stages_sum_to_epsilon(size: int, name: str) -> None:
+    for relation, known in ((REPLACE, size), (ADD, None)):
+        mechanism = SufficientStatistics(FAMILIES[name], 0.7, relation, size=known)
+        assert pure(mechanism.loss) == (Fraction(7, 10), Fraction(0))
+    costs = SufficientStatistics(FAMILIES[name], 0.7).costs(size)
+    assert sum(costs.shown.values()) == pytest.approx(0.7)
+
+
+@pytest.mark.claim("SF1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_what_is_drawn_is_within_the_loss(relation: Neighbours) -> None:
+    rows = np.random.default_rng(1).gamma(2.0, 3.0, 600)
+    mechanism = SufficientStatistics(FAMILIES["gamma"], 2.0, relation, size=600 if relation is REPLACE else None)
+    assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
+
+
+@pytest.mark.claim("SF2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_too_few_rows_are_refused_by_public_numbers(relation: Neighbours) -> None:
+    release = SufficientStatistics(FAMILIES["poisson"], 0.1, relation).release([1, 2, 3], Seeded(1))
+    assert release.refusal is not None
+    assert "n * epsilon" in release.refusal
+    with pytest.raises(Refused):
+        release.interval()
+
+
+@pytest.mark.claim("SF3")
+@pytest.mark.parametrize(
+    ("name", "truth"), [("poisson", (0.2,)), ("poisson", (40.0,)), ("exponential", (5.0,)), ("gamma", (0.7, 2.0))]
+)
+def test_clipping_leaves_no_bias(name: str, truth: tuple[float, ...]) -> None:
+    """Many records and a strong epsilon: within six standard errors, chance of failure below 1e-8."""
+    family, size = FAMILIES[name], 200_000
+    rows = family.distribution(*truth).rvs(size, random_state=np.random.default_rng(7))
+    release = SufficientStatistics(family, 3.0).release(rows, Seeded(3))
+    for place, name_of in enumerate(family.parameters):
+        error = math.hypot(release.spread.sampling[name_of], release.spread.privacy[name_of])  # type: ignore[union-attr]
+        assert abs(release.value[name_of] - truth[place]) < 6 * error
+        assert error < 0.02 * truth[place]
+
+
+@pytest.mark.claim("SF4")
+@pytest.mark.parametrize(
+    ("name", "truth", "relation"),
+    [("poisson", (0.5,), REPLACE), ("exponential", (2.0,), ADD), ("gamma", (2.0, 3.0), REPLACE)],
+)
+def test_intervals_cover(name: str, truth: tuple[float, ...], relation: Neighbours) -> None:
+    """40 runs at 95%: fewer than 27 held has a chance below 1e-7."""
+    family, people = FAMILIES[name], np.random.default_rng(5)
+    held = np.zeros(len(truth))
+    for i in range(40):
+        rows = family.distribution(*truth).rvs(1000, random_state=people)
+        ends = SufficientStatistics(family, 1.0, relation).release(rows, Seeded(i)).interval(0.95)
+        held += [ends.low[key] <= one <= ends.high[key] for key, one in zip(family.parameters, truth, strict=True)]
+    assert (held >= 27).all()
+
+
+def test_scales_do_not_matter() -> None:
+    rows = np.random.default_rng(2).gamma(2.0, 1.0, 3000)
+    for unit in (1e-9, 1.0, 1e9):
+        value = SufficientStatistics(FAMILIES["gamma"], 1.0).release(rows * unit, Seeded(1)).value
+        assert value.shape == pytest.approx(2.0, rel=0.2)
+        assert value.scale == pytest.approx(unit, rel=0.2)
+
+
+def test_a_family_that_is_none() -> None:
+    with pytest.raises(BadInput, match="family is"):
+        SufficientStatistics("poisson", 1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("value", [1e300, 0.0, math.nan, -5.0, math.inf, 7.0, 1e-300])
+def test_no_data_raise(name: str, value: float) -> None:
+    release = SufficientStatistics(FAMILIES[name], 1.0).release(np.full(500, value), Seeded(1))
+    assert release.refusal or all(np.isfinite(list(release.value.values())))
+    assert str(release)

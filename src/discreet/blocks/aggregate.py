@@ -194,7 +194,7 @@ class SubsampleAggregate:
                 self._collect(rows, [[number]], work)  # [SA1]: each in a process of its own
         return rows
 
-    def _at_once(self, fast: Batched, blocks: Blocks, first: int, last: int) -> Floats:
+    def _at_once(self, fast: Fast, blocks: Blocks, first: int, last: int) -> Floats:
         """The rows of some blocks by the fast path; if it fails on all, of each half, so that a block fails alone."""
         try:
             with silence():

@@ -6,19 +6,19 @@ Claims
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.batched import batches
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 
 Floats = npt.NDArray[np.float64]
 STEPS: Final = 12  # of Newton, for every block
+CACHED: Final = 1 << 17  # numbers in a batch: they stay in the cache
 LARGEST_JACKKNIFE: Final = 400  # records in a block up to which a law without sufficient statistics leaves each one out
 
 
@@ -164,6 +164,19 @@ class FastLikelihood:
                 whole = 2 * whole - (halves[0::2] + halves[1::2]) / 2
         whole[~np.isfinite(whole).all(axis=1)] = np.nan
         return whole
+
+
+def batches(edges: npt.NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
+    """Runs of neighbouring blocks of one size, no larger than the cache likes."""
+    sizes = np.diff(edges)
+    first = 0
+    while first < len(sizes):
+        most = max(1, CACHED // max(1, int(sizes[first]) * width))
+        last = first + 1
+        while last < len(sizes) and last - first < most and sizes[last] == sizes[first]:
+            last += 1
+        yield first, last
+        first = last
 
 
 def fast_rows(law: FastLaw, x: Floats, edges: Any, width: int, jackknife: bool) -> Floats:

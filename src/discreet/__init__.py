@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet import audit, datasets, friendly
     from discreet.accounting.filter import Budget
     from discreet.estimator import PrivateEstimator
+    from discreet.face_kmeans import PrivateKMeans
     from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
     from discreet.promise.guarantee import Guarantee
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         fit,
         gaussian,
         histogram,
+        kmeans,
         mean,
         median,
         proportion,
@@ -44,6 +46,7 @@ _HOME = {
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
     "PrivateEstimator": "discreet.estimator",
+    "PrivateKMeans": "discreet.face_kmeans",
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick.counts",
@@ -52,6 +55,7 @@ _HOME = {
     "fit": "discreet.quick.fits",
     "gaussian": "discreet.quick.columns",
     "histogram": "discreet.quick.counts",
+    "kmeans": "discreet.quick.clusters",
     "mean": "discreet.quick.columns",
     "median": "discreet.quick.columns",
     "proportion": "discreet.quick.counts",
@@ -72,6 +76,7 @@ __all__ = [
     "Neighbours",
     "OverBudget",
     "PrivateEstimator",
+    "PrivateKMeans",
     "Refused",
     "Release",
     "Seeded",
@@ -85,6 +90,7 @@ __all__ = [
     "friendly",
     "gaussian",
     "histogram",
+    "kmeans",
     "mean",
     "median",
     "proportion",

@@ -3,7 +3,8 @@
 Releases
     Nothing by itself. For public or released centres g_1, ..., g_k in a ball of radius B: how many rows are nearest to
     each of them, and the sum over those rows of a vector v no longer than `reach`, in steps of B / 2^24. v is the row's
-    place in the ball, or (centred) its difference from the centre, pulled to the length `reach`, in L1 or L2, if longer.
+    place in the ball, or (centred) its difference from the centre, pulled to the length `reach`, in L1 or L2, if
+    longer.
 Promise
     [KA1] Each row alone, with the public numbers, decides on its cluster (the nearest centre, of equals the first) and
           on v; |v| <= reach in the norm asked for, rounding included. A row with an entry that is no number, or
@@ -119,7 +120,7 @@ def cluster_sums(rows: Rows, ball: Ball, centres: Floats, reach: int, *, norm: N
     total = Sums(np.zeros(clusters, dtype=np.int64), np.zeros((clusters, width), dtype=np.int64))
     about = centres if centred else np.zeros_like(centres)
     for block in blocks(rows):
-        total += _sums(block, ball, centres, about, reach, norm)
+        total += _sums(block, ball, centres, about, reach=reach, norm=norm)
     return total
 
 
@@ -157,7 +158,7 @@ def _parts(block: Floats, clusters: int) -> Iterator[Floats]:
     return (block[start : start + step] for start in range(0, len(block), step))
 
 
-def _sums(block: Floats, ball: Ball, centres: Floats, about: Floats, reach: int, norm: Norm) -> Sums:
+def _sums(block: Floats, ball: Ball, centres: Floats, about: Floats, *, reach: int, norm: Norm) -> Sums:
     """The sums of one block; the compiled pass gives the same integers. [KA2]"""
     if compiled():
         from discreet.models.fast_assign import sums_of

@@ -2,16 +2,16 @@
 
 Releases
     Where there is no public ball, one ([KE1] of models/enclose.py). From 6 k seeds packed into it, without data: noisy
-    counts and centred sums; a radius r that holds four fifths of the rows around the moved seeds; counts and sums cut to
-    r; then, from the k centres into which the seeds were joined, counts and sums cut to 1.2 r, twice. If asked for, the
-    loss. The last centres and counts are the answer.
+    counts and centred sums; a radius r that holds four fifths of the rows around the moved seeds; counts and sums cut
+    to r; then, from the k centres into which the seeds were joined, counts and sums cut to 1.2 r, twice. If asked for,
+    the loss. The last centres and counts are the answer.
 Promise
     [KC1] (epsilon, delta), pure where delta is 0, under both relations.
     [KC2] Refusals read public numbers, and where the number of rows is private their noisy number.
 Why
-    [KC1] Every stage is [KN1] or [KN2] of models/cluster_sums.py, [KR1] or [KR2] of models/distances.py or [KE1], at its
-    share of the budget, around centres and with radii that are public or were released; to drop, move and join centres
-    is post-processing. The shares add up to 1: [KB1] of models/purse.py.
+    [KC1] Every stage is [KN1] or [KN2] of models/cluster_sums.py, [KR1] or [KR2] of models/distances.py or [KE1], at
+    its share of the budget, around centres and with radii that are public or were released; to drop, move and join
+    centres is post-processing. The shares add up to 1: [KB1] of models/purse.py.
     [KC2] As the code reads.
 Needs
     10 sqrt(d) s rows for each cluster, s the noise on a sum in units of its radius: at epsilon 1, delta 1e-6, 420 rows
@@ -21,7 +21,8 @@ Accuracy
     a count's noise multiplies the difference from a centre, which is small, and not the centre; and seeds enough for
     every cluster to have one leave no room for a bad start.
 Source
-    Blum, Dwork, McSherry and Nissim 2005 (sums and counts); Su, Cao, Li, Bertino and Jin 2016 (packed seeds); Ward 1963.
+    Blum, Dwork, McSherry and Nissim 2005 (sums and counts); Su, Cao, Li, Bertino and Jin 2016 (packed seeds); Ward
+    1963.
 """
 
 import math

@@ -4,16 +4,17 @@ Releases
     For each public or released centre the noisy number of rows nearest to it, and the noisy sum of their v, the vectors
     of models/assign.py, no longer than `reach`.
 Promise
-    [KN1] Gaussian noise, REPLACE: with counts in units of `reach`, one row moves all counts and sums together by at most
-          2 reach in L2: what the sums alone would cost. ADD_OR_REMOVE: with counts in units of w by sqrt(reach^2 + w^2).
+    [KN1] Gaussian noise, REPLACE: with counts in units of `reach`, one row moves all counts and sums together by at
+          most 2 reach in L2: what the sums alone would cost. ADD_OR_REMOVE: with counts in units of w by sqrt(reach^2 +
+          w^2).
     [KN2] Laplace noise: in L1 by at most 2 reach + 2 w under REPLACE and by reach + w under ADD_OR_REMOVE.
     [KN3] Every cluster gets noise, empty ones too.
 Why
     A row in cluster j adds w to count j and v to sum j, or nothing at all ([KA1]); which cluster and what v are fixed
     functions of the row. Let (j, v) become (j', v').
     [KN1] If j = j' only the sum moves: |v - v'| <= 2 reach. If j differs from j', four disjoint places move:
-    |v|^2 + w^2 + |v'|^2 + w^2 <= 2 reach^2 + 2 w^2 = 4 reach^2 for w = reach. A row that comes to be nowhere moves two of
-    them. (sqrt 2 reach for the sums would be wrong: a row that stays in its cluster moves one sum by 2 reach.)
+    |v|^2 + w^2 + |v'|^2 + w^2 <= 2 reach^2 + 2 w^2 = 4 reach^2 for w = reach. A row that comes to be nowhere moves two
+    of them. (sqrt 2 reach for the sums would be wrong: a row that stays in its cluster moves one sum by 2 reach.)
     Adding a row: |v|^2 + w^2. Then [TN1] of friendly/noisy.py.
     [KN2] The same places in L1: at most 2 reach if it stays, 2 reach + 2 w if it moves. Then [N1] of noise/blur.py.
     [KN3] The noise is drawn for the whole array, whose shape is public.

@@ -8,9 +8,9 @@ Promise
     [KR2] One row moves the sum of min(distance, cap)^2 by at most cap^2 under both relations, and what is summed is
           whole: Laplace noise makes it pure, Gaussian noise costs Gaussian(mu, slack).
 Why
-    [KR1] As [W4] of stable/locate.py: distances enter by their cells, laid out over them, so that one record more raises
-    the number beyond any t by 0 or 1. Only the order statistics from the top within a fixed window around the `beyond`th
-    are handed on, with zeros where there are fewer: the number beyond t is cut to a fixed interval, which is
+    [KR1] As [W4] of stable/locate.py: distances enter by their cells, laid out over them, so that one record more
+    raises the number beyond any t by 0 or 1. Only the order statistics from the top within a fixed window around the
+    `beyond`th are handed on, with zeros where there are fewer: the number beyond t is cut to a fixed interval, which is
     1-Lipschitz. `beyond` is public or was released, so the score | #beyond t - beyond | moves by 1 at most.
     [KR2] Each row becomes the whole number floor(2^20 (min(distance, cap) / cap)^2), between 0 and 2^20, by a fixed
     function of its own distance ([KA3] of models/assign.py). Then [N1] of noise/blur.py, or [TN1] of friendly/noisy.py.

@@ -8,7 +8,8 @@ Why
     [KE1] `middle` of each column, [W3] of stable/locate.py; then the distance of each row from the released point is a
     fixed function of that row, its entries squared and added in one order, and `far_distance` is [W4].
 Needs
-    n epsilon of about 100 for each choice, and four times as many rows as are left outside, (2 / epsilon) (7 + ln 1000).
+    n epsilon of about 100 for each choice, and four times as many rows as are left outside, (2 / epsilon) (7 + ln
+    1000).
 Accuracy
     The rows left outside are pulled to the surface, which moves centres less than the noise does.
 Source

@@ -20,7 +20,7 @@ FEW: Final = 128  # rows at a time, side by side in the registers
 Floats = npt.NDArray[np.float64]
 
 
-def sums_of(
+def sums_of(  # noqa: PLR0917
     block: Floats, centre: Floats, inverse: float, centres: Floats, about: Floats, reach: float, norm: int
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     """The rows nearest to each centre, and the sums of what they add."""
@@ -65,7 +65,7 @@ def _pulled(row, centre, inverse, steps, at):  # type: ignore[no-untyped-def]  #
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _placed(part, centre, inverse, steps, lengths, somewhere):  # type: ignore[no-untyped-def]
+def _placed(part, centre, inverse, steps, lengths, somewhere):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     """A few rows as columns of whole numbers, and which of them are somewhere."""
     size, width = part.shape
     for at in range(size):
@@ -82,7 +82,7 @@ def _placed(part, centre, inverse, steps, lengths, somewhere):  # type: ignore[n
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _assigned(size, steps, centres, squares, score, least, best):  # type: ignore[no-untyped-def]
+def _assigned(size, steps, centres, squares, score, least, best):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     """The nearest centre of each of a few rows, of equally near ones the first."""
     for j in range(len(centres)):
         for at in range(size):
@@ -98,7 +98,7 @@ def _assigned(size, steps, centres, squares, score, least, best):  # type: ignor
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _sums(block, centre, inverse, centres, squares, about, reach, norm):  # type: ignore[no-untyped-def]
+def _sums(block, centre, inverse, centres, squares, about, reach, norm):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     clusters, width = centres.shape
     counts, sums = np.zeros(clusters, dtype=np.int64), np.zeros((clusters, width))
     steps, score, least, moved = np.empty((width, FEW)), np.empty(FEW), np.empty(FEW), np.empty(width)

@@ -1,7 +1,8 @@
 """Where a search for clusters begins, and how many small clusters become k: no data, or released numbers alone.
 
 `packed` fills a ball with points that keep away from each other and from its surface, the same ones every time.
-`merged` joins weighted points into k: by pairs, each time the two whose union costs the least (Ward), then Lloyd's steps.
+`merged` joins weighted points into k: by pairs, each time the two whose union costs the least (Ward), then Lloyd's
+steps.
 """
 
 from functools import lru_cache

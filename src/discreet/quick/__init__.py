@@ -5,6 +5,7 @@ hidden, "replace" (the number of rows is public) or "add_or_remove" (it is not);
 say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 """
 
+from discreet.quick.clusters import kmeans
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.fits import fit
@@ -16,6 +17,7 @@ __all__ = [
     "fit",
     "gaussian",
     "histogram",
+    "kmeans",
     "mean",
     "median",
     "proportion",

@@ -141,8 +141,8 @@ class _Run:
             blocks = min(fewest, size // (LEAST * k))
         if blocks < fewest:  # [KF2]
             return self._blank(
-                f"{size} rows are too few for {k} clusters without bounds at epsilon {float(self.asked.epsilon):g}: about "
-                f"{fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
+                f"{size} rows are too few for {k} clusters without bounds at epsilon {float(self.asked.epsilon):g}: "
+                f"about {fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
             )
         self.shown["blocks"] = blocks
         tuples = block_tuples(self.table, blocks, k, self.rng)  # [KF1]
@@ -162,8 +162,8 @@ class _Run:
         )  # [KF1]
         if found is None:  # [KF2]
             return self._blank(
-                f"the centres of blocks do not agree within {radius:.3g} of each other, or lie closer together than three "
-                "times that: this method is for clusters that are well apart; give radius= and method='centred'"
+                f"the centres of blocks do not agree within {radius:.3g} of each other, or lie closer together than "
+                "three times that: this method is for clusters that are well apart; give radius= and method='centred'"
             )
         self.shown["agree within"] = radius
         return self._refined(found.point)
@@ -211,8 +211,8 @@ class _Run:
 
 
 UNSEEN: Final = (
-    "no distance between the centres of two blocks is common enough to be seen through the noise; bring more rows, or give "
-    "radius= and method='centred'"
+    "no distance between the centres of two blocks is common enough to be seen through the noise; bring more rows, "
+    "or give radius= and method='centred'"
 )
 
 

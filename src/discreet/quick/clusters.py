@@ -30,9 +30,9 @@ def kmeans(
     """k clusters: `.centres`, noisy `.sizes`, and `.predict` by the released centres.
 
     `radius` is a public ball around `centre` (0 if left out) that holds the rows; without one a ball is found
-    privately. method="auto" or "centred" is the most accurate; "lloyd" is the lectures' own; "friendly" is for clusters that are
-    well apart, needs no bounds and no ball, and refuses otherwise. delta=0.0 is pure. loss=True also releases the loss,
-    for a share of the budget.
+    privately. method="auto" or "centred" is the most accurate; "lloyd" is the lectures' own; "friendly" is for clusters
+    that are well apart, wherever they are, and refuses others. delta=0.0 is pure. loss=True releases the loss too, for
+    a share of the budget.
 
     >>> import discreet
     >>> import numpy as np

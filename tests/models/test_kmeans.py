@@ -101,14 +101,15 @@ def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
 
 @pytest.mark.claim("KF1")
 def test_friendly_replay() -> None:
-    mechanism = FriendlyKMeans(2, LOUD, 1e-4, with_loss=True, columns=1)
+    mechanism = FriendlyKMeans(2, LOUD, 1e-5, with_loss=True, columns=2)
     rng = np.random.default_rng(0)
-    crowd = [float(x) for x in np.arange(699) % 2 * 40 + rng.normal(size=699) + 1e6]
-    for index, (one, other) in enumerate([(0.0, 1e6), (1e300, 1e6 + 20), (math.nan, 1e6), (None, math.inf)]):
+    crowd = [tuple(row) for row in (np.arange(1500)[:, None] % 2 * 40 + rng.normal(size=(1500, 2)) + 1e6).tolist()]
+    odd = (((0.0, 0.0), (1e6, 1e6)), ((1e300, 0.0), (1e6, 1e6 + 20)), ((math.nan, 0.0), None))
+    for index, (one, other) in enumerate(odd):
         assert replay(mechanism, audit.Pair([*crowd, one], [*crowd, other]), seed=index) == []
-    assert mechanism.release([*crowd, 1e6], Seeded(0)).refusal is None
+    assert mechanism.release([*crowd, (1e6, 1e6)], Seeded(0)).refusal is None
     assert implies(mechanism.loss, mechanism.guarantee)
-    assert exceeds(drawn(mechanism, [*crowd, 1e6]), mechanism.loss) is None
+    assert exceeds(drawn(mechanism, [*crowd, (1e6, 1e6)]), mechanism.loss) is None
 
 
 @pytest.mark.claim("KF1")
@@ -207,7 +208,7 @@ def test_the_value_and_its_picture() -> None:
     assert "2 centres" in str(value)
     with pytest.raises(BadInput):
         value.predict(np.zeros((2, 3)))
-    for width in (1, 2, 4):
+    for width in (1, 4):
         rows = np.random.default_rng(0).normal(size=(4000, width))
         found = discreet.kmeans(rows, 2, epsilon=2.0, delta=1e-6, rng=Seeded(0))
         ax = found.plot()

@@ -86,7 +86,7 @@ def theirs(rows: Any, k: int, seed: int) -> float:
     vars(forest).update(RandomForestClassifier=None, DecisionTreeClassifier=None)
     sys.modules.setdefault("diffprivlib.models.forest", forest)
     try:
-        from diffprivlib.models import KMeans
+        from diffprivlib.models import KMeans  # type: ignore[import-untyped]
     except ImportError:
         return np.nan
     with warnings.catch_warnings():
@@ -105,7 +105,7 @@ def losses(name: str, draw: Callable[[int], Data], k: int, bar: float | None, ru
 
         def ours(**options: Any) -> float:
             given = {"epsilon": 1.0, "delta": 1e-6, "radius": radius} | options  # noqa: B023
-            release = discreet.kmeans(rows, k, rng=Seeded(seed), **given)  # type: ignore[arg-type]  # noqa: B023
+            release = discreet.kmeans(rows, k, rng=Seeded(seed), **given)  # noqa: B023
             return np.nan if release.refusal else loss(rows, release.value.centres) / plain  # noqa: B023
 
         found["centred"].append(ours())

@@ -157,7 +157,7 @@ def test_clusters_are_found_with_a_ball_without_one_and_by_friends() -> None:
         {"method": "friendly", "epsilon": 2.0},
     ):
         given = {"epsilon": 1.0, "delta": 1e-6} | options
-        found = discreet.kmeans(rows, 3, loss=True, rng=Seeded(5), **given)  # type: ignore[arg-type]
+        found = discreet.kmeans(rows, 3, loss=True, rng=Seeded(5), **given)
         gaps = np.linalg.norm(found.value.centres[None] - truth, axis=2)
         assert gaps.min(axis=1).max() < 0.25, options
         assert found.value.sizes.sum() == pytest.approx(20_000, rel=0.05)
@@ -189,7 +189,7 @@ def test_what_is_asked_for_is_checked() -> None:
         {"unit": ""},
     ):
         with pytest.raises(BadInput):
-            discreet.kmeans(rows, 2, **({"epsilon": 1.0, "delta": 1e-6} | options))  # type: ignore[arg-type]
+            discreet.kmeans(rows, 2, **({"epsilon": 1.0, "delta": 1e-6} | options))
     for k in (0, True, 2.0, 5000):
         with pytest.raises(BadInput, match="k is"):
             discreet.kmeans(rows, k, epsilon=1.0)  # type: ignore[arg-type]

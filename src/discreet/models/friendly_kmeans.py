@@ -17,7 +17,8 @@ Why
     or not by a noisy one.
 Needs
     Clusters 16 standard errors of a block's centre apart, or more; 30 / mu blocks, mu that of the test, with 20 rows
-    for each cluster: at epsilon 1, delta 1e-6, 6,600 rows for each of k clusters.
+    for each cluster: at epsilon 1, delta 1e-6, 6,600 rows for each of k clusters. How long k-means takes in
+    a block depends on its rows, and is not hidden.
 Accuracy
     That of Lloyd's last step with known centres, docs/measured-clusters.md.
 Source

@@ -4,9 +4,8 @@
 
 Loss over that of scikit-learn's KMeans(n_init=10) on the same rows, medians over runs; epsilon 1, delta 1e-6, rows
 replaced. The kinds of mixtures, digits and friends here were used to choose seeds, shares, steps and the number of
-blocks, with other draws; the two tables of
-statsmodels were named before anything was run on them, and nothing was changed after. diffprivlib gets the true range
-of each column, and epsilon 1 without a delta, as it has no other.
+blocks, with other draws; the two tables of statsmodels were named before anything was run on them, and nothing was
+changed after. diffprivlib gets the true range of each column, and epsilon 1 without a delta, as it has no other.
 """
 
 import argparse

@@ -18,9 +18,8 @@ Needs
     for each of k clusters in 10 columns, 190 in 2. Columns on scales that make distances meaningful, as any k-means.
 Accuracy
     docs/measured-clusters.md: medians of 1.00 to 1.06 times the loss of k-means without privacy at n = 20,000,
-    epsilon = 1; the worst of 20 runs, in which two clusters were joined and one split, 1.28. Why it is good:
-    a count's noise multiplies the difference from a centre, which is small, and not the centre; and seeds enough for
-    every cluster to have one leave no room for a bad start.
+    epsilon = 1; the worst of all runs with a delta was 1.28. A count's noise multiplies the difference from a centre,
+    which is small, and not the centre; and many seeds make a bad start rare.
 Source
     Blum, Dwork, McSherry and Nissim 2005 (sums and counts); Su, Cao, Li, Bertino and Jin 2016 (packed seeds); Ward
     1963.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet import audit, datasets, friendly
     from discreet.accounting.filter import Budget
     from discreet.estimator import PrivateEstimator
+    from discreet.face_kmeans import PrivateKMeans
     from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
     from discreet.promise.guarantee import Guarantee
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         fit,
         gaussian,
         histogram,
+        kmeans,
         likelihood,
         mean,
         median,
@@ -49,6 +51,7 @@ _HOME = {
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
     "PrivateEstimator": "discreet.estimator",
+    "PrivateKMeans": "discreet.face_kmeans",
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick.counts",
@@ -60,6 +63,7 @@ _HOME = {
     "gaussian": "discreet.quick.columns",
     "histogram": "discreet.quick.counts",
     "likelihood": "discreet.quick.families",
+    "kmeans": "discreet.quick.clusters",
     "mean": "discreet.quick.columns",
     "median": "discreet.quick.columns",
     "proportion": "discreet.quick.counts",
@@ -81,6 +85,7 @@ __all__ = [
     "Neighbours",
     "OverBudget",
     "PrivateEstimator",
+    "PrivateKMeans",
     "Refused",
     "Release",
     "Seeded",
@@ -96,6 +101,7 @@ __all__ = [
     "friendly",
     "gaussian",
     "histogram",
+    "kmeans",
     "likelihood",
     "mean",
     "median",

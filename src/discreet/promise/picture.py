@@ -27,6 +27,8 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         _steps(ax, release, confidence)
     elif hasattr(value, "counts") or hasattr(value, "heights"):
         _bars(ax, release, confidence)
+    elif hasattr(value, "centres"):
+        _centres(ax, release)
     elif hasattr(value, "covariance") and getattr(value.covariance, "ndim", 0) == 2:
         _matrix(ax, release, value.covariance, value.mean)
     elif isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1]:
@@ -107,6 +109,31 @@ def _points(ax: Any, release: Any, confidence: float) -> None:
         ax.set_yticks([])
     ax.set_ylim(-0.8, len(values) - 0.2)
     ax.set_title(release.name, fontsize=10)
+
+
+def _centres(ax: Any, release: Any) -> None:
+    """Centres as discs of an area by their noisy size: two columns, or the two directions in which they differ most."""
+    value = release.value
+    centres, words = value.centres, ("the first column", "the second")
+    if centres.shape[1] == 1:
+        centres, words = np.column_stack([centres, np.zeros(len(centres))]), ("the value", "")
+    elif centres.shape[1] > 2:
+        turns = np.linalg.svd(centres - centres.mean(axis=0), full_matrices=False)[2]
+        turns = np.concatenate([turns, np.zeros((2, centres.shape[1]))])[:2]  # of two centres there is one direction
+        centres, words = centres @ turns.T, ("the first direction of the centres", "the second")
+    area = 900 * np.maximum(value.sizes, 0) / max(1.0, float(value.sizes.max())) + 8
+    ax.scatter(*centres.T, s=area, color=PALE, edgecolor=INK, linewidth=0.8, label="area: noisy size")
+    ax.errorbar(
+        *centres.T, xerr=2 * value.noise, yerr=2 * value.noise, fmt="none", ecolor=PRIVACY, label="noise (2 sd)"
+    )
+    for number, (x, y) in enumerate(centres):
+        ax.annotate(str(number), (x, y), (0, 19), textcoords="offset points", ha="center", fontsize=8, color=INK)
+    ax.margins(0.2)
+    ax.set_ylabel(words[1])
+    if not words[1]:
+        ax.set_yticks([])
+    ax.legend(loc="best", fontsize=8, frameon=False, markerscale=0.4)
+    ax.set_title(f"{release.name}, across: {words[0]}", fontsize=10)
 
 
 def _matrix(ax: Any, release: Any, covariance: Any, mean: Any) -> None:

@@ -5,6 +5,7 @@ hidden, "replace" (the number of rows is public) or "add_or_remove" (it is not);
 say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 """
 
+from discreet.quick.clusters import kmeans
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.families import family, likelihood
@@ -20,6 +21,7 @@ __all__ = [
     "fit",
     "gaussian",
     "histogram",
+    "kmeans",
     "likelihood",
     "mean",
     "median",

@@ -1,0 +1,87 @@
+"""What a clustering may spend, and how it is shared out: one budget, pure or Gaussian, for sums and for choices.
+
+Claims
+    [KB1] Costs whose shares add up to 1 at most keep (epsilon, delta) together: pure parts by their epsilons, others by
+          their squares of mu, a choice of epsilon e taken as (pi / 8) e^2, all slack paid first.
+    [KB2] `loss` is no less than any such parts together, known before there are data.
+
+Why: [KB1] epsilons add up ([C3] of accounting/currency.py), squares of mu do too, and a choice costs no more than that
+([C4]); mu is that of (epsilon, delta) after the slack of DRAWS draws ([K3] of accounting/calibrate.py). What holds at a
+smaller epsilon holds at this one: for a large one, where slack costs e^epsilon times itself, mu is that of a smaller.
+[KB2] Pure: anything of that epsilon. Else by [C4] the parts are mu-GDP together, with the slack of the draws.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from discreet.accounting.calibrate import gaussian
+from discreet.errors import BadInput
+from discreet.noise.lattice import slack
+from discreet.promise.exact import Number, exact, root_below
+from discreet.promise.guarantee import check_budget
+from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss
+from discreet.promise.neighbours import Neighbours
+
+FINE: Final = 36  # binary digits of a standard deviation: as friendly/noisy.py has it
+ENTRIES: Final = 2**20  # of one draw
+SLACK: Final = slack(ENTRIES, 2**FINE)
+DRAWS: Final = 64
+SMALLEST, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu for which every stage has a grid
+CHOICE: Final = Fraction(25464, 10_000)  # just below 8 / pi: epsilon^2 of a choice for a unit of mu^2
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """The whole budget; without a delta it is pure."""
+
+    epsilon: Number
+    delta: Number
+
+    @property
+    def pure(self) -> bool:
+        """Whether noise is Laplace's."""
+        return not self.delta
+
+    @property
+    def mu(self) -> Fraction:
+        """What Gaussian draws and choices may cost together. [KB1]"""
+        return _mu(exact(self.epsilon), exact(self.delta))
+
+    @property
+    def loss(self) -> Loss:
+        """All of it, however it is shared. [KB2]"""
+        return Approximate(self.epsilon, 0) if self.pure else Gaussian(self.mu, DRAWS * SLACK)
+
+    def noise(self, share: Fraction) -> Laplace | Gaussian:
+        """What noise may cost that has this share. [KB1]"""
+        if self.pure:
+            return Laplace(exact(self.epsilon) * share)
+        return Gaussian(root_below(self.mu**2 * share), SLACK)
+
+    def choice(self, share: Fraction) -> Choice:
+        """What a choice may cost that has this share. [KB1]"""
+        return Choice(exact(self.epsilon) * share if self.pure else root_below(self.mu**2 * share * CHOICE))
+
+
+@lru_cache(maxsize=256)
+def _mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    off = float(DRAWS * SLACK)
+    tenth = math.ceil(1 - math.log10(delta))
+    place = min(float(epsilon), max(0.0, math.log(10.0**-tenth / off)))
+    return exact(min(gaussian(place, float(delta), off), STRONGEST))  # [KB1]
+
+
+def check_purse(epsilon: Number, delta: Number, neighbours: object) -> None:
+    """Refuse what cannot be promised, before anything is read."""
+    if not isinstance(neighbours, Neighbours):
+        raise BadInput(f"neighbours is {neighbours!r}; give Neighbours.REPLACE or Neighbours.ADD_OR_REMOVE")
+    check_budget(epsilon, delta, 1 if neighbours.size_is_public else None)
+    if delta and delta < SMALLEST:
+        raise BadInput(f"delta is {delta!r}; noise on a grid needs 1e-11 at least, or 0 for a pure promise")
+    if delta and Purse(epsilon, delta).mu < WEAKEST:
+        raise BadInput(f"epsilon is {epsilon!r}: its noise would drown any cluster; give 0.001 or more")
+    if not delta and not 1e-4 <= epsilon <= 1e4:
+        raise BadInput(f"epsilon is {epsilon!r}; with delta 0 give one from 0.0001 to 10,000")

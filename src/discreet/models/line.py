@@ -8,7 +8,7 @@ What sampling does has the covariance (residual variance) (Q + L)^-1 Q (Q + L)^-
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from discreet.models.squares import Squares
 from discreet.stable.clipped import Floats
 
 ABOUT: Final = "the population's coefficients of least squares, each by itself"
-SHRUNK: Final = 2.0  # a ridge keeps eigenvalues above so many times the noise's size
+LOST: Final = 0.02  # of what a coefficient is made of: with more in directions lost in the noise it has no interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ def solve(found: Squares, names: tuple[str, ...], *, intercept: bool, ridge: flo
     aimed = np.zeros(many)
     automatic = 0.0
     if ridge is None:
-        automatic = max(0.0, SHRUNK * loud - float(values[0]))
+        automatic = max(0.0, loud - float(values[0]))
         added += automatic * np.eye(many)
     else:
         weights = np.array([0.0] * intercept + [float(ridge)] * len(names)) / units[:many] ** 2
@@ -77,13 +77,16 @@ def solve(found: Squares, names: tuple[str, ...], *, intercept: bool, ridge: flo
         errors = [np.concatenate([[0.0], part]) for part in errors]
     about = ABOUT
     if ridge is not None:
-        about = f"the population's coefficients of least squares with this ridge, each by itself"
+        about = "the population's coefficients of least squares with this ridge, each by itself"
     elif automatic:
-        about = "the population's coefficients, pulled towards 0 where the rows show little, each by itself"
+        about = f"{ABOUT}, and no interval where the rows show too little"
+    weak = _weak(own @ jacobian @ vectors, values < loud) if automatic else np.zeros(many, dtype=bool)
+    for part in errors:
+        part[-many:][weak] = math.inf
     value = Coefficients(whole[1:], float(whole[0]), names)
     spread = CoefficientSpread(value, errors[0], errors[1], about)
-    weak = _weak(own @ jacobian @ vectors, values, loud, names, intercept) if automatic else ()
-    return Line(spread, automatic, weak)
+    lost = tuple(name for name, one in zip(names, weak[int(intercept) :], strict=True) if one)
+    return Line(spread, automatic, lost)
 
 
 def positive(matrix: Floats) -> Floats:
@@ -96,8 +99,7 @@ def _deviations(way: Floats, covariance: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", way, covariance, way), 0.0)))
 
 
-def _weak(way: Floats, values: Floats, loud: float, names: tuple[str, ...], intercept: bool) -> tuple[str, ...]:
-    """The columns that directions lost in the noise have most to do with."""
-    lost = values < SHRUNK * loud
+def _weak(way: Floats, lost: Any) -> Any:
+    """Which coefficients depend on directions that are lost in the noise."""
     share = (way[:, lost] ** 2).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-300)
-    return tuple(name for name, part in zip(names, share[intercept:], strict=True) if part > 0.2)
+    return share > LOST

@@ -8,14 +8,15 @@ Promise
     [LR1] (epsilon, delta) under REPLACE and under ADD_OR_REMOVE, by the losses of the stages.
     [LR2] Refusals read public numbers and earlier answers only; no value of the data raises.
     [LR3] For rows y = a + bx + e with e independent of x, even and of one variance, the interval of each coefficient
-          holds the population's with its confidence, to first order, unless a ridge was needed, which `about` says.
+          holds the population's with its confidence, to first order. One that depends on directions lost in the noise,
+          for which a ridge was needed, has no interval.
 Why
     [LR1] [LS1] of models/squares.py. What is not listed when no size is declared amounts to (epsilon, delta).
     [LR2] [LS2] and [LS3] there; too few rows: before any draw where their number is public, else by the noisy count.
     [LR3] A row pulled into the ball keeps its direction: that is a row with a weight, (1, x, y) times one number, and
     weighted least squares has the same population coefficients if weights are even in the residual. They are, as y is
     the residual of an earlier fit in the frame, but for the small error of that fit times the small share of rows
-    pulled. Errors: models/line.py. The variance of a weighted row is at most its weight times that of the residual.
+    pulled. A direction is lost if its eigenvalue is below the size of the noise as an operator. Errors: models/line.py. The variance of a weighted row is at most its weight times that of the residual.
 Needs
     About 1,500 rows of 5 columns, 3,500 of 10, at epsilon 1 and delta 1e-6. A column that is mostly one value needs
     bounds, for example (0, 1) for truth values that are rarely true. A row with a missing entry does not count.
@@ -156,10 +157,14 @@ class LeastSquares:
         line = solve(found, self.names, intercept=self.intercept, ridge=self.ridge)  # [LR3]
         if isinstance(line, str):
             return replace(blank, refusal=line)
-        notes = [*self.notes, f"rows longer than {show(found.radius)} in standard units count with less weight"]
+        notes = [
+            *self.notes,
+            f"rows longer than {show(found.radius)} in standard units count with less weight; where residuals are skew, the "
+            "intercept is nearer to their middle than to their mean",
+        ]
         if line.ridge:
-            which = f": {', '.join(line.weak[:6])}" if line.weak else ""
-            notes.append(f"a ridge was added, as the rows show some directions less clearly than the noise is{which}")
+            which = f", and has no interval: {', '.join(line.weak[:6])}" if line.weak else ""
+            notes.append(f"a ridge was added; what the rows show less clearly than the noise is pulled to 0{which}")
         provenance = replace(blank.provenance, notes=tuple(notes))
         return replace(blank, answer=line.spread.value, spread=line.spread, provenance=provenance)
 

@@ -6,8 +6,8 @@ last sum is in units of residuals, not of y.
 
 Releases
     Under ADD_OR_REMOVE a noisy count. For each column without public bounds a median and a distance from it that a
-    share of rows exceeds. Two or three times the median length of the rows in the frame so far and the noisy sum of v v'
-    over rows pulled to that length, whose factor makes the next frame. Last, a length that few rows exceed and the noisy
+    share of rows exceeds. Two or three times the noisy sum of v v' over rows in the frame so far, pulled to a public
+    length, whose factor makes the next frame. Last, a length that few rows exceed and the noisy
     sum of v v' over rows pulled to it.
 Promise
     [LS1] The stages cost what `Stages.loss` lists, under both relations, and that is within (epsilon, delta).
@@ -59,7 +59,8 @@ HELD: Final = 63.0  # units of a column: a frame holds entries up to 64
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 1 << 17  # rows that are enough for an early stage
 PLACE, SCALE = 160.0, 450.0  # rows times epsilon that a centre and a distance would like
-UNKNOWN: Final = 20_000  # rows for which the shares are made where their number is private
+FAR: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations: 4 (15 of prior + 5)
+UNKNOWN: Final = 5_000  # rows for which the shares are made where their number is private
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,6 @@ class Stages:
     count: Gaussian | None
     centre: Choice | None
     scale: Choice | None
-    length: Choice
     turns: tuple[Gaussian, ...]
     reach: Choice
     square: Gaussian
@@ -104,9 +104,7 @@ class Stages:
         """Every draw. [LS1]"""
         each = [part for part in (self.centre, self.scale) if part is not None]
         first = () if self.count is None else (self.count,)
-        return compose(
-            *first, *each * self.unknown, *(self.length,) * len(self.turns), *self.turns, self.reach, self.square
-        )
+        return compose(*first, *each * self.unknown, *self.turns, self.reach, self.square)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -121,15 +119,16 @@ class Stages:
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [LS2]"""
         looked = min(size, MANY) if self.rows is not None else size
-        choices = [(self.centre, 40.0), (self.scale, 2 * NATS), (self.length, 30.0), (self.reach, 2 * NATS)]
+        middle_nats = FAR if self.rows is not None else FAR / 2  # half the sensitivity
+        choices = [(self.centre, middle_nats), (self.scale, 2 * NATS), (self.reach, 2 * NATS)]
         return self.noise(size) <= 0.5 and all(
             cost is None or looked * float(cost.epsilon) >= least for cost, least in choices
         )
 
-    def beyond(self, size: float) -> int:
-        """How many rows the last ball leaves outside: fewer of many, as what is pulled in counts for less. [LS2]"""
-        share = min(0.1, 1 / (math.sqrt(size) * float(self.square.mu)))
-        return math.ceil(max(NATS / float(self.reach.epsilon), share * size))
+    @property
+    def beyond(self) -> int:
+        """How many rows the last ball leaves outside: as few as can be found. [LS2]"""
+        return math.ceil(NATS / float(self.reach.epsilon))
 
 
 def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: int, *, centred: bool) -> Stages:
@@ -147,13 +146,12 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     def wanted(times: int, nats: float, least: float, largest: float) -> Fraction:
         return part(times * (nats / looked) ** 2 / float(CHOICE) / square, least, largest) if times else Fraction(0)
 
-    centre = wanted(unknown if centred else 0, PLACE, 0.004, 0.1)
+    centre = wanted(unknown if centred else 0, PLACE, 0.004, 0.12)
     scale = wanted(unknown, SCALE, 0.006, 0.13)
-    length = wanted(turns, 80, 0.002, 0.03)
     turn = part((2 * width**1.5 / (0.1 * looked)) ** 2 / square, 0.01, 0.06)
-    reach = wanted(1, 600, 0.005, 0.03)
+    reach = wanted(1, 3000, 0.01, 0.03)
     count = Fraction(1, 100) if rows is None else Fraction(0)
-    rest = 1 - centre - scale - length - turns * turn - reach - count
+    rest = 1 - centre - scale - turns * turn - reach - count
 
     def strength(share: Fraction) -> Fraction:
         return root_below(whole**2 * share)  # [LS1]
@@ -161,8 +159,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     def chosen(share: Fraction, times: int = 1) -> Choice | None:
         return Choice(root_below(whole**2 * share / times * CHOICE)) if share else None  # [LS1]
 
-    each, last = chosen(length, turns), chosen(reach)
-    assert each is not None
+    last = chosen(reach)
     assert last is not None
     return Stages(
         rows,
@@ -171,7 +168,6 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
         _counted(strength(count)) if count else None,
         chosen(centre, max(unknown, 1)),
         chosen(scale, max(unknown, 1)),
-        each,
         (gram_cost(strength(turn), width, neighbours),) * turns,
         last,
         gram_cost(strength(rest), width, neighbours),
@@ -213,19 +209,15 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
     centres, units = (np.array(listed) for listed in zip(*places, strict=True))
     for block in (rows,) if early is rows or np.shares_memory(early, rows) else (early, rows):
         reachable(block, columns, centres, units)  # [LS3]
-    turn = np.eye(stages.width)
+    turn, radius = np.eye(stages.width), math.sqrt(stages.width)
     for cost in stages.turns:
         frame = Frame.of(units, turn, centres)
-        radius = _length(early, frame, stages, few, rng)
-        if not 1e-6 < radius < 1e6:  # [LS2]
-            return "the rows are mostly the same, or mostly missing"
         total, noise = noisy_gram(
             early, frame, radius, "clip", cost=cost, neighbours=stages.neighbours, rng=rng
         )  # [LS1]
         turn = factor(total * radius**2 / few, noise * radius**2 / few) @ applied(frame)
     frame = Frame.of(units, turn, centres)
-    beyond = max(stages.beyond(few), 1)
-    radius = far_distance(lengths(early, frame), centre=0.0, beyond=beyond, cost=stages.reach, rng=rng)  # [LS1]
+    radius = far_distance(lengths(early, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)  # [LS1]
     radius = min(max(radius, math.sqrt(stages.width) / 2), HELD * math.sqrt(stages.width))
     total, noise = noisy_gram(
         rows, frame, radius, "clip", cost=stages.square, neighbours=stages.neighbours, rng=rng
@@ -264,12 +256,6 @@ def reachable(rows: Floats, columns: tuple[Column, ...], centres: Floats, units:
                 np.clip(values, *column.bounds, out=values)  # [LS3]
             elif column.place is None:
                 values[np.abs(values - centres[place]) > HELD * units[place]] = math.nan  # [LS3]
-
-
-def _length(rows: Floats, frame: Frame, stages: Stages, size: float, rng: Randomness) -> float:
-    """The length that about a third of the rows exceed."""
-    beyond = math.ceil(max(size / 3, 1))
-    return far_distance(lengths(rows, frame), centre=0.0, beyond=beyond, cost=stages.length, rng=rng)  # [LS1]
 
 
 def applied(frame: Frame) -> Floats:

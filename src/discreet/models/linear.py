@@ -16,7 +16,8 @@ Why
     [LR3] A row pulled into the ball keeps its direction: that is a row with a weight, (1, x, y) times one number, and
     weighted least squares has the same population coefficients if weights are even in the residual. They are, as y is
     the residual of an earlier fit in the frame, but for the small error of that fit times the small share of rows
-    pulled. A direction is lost if its eigenvalue is below the size of the noise as an operator. Errors: models/line.py. The variance of a weighted row is at most its weight times that of the residual.
+    pulled. A direction is lost if its eigenvalue is below the size of the noise as an operator. Errors: models/line.py.
+    The variance of a weighted row is at most its weight times that of the residual.
 Needs
     About 1,500 rows of 5 columns, 3,500 of 10, at epsilon 1 and delta 1e-6. A column that is mostly one value needs
     bounds, for example (0, 1) for truth values that are rarely true. A row with a missing entry does not count.
@@ -51,6 +52,10 @@ from discreet.stable.clipped import Floats
 from discreet.stable.declared import Bounds, agree, check_bounds, check_size
 
 WIDEST: Final = 2**9  # columns
+PULLED: Final = (
+    "rows longer than {} in standard units count with less weight; where residuals are skew, the intercept is nearer to "
+    "their middle than to their mean"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +162,7 @@ class LeastSquares:
         line = solve(found, self.names, intercept=self.intercept, ridge=self.ridge)  # [LR3]
         if isinstance(line, str):
             return replace(blank, refusal=line)
-        notes = [
-            *self.notes,
-            f"rows longer than {show(found.radius)} in standard units count with less weight; where residuals are skew, the "
-            "intercept is nearer to their middle than to their mean",
-        ]
+        notes = [*self.notes, PULLED.format(show(found.radius))]
         if line.ridge:
             which = f", and has no interval: {', '.join(line.weak[:6])}" if line.weak else ""
             notes.append(f"a ridge was added; what the rows show less clearly than the noise is pulled to 0{which}")
@@ -175,9 +176,9 @@ class LeastSquares:
 
     def _too_few(self, size: int) -> str:
         return (
-            f"there are {size} rows of {len(self.names)} columns and an outcome; their regression without bounds takes "
-            f"about {show(float(self.needed()))} rows at this epsilon and delta. Bring more rows, fewer columns, bounds, "
-            "or a larger epsilon"
+            f"there are {size} rows of {len(self.names)} columns and an outcome; their regression takes about "
+            f"{show(float(self.needed()))} rows at this epsilon and delta. Bring more rows, fewer columns, bounds, or a "
+            "larger epsilon"
         )
 
 

@@ -139,7 +139,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     most = Fraction(STRONGEST)
     off = (turns + 1) * exact(gram_cost(most, width, neighbours).slack)
     if rows is None:
-        off += _counted(most).slack
+        off += exact(_counted(most).slack)
     whole = exact(min(gaussian(epsilon, delta, off), float(STRONGEST)))  # [LS1]
     square, looked = float(whole) ** 2, min(size, MANY)
 

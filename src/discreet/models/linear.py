@@ -53,8 +53,8 @@ from discreet.stable.declared import Bounds, agree, check_bounds, check_size
 
 WIDEST: Final = 2**9  # columns
 PULLED: Final = (
-    "rows longer than {} in standard units count with less weight; where residuals are skew, the intercept is nearer to "
-    "their middle than to their mean"
+    "rows longer than {} in standard units count with less weight; where residuals are skew, the intercept is nearer "
+    "to their middle than to their mean"
 )
 
 
@@ -177,8 +177,8 @@ class LeastSquares:
     def _too_few(self, size: int) -> str:
         return (
             f"there are {size} rows of {len(self.names)} columns and an outcome; their regression takes about "
-            f"{show(float(self.needed()))} rows at this epsilon and delta. Bring more rows, fewer columns, bounds, or a "
-            "larger epsilon"
+            f"{show(float(self.needed()))} rows at this epsilon and delta. Bring more rows, fewer columns, bounds or "
+            "a larger epsilon"
         )
 
 

@@ -59,6 +59,8 @@ HELD: Final = 63.0  # units of a column: a frame holds entries up to 64
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 1 << 17  # rows that are enough for an early stage
 PLACE, SCALE = 160.0, 450.0  # rows times epsilon that a centre and a distance would like
+TURN_NOISE: Final = 0.2  # of a turn, as an operator: what is below it is not evened out
+WIDEST_TURN: Final = 3.0  # times the typical length of a row in its frame
 FAR: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations: 4 (15 of prior + 5)
 UNKNOWN: Final = 5_000  # rows for which the shares are made where their number is private
 
@@ -125,6 +127,12 @@ class Stages:
             cost is None or looked * float(cost.epsilon) >= least for cost, least in choices
         )
 
+    def turn_radius(self, size: float) -> float:
+        """How long rows may be in a turn: from the typical length up, as the noise allows; few rows can be long. [LS2]"""
+        moved = 1.0 if self.rows is None else math.sqrt(2)
+        wanted = TURN_NOISE * size * float(self.turns[0].mu) / (moved * math.sqrt(2 * self.width))
+        return math.sqrt(min(max(wanted, self.width), WIDEST_TURN**2 * self.width))
+
     @property
     def beyond(self) -> int:
         """How many rows the last ball leaves outside: as few as can be found. [LS2]"""
@@ -148,7 +156,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
 
     centre = wanted(unknown if centred else 0, PLACE, 0.004, 0.12)
     scale = wanted(unknown, SCALE, 0.006, 0.13)
-    turn = part((2 * width**1.5 / (0.1 * looked)) ** 2 / square, 0.01, 0.06)
+    turn = part((2 * width**1.5 * WIDEST_TURN**2 / (TURN_NOISE * looked)) ** 2 / square, 0.01, 0.06)
     reach = wanted(1, 3000, 0.01, 0.03)
     count = Fraction(1, 100) if rows is None else Fraction(0)
     rest = 1 - centre - scale - turns * turn - reach - count
@@ -209,7 +217,7 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
     centres, units = (np.array(listed) for listed in zip(*places, strict=True))
     for block in (rows,) if early is rows or np.shares_memory(early, rows) else (early, rows):
         reachable(block, columns, centres, units)  # [LS3]
-    turn, radius = np.eye(stages.width), math.sqrt(stages.width)
+    turn, radius = np.eye(stages.width), stages.turn_radius(few)
     for cost in stages.turns:
         frame = Frame.of(units, turn, centres)
         total, noise = noisy_gram(

@@ -128,7 +128,7 @@ class Stages:
         )
 
     def turn_radius(self, size: float) -> float:
-        """How long rows may be in a turn: from the typical length up, as the noise allows; few rows can be long. [LS2]"""
+        """How long rows may be in a turn: from the typical length up, as the noise allows. [LS2]"""
         moved = 1.0 if self.rows is None else math.sqrt(2)
         wanted = TURN_NOISE * size * float(self.turns[0].mu) / (moved * math.sqrt(2 * self.width))
         return math.sqrt(min(max(wanted, self.width), WIDEST_TURN**2 * self.width))

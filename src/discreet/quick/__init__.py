@@ -8,6 +8,7 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.fits import fit
+from discreet.quick.models import linear_regression
 from discreet.quick.tables import covariance
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "fit",
     "gaussian",
     "histogram",
+    "linear_regression",
     "mean",
     "median",
     "proportion",

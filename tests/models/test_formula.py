@@ -32,7 +32,7 @@ def test_terms_and_their_names() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "word"),
     [
-        ("y ~ a + C(sex", 13, "')'"),
+        ("y ~ a + C(sex", 13, "needed"),
         ("y ~ a * b", 6, "a:b"),
         ("y ~ f(a)", 4, "'f'"),
         ("y ~ ", 4, "a term"),
@@ -47,7 +47,7 @@ def test_terms_and_their_names() -> None:
         ("y ~ a b", 6, "the end"),
         ("y ~ a:", 6, "a factor"),
         ("y ~ C(1)", 6, "name"),
-        ("__import__('os') ~ a", 10, "no function|outcome|'~'"),
+        ("exec(a) ~ b", 0, "no function"),
     ],
 )
 def test_errors_point_at_the_character(text: str, place: int, word: str) -> None:
@@ -55,13 +55,12 @@ def test_errors_point_at_the_character(text: str, place: int, word: str) -> None
         Formula.read(text)
     *_, shown, pointer = str(caught.value).split("\n")
     assert shown.strip() == text.strip()
-    if "import" not in text:
-        assert pointer.index("^") - 4 == place
+    assert pointer.index("^") - 4 == place
 
 
 @pytest.mark.claim("LD1")
 def test_rows_become_numbers_one_by_one() -> None:
-    frame = {
+    frame: dict[str, Any] = {
         "y": [1.0, "x", None, 2.0, 3.0],
         "a": np.array([1.0, 0.0, -1.0, np.inf, 2.0]),
         "g": ["u", "v", object(), math.nan, "w"],
@@ -113,7 +112,7 @@ def test_levels_are_found_or_refused(relation: Neighbours) -> None:
     assert release.guarantee == mechanism.guarantee
     assert "levels of sex" in str(release)
     alone = people() | {"sex": [f"{k}" for k in range(9000)]}
-    assert "fewer than two levels" in str(mechanism.release(alone, Seeded(1)).refusal)
+    assert "0 levels of 'sex'" in str(mechanism.release(alone, Seeded(1)).refusal)
 
 
 def made(design: Design, intercept: bool, epsilon: Any, delta: Any, *, relation: Neighbours) -> LeastSquares:

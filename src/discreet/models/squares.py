@@ -54,7 +54,7 @@ from discreet.stable.stages import STRONGEST
 from discreet.statistics.second_moment import CHOICE, part
 from discreet.statistics.whiten import NATS, lengths
 
-COUNT_BITS: Final = 20  # a count leaves in steps of 2^-20
+COUNT_BITS: Final = 30  # a count leaves in steps of 2^-30
 HELD: Final = 63.0  # units of a column: a frame holds entries up to 64
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 1 << 17  # rows that are enough for an early stage

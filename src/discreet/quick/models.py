@@ -74,6 +74,9 @@ def linear_regression(
             raise BadInput("a formula goes with method 'moments'; for blocks give X and y")
         if names is not None or not intercept:
             raise BadInput("a formula has its own names, and '- 1' for no intercept; leave names and intercept out")
+        LeastSquares(
+            epsilon, delta, ("x",), True, ridge, None, relation, named(unit)
+        )  # refuses before anything is drawn
         make = partial(_least_squares, ridge=ridge, neighbours=relation, unit=named(unit), notes=note)
         by_name = bounds or {}
         if not isinstance(by_name, Mapping):

@@ -29,7 +29,7 @@ class OfPairs(Formulated):
 
 def by_formula(relation: Neighbours) -> OfPairs:
     """y on the levels of a category that have to be found."""
-    return OfPairs(Formula.read("y ~ C(group)"), partial(made, relation=relation), 32.0, 1e-4, neighbours=relation)
+    return OfPairs(Formula.read("y ~ C(group)"), partial(made, relation=relation), 16.0, 1e-4, neighbours=relation)
 
 
 SUBJECTS = {

@@ -136,7 +136,7 @@ def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
     for one, other in zip(odd, [*odd[1:], odd[0]], strict=True):
         rest = [other] if relation is Neighbours.REPLACE else []
         pairs.append(audit.Pair([*crowd, one], [*crowd, *rest]))
-    mechanism = OfRows(Formula.read("y ~ C(g)"), partial(made, relation=relation), 32.0, 1e-4, neighbours=relation)
+    mechanism = OfRows(Formula.read("y ~ C(g)"), partial(made, relation=relation), 16.0, 1e-4, neighbours=relation)
     audit.check(mechanism, pairs, hostile_values=False).require()
     assert mechanism.release(crowd, Seeded(0)).refusal is None
 

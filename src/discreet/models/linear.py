@@ -106,6 +106,7 @@ class LeastSquares:
                 )
             for pair in self.bounds:
                 check_bounds(pair)
+        self.stages(self.size or (1 if self.neighbours.size_is_public else None))  # epsilon and delta are within reach
 
     @property
     def guarantee(self) -> Guarantee:

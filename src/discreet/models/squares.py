@@ -41,6 +41,7 @@ import numpy as np
 
 from discreet.accounting.calibrate import gaussian
 from discreet.noise.lattice import slack
+from discreet.noise.source import LARGEST_SCALE
 from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.loss import Choice, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
@@ -54,7 +55,7 @@ from discreet.stable.stages import STRONGEST
 from discreet.statistics.second_moment import CHOICE, part
 from discreet.statistics.whiten import NATS, lengths
 
-COUNT_BITS: Final = 30  # a count leaves in steps of 2^-30
+COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 HELD: Final = 63.0  # units of a column: a frame holds entries up to 64
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 1 << 17  # rows that are enough for an early stage
@@ -184,7 +185,15 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
 
 def _counted(mu: Fraction) -> Gaussian:
     """The cost of a count with this mu, its slack included."""
-    return Gaussian(mu, slack(1, math.ceil(2**COUNT_BITS / mu)))
+    return Gaussian(mu, slack(1, math.ceil(2 ** _count_bits(mu) / mu)))
+
+
+def _count_bits(mu: Fraction) -> int:
+    """How fine the steps of a count are: fewer where noise of this cost would be too wide for the integers."""
+    bits = COUNT_BITS
+    while bits > 8 and 2**bits > LARGEST_SCALE * mu:
+        bits -= 1
+    return bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,8 +244,9 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
 
 def _count(size: int, cost: Gaussian, rng: Randomness) -> float:
     """The number of rows plus noise; at least 1."""
-    blurred: int = rng.blur(size << COUNT_BITS, sensitivity=1 << COUNT_BITS, cost=cost)  # [LS1]
-    return max(1.0, float(Fraction(blurred, 1 << COUNT_BITS)))
+    bits = _count_bits(exact(cost.mu))
+    blurred: int = rng.blur(size << bits, sensitivity=1 << bits, cost=cost)  # [LS1]
+    return max(1.0, float(Fraction(blurred, 1 << bits)))
 
 
 def _place(values: Floats, column: Column, stages: Stages, size: float, rng: Randomness) -> tuple[float, float]:

@@ -130,7 +130,7 @@ def speed() -> Iterator[Row]:
 def other_library() -> Row:
     """diffprivlib's regression, where it can be imported: it needs bounds."""
     try:
-        from diffprivlib.models import LinearRegression
+        from diffprivlib.models import LinearRegression  # type: ignore[import-untyped, unused-ignore]
     except ImportError as reason:
         words = (
             "not compared: it does not import beside this scikit-learn" if "sklearn" in str(reason) else "not installed"
@@ -160,8 +160,10 @@ def study(runs: int) -> None:
     lines = ["# Measured: regression", "", "By `make bench`, epsilon 1, delta 1e-6; a missed bar says so.", ""]
     lines += [" ".join((__doc__ or "").split("\n\n")[2].split()), ""]
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
-    words = ("t with 3 degrees", "skew (exponential)", "of deviation 0.5 + |x0|")
-    words += ("normal, x correlated at 0.99", "normal, x and y at 1e5")
+    words = [
+        *("t with 3 degrees", "skew (exponential)", "of deviation 0.5 + |x0|"),
+        *("normal, x correlated at 0.99", "normal, x and y at 1e5"),
+    ]
     found = chain(
         study_errors(5000, 5, runs, 0.65),
         study_errors(20_000, 10, max(runs // 20, 5), None),

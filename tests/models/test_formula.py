@@ -131,7 +131,7 @@ class OfRows(Formulated):
 @pytest.mark.parametrize("relation", [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE])
 def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
     crowd: list[Any] = [("ab"[k % 2], float(k % 7)) for k in range(400)]
-    odd: list[Any] = [("a", 1.0), ("z", 1e300), (math.nan, None), (["b"], "x"), ("b", math.inf)]
+    odd: list[Any] = [("a", 1.0), ("z", 1e300), (["b"], "x")]
     pairs = []
     for one, other in zip(odd, [*odd[1:], odd[0]], strict=True):
         rest = [other] if relation is Neighbours.REPLACE else []

@@ -47,7 +47,7 @@ def world(step: int, relation: Neighbours) -> list[audit.Pair]:
 def test_every_small_pair(relation: Neighbours, given: dict[str, Any]) -> None:
     size = 400 if relation is Neighbours.REPLACE else None
     mechanism = LeastSquares(8.0, 1e-5, ("x",), neighbours=relation, size=size, **given)
-    audit.check(mechanism, world(12, relation), hostile_values=False).require()
+    audit.check(mechanism, world(20, relation), hostile_values=False).require()
     rows = [*CROWD, (0.0, 1.0), (1.0, 1.0)]
     assert mechanism.release(rows, Seeded(0)).refusal is None  # a world of answers
     assert implies(mechanism.loss, mechanism.guarantee)
@@ -94,6 +94,12 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
             still = LeastSquares(2.0, 1e-6, ("a",), neighbours=relation).release(np.full((3000, 2), value), Seeded(1))
             assert still.refusal or not np.isfinite(still.interval().high.coef).any()
             assert "rows" not in still.provenance.parameters or relation is Neighbours.REPLACE
+    x = np.random.default_rng(0).normal(size=(3000, 2))
+    for left, right in ((1e-140, 1e140), (1e149, 1e-149), (1e-300, 1e300), (1e160, 1.0)):
+        far = LeastSquares(2.0, 1e-6, ("a",)).release(x * [left, right], Seeded(1))
+        assert far.refusal or len(far.summary())
+    nothing = LeastSquares(2.0, 1e-6, ("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((0, 2)), Seeded(1))
+    assert nothing.refusal
     needed = LeastSquares(1.0, 1e-6, ("a", "b")).needed()
     assert LeastSquares(1.0, 1e-6, ("a", "b")).stages(needed).enough(needed)
     assert needed < 2000
@@ -124,10 +130,10 @@ def test_a_factor_makes_rows_round() -> None:
 @pytest.mark.claim("LR3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_and_error_far_from_zero(relation: Neighbours) -> None:
-    """30 runs of 3 slopes: 90 intervals of 95% hold fewer than 70 once in 1e8 runs if independent."""
+    """16 runs of 3 slopes: of 48 intervals of 95% fewer than 34 hold once in 1e8 runs, if they are independent."""
     hits, errors, plain = 0, [], []
     mechanism = LeastSquares(1.0, 1e-6, ("a", "b", "c"), neighbours=relation)
-    for seed in range(30):
+    for seed in range(16):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(4000, 3)) * [1.0, 100.0, 0.01] + 1e4 * rng.normal(size=3)
         truth = np.array([1.0, -0.02, 300.0])
@@ -138,7 +144,7 @@ def test_coverage_and_error_far_from_zero(relation: Neighbours) -> None:
         errors.append(np.abs(release.value.coef - truth) * [1.0, 100.0, 0.01])
         moved = x - x.mean(axis=0)
         plain.append(np.abs(np.linalg.lstsq(moved, y - y.mean(), rcond=None)[0] - truth) * [1.0, 100.0, 0.01])
-    assert hits >= 70
+    assert hits >= 34
     assert np.median(errors) < 2.5 * np.median(plain)
 
 

@@ -58,7 +58,8 @@ from discreet.statistics.whiten import NATS, lengths
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 HELD: Final = 63.0  # units of a column: a frame holds entries up to 64
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
-MANY: Final = 1 << 17  # rows that are enough for an early stage
+MANY: Final = 1 << 17  # rows that are enough for a turn
+SOME: Final = 1 << 15  # and for a column's place
 PLACE, SCALE = 160.0, 450.0  # rows times epsilon that a centre and a distance would like
 TURN_NOISE: Final = 0.2  # of a turn, as an operator: what is below it is not evened out
 WIDEST_TURN: Final = 3.0  # times the typical length of a row in its frame
@@ -121,7 +122,7 @@ class Stages:
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [LS2]"""
-        looked = min(size, MANY) if self.rows is not None else size
+        looked = min(size, SOME) if self.rows is not None else size
         middle_nats = FAR if self.rows is not None else FAR / 2  # half the sensitivity
         choices = [(self.centre, middle_nats), (self.scale, 2 * NATS), (self.reach, 2 * NATS)]
         return self.noise(size) <= 0.5 and all(
@@ -155,8 +156,9 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     def wanted(times: int, nats: float, least: float, largest: float) -> Fraction:
         return part(times * (nats / looked) ** 2 / float(CHOICE) / square, least, largest) if times else Fraction(0)
 
-    centre = wanted(unknown if centred else 0, PLACE, 0.004, 0.12)
-    scale = wanted(unknown, SCALE, 0.006, 0.13)
+    plenty = 0.02 if size > MANY else 0.0  # a choice takes the longer, the less it costs
+    centre = wanted(unknown if centred else 0, PLACE, max(plenty, 0.004), 0.12)
+    scale = wanted(unknown, SCALE, max(plenty, 0.006), 0.13)
     turn = part((2 * width**1.5 * WIDEST_TURN**2 / (TURN_NOISE * looked)) ** 2 / square, 0.01, 0.06)
     reach = wanted(1, 3000, 0.01, 0.03)
     count = Fraction(1, 100) if rows is None else Fraction(0)
@@ -219,7 +221,9 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
         return f"there are about {size:.0f} rows, fewer than this many columns need at this epsilon and delta"
     early = rows[some_places(len(rows), MANY)] if stages.rows is not None else rows  # [LS1]
     few = len(early) if stages.rows is not None else size
-    places = [_place(early[:, index], column, stages, few, rng) for index, column in enumerate(columns)]
+    some = early[some_places(len(early), SOME)] if stages.rows is not None else rows  # [LS1]
+    seen = len(some) if stages.rows is not None else size
+    places = [_place(some[:, index], column, stages, seen, rng) for index, column in enumerate(columns)]
     for column, (_, unit) in zip(columns, places, strict=True):
         if not SMALLEST < unit < LARGEST:  # [LS2]
             return f"the values of {column.name!r} are mostly the same, or not of this world; give bounds for it"
@@ -234,6 +238,8 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
         )  # [LS1]
         turn = factor(total * radius**2 / few, noise * radius**2 / few) @ applied(frame)
     frame = Frame.of(units, turn, centres)
+    if not np.diagonal(frame.whole).all():  # [LS2]: rounded away
+        return "some columns are nearly the same as others; leave them out"
     radius = far_distance(lengths(early, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)  # [LS1]
     radius = min(max(radius, math.sqrt(stages.width) / 2), HELD * math.sqrt(stages.width))
     total, noise = noisy_gram(

@@ -200,7 +200,9 @@ def test_the_verb_its_methods_and_its_words() -> None:
     assert "method 'moments'" in str(discreet.linear_regression(x, y, **base))
     assert release.value.predict([[0.0, 0.0]])[0] == release.value.intercept
     for given, word in (
-        ({"method": "sgd"}, "method"),
+        ({"method": "other"}, "method"),
+        ({"method": "sgd", "ridge": 1.0}, "ridge"),
+        ({"method": "sgd", "unit": np.arange(12_000)}, "friendly"),
         ({"method": "moments", "unit": np.arange(12_000)}, "friendly"),
         ({"method": "friendly", "ridge": 1.0}, "ridge"),
         ({"levels": {"a": [1, 2]}}, "levels"),
@@ -214,3 +216,13 @@ def test_the_verb_its_methods_and_its_words() -> None:
             discreet.linear_regression(x, y, **(base | given))
     with pytest.raises(BadInput, match="length"):
         discreet.linear_regression(x, y[1:], **base)
+
+
+def test_descent_on_the_squares() -> None:
+    pytest.importorskip("discreet.quick.glms")
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(12_000, 2))
+    y = x @ [1.0, -1.0] + rng.normal(size=12_000)
+    release = discreet.linear_regression(x, y, epsilon=4.0, delta=1e-6, method="sgd", rng=Seeded(1))
+    assert release.value.coef == pytest.approx([1.0, -1.0], abs=0.5)
+    assert release.spread is None

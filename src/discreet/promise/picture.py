@@ -92,9 +92,11 @@ def _coefficients(ax: Any, release: Any, confidence: float) -> None:
         ax.hlines(at, left, right, color=PRIVACY, linewidth=6, alpha=0.6, label="of it privacy (2 sd)")
         ax.plot(value, at, "o", color=INK, markersize=4)
     bare = [(place, line.value) for place, line in zip(places, shown, strict=True) if line.low is None]
-    if bare:
+    if barred:  # what has no interval could be anywhere: it is named, not placed
+        for place, _ in bare:
+            ax.text(0.5, place, "no interval", transform=ax.get_yaxis_transform(), ha="center", va="center", color=PALE)
+    else:
         ax.plot([value for _, value in bare], [place for place, _ in bare], "o", color=INK, fillstyle="none")
-        ax.lines[-1].set_label("no interval")
     ax.set_yticks(places, [line.name for line in shown])
     ax.set_ylim(-0.8, len(shown) - 0.2)
     if ax.get_legend_handles_labels()[1]:

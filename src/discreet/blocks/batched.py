@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.estimator import Fit, ModelFit, SklearnFit
+from discreet.blocks.estimator import Fit, LineFit, ModelFit, SklearnFit
 from discreet.blocks.firth import firth
 from discreet.blocks.newton import least_squares, newton
 from discreet.blocks.partition import Blocks
@@ -178,13 +178,23 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
         return None
     if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUO":
         return None
-    found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
+    found = _closed_form(fit)
     if found is not None and blocks_y.dtype.kind in "UO" and not (found.law == "logistic" and found.labels):
         return None
     if correct == "firth" and found is not None and not found.likelihood:
         return None
     expected = blocks_x.shape[1] + (found.intercept if found else 0)
     return found if found is not None and shape.width == expected and shape.kind in ("named", "array") else None
+
+
+def _closed_form(fit: Fit) -> Batched | None:
+    match fit:
+        case LineFit():
+            return Batched("normal", fit.intercept)
+        case SklearnFit():
+            return _of_sklearn(fit)
+        case _:
+            return _of_statsmodels(fit)
 
 
 def _of_sklearn(fit: SklearnFit) -> Batched | None:

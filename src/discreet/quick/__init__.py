@@ -10,6 +10,7 @@ from discreet.quick.columns import gaussian, mean, median, quantile, std, varian
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.families import family, likelihood
 from discreet.quick.fits import fit
+from discreet.quick.models import linear_regression
 from discreet.quick.shapes import density
 from discreet.quick.tables import covariance
 
@@ -23,6 +24,7 @@ __all__ = [
     "histogram",
     "kmeans",
     "likelihood",
+    "linear_regression",
     "mean",
     "median",
     "proportion",

@@ -235,13 +235,13 @@ def test_the_plan_speaks(caplog: Any) -> None:
     with caplog.at_level(logging.INFO, logger="discreet"):
         release = discreet.fit(lambda x: float(np.var(x)), np.arange(30000.0) % 97, epsilon=1.0, rng=Seeded(0))
     said = caplog.text
-    assert "400 blocks of 75 or 76 people, each giving 1 number" in said
+    assert "380 blocks of 78 or 79 people, each giving 1 number" in said
     assert "combined by mean" in said
     assert "bias is corrected within blocks (half)" in said
     assert "times as wide as without noise" in said
     assert "assumes that" in said
     assert release.interval().low < 784 < release.interval().high
-    assert release.provenance.parameters["people a block"] == 75
+    assert release.provenance.parameters["people a block"] == 78
 
 
 def test_votes_and_labels() -> None:

@@ -232,7 +232,7 @@ def test_a_probe_sees_a_bias_and_costs_what_it_says() -> None:
     assert release.guarantee.epsilon == 8.0
     assert "is seen" in release.provenance.notes[-1]
     seen = release.provenance.parameters["bias probe"]
-    assert abs(seen["bias"][0] + 0.1) < 2 * seen["error, 95%"][0] + 0.02
+    assert abs(seen["bias"][0] + 0.1) < 2 * seen["error"][0] + 0.02
     fair = discreet.fit(
         lambda x: float(x.mean()),
         rows,

@@ -73,6 +73,7 @@ SPARE: Final = 1.15  # times the scales that were read off, which may be a littl
 GOOD: Final = 0.92  # the noisy share of blocks with an estimate, below which scales get more of the budget
 SURE: Final = 3.0  # deviations of the noisy count by which blocks may seem to be missing where none is
 FINE: Final = 8  # places of a scale in an octave
+MANY: Final = 1 << 20  # blocks: where these are too few, more are too, as a scale is read off so many pairs at most
 Floats = npt.NDArray[np.float64]
 
 
@@ -96,9 +97,9 @@ class BlockFriends:
     scales: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, self.delta, 1)
         if self.blocks < 1 or self.width < 1:
             raise BadInput(f"{self.blocks} blocks of {self.width} numbers; both must be 1 or more")
+        check_budget(self.epsilon, self.delta, self.blocks)  # as RefinedMean does, which runs when noise is drawn already
         if not self.delta:
             raise BadInput("delta is 0; aggregator='friendly' needs delta above 0, for example 1e-6")
         if self.scales is not None and (
@@ -160,6 +161,7 @@ class BlockFriends:
             private = self.scales is None
             paid = exact(self.epsilon), exact(self.delta)
             stages = shared(self.blocks, self.width, *paid, private=private, good=good)  # [BF2]
+            shown |= {"costs": stages.shown}
         if stages.inner is None:
             return replace(blank, refusal=mostly_failed(seen, self.blocks))
         found = self._scales(table, stages.scale, rng)
@@ -208,6 +210,8 @@ class BlockFriends:
     def too_few(self) -> str:
         """A refusal in public numbers."""
         needed = least_friends(self.width, self.epsilon, self.delta, self.scales is None)
+        if needed is None:
+            return f"no number of blocks does for a friendly mean at epsilon {show(self.epsilon)}; ask for a larger one"
         declare = "" if self.scales is not None else ", declared scales (scales=)"
         return (
             f"{self.blocks} blocks with {self.width} number{'s' if self.width > 1 else ''} each do not do for a "
@@ -311,16 +315,19 @@ def read_scale(noisy: Floats, deviation: float, across: int = 1) -> float | None
 
 
 @lru_cache(maxsize=256)
-def least_friends(width: int, epsilon: Number, delta: Number, private: bool = True) -> int:
-    """The fewest blocks from which on there is an answer. Public. [BF2]"""
+def least_friends(width: int, epsilon: Number, delta: Number, private: bool = True) -> int | None:
+    """The fewest blocks from which on there is an answer; None if MANY are not enough. Public. [BF2]"""
     scales = None if private else (1.0,) * width
+    most = min(MANY, math.floor(1 / (10 * float(delta))))  # beyond that delta is too large for so many blocks
 
     def does(blocks: int) -> bool:
         return BlockFriends(blocks, width, epsilon, delta, scales).feasible
 
-    low, high = 1, 2
+    low, high = 0, min(2, most)
     while not does(high):
-        low, high = high, 2 * high
+        if high == most:
+            return None
+        low, high = high, min(2 * high, most)
     while high - low > 1:
         between = (low + high) // 2
         low, high = (low, between) if does(between) else (between, high)

@@ -91,9 +91,7 @@ def by_formula(
         found = size * found - (size - 1) * left / size
     for number in range(COMPARED):
         block = Table.of(framed(rows[number]))
-        alone = block_row(
-            mechanism.fit, mechanism.shape, block, middle, number=number, correct=mechanism.correct
-        )
+        alone = block_row(mechanism.fit, mechanism.shape, block, middle, number=number, correct=mechanism.correct)
         assert abs(alone[0] - found[number]) < 2e-3 * (1 + abs(alone[0])), "a formula and a fit differ"
     return Bank(mechanism, found[:, None], np.array([truth]), np.array([plain]))
 
@@ -129,7 +127,7 @@ def logistic_widths(rows: Array) -> Array:
 
 
 def gamma_shape(x: Array) -> Array:
-    """The maximum-likelihood shape, by Newton steps on log a - digamma(a) = log mean - mean log, along the last axis."""
+    """The maximum-likelihood shape, along the last axis: log a - digamma(a) = log mean - mean log, by Newton steps."""
     from scipy.special import digamma, polygamma
 
     gap = np.log(x.mean(axis=-1)) - np.log(x).mean(axis=-1)

@@ -4,8 +4,8 @@ Amin, Joseph, Ribero and Vassilvitskii 2022, "Easy differentially private linear
 1,000 blocks; the depth of a point is its least rank, from either side, in any coordinate; half of epsilon tests that
 the regions of high depth are large enough however few blocks change, half draws a point with density e^(epsilon depth)
 among those at least as deep as a quarter of the blocks. Float noise from numpy: fit for a benchmark, never for a
-release. The factor e^(epsilon depth) is the published one; if a replaced person is to be hidden it should be
-e^(epsilon depth / 2), which is in its favour here.
+release. The factor e^(epsilon depth) is the published one. A person replaced changes one fit, which moves depths and
+their sum by one each way: to hide that it should be e^(epsilon depth / 2), here `replaced`.
 """
 
 import math
@@ -26,7 +26,9 @@ def block_fits(x: Floats, y: Floats, blocks: int, rng: np.random.Generator) -> F
     return np.asarray(np.linalg.solve(across @ wide, cross)[:, :, 0])
 
 
-def tukey(fits: Floats, epsilon: float, delta: float, rng: np.random.Generator) -> Floats | None:
+def tukey(
+    fits: Floats, epsilon: float, delta: float, rng: np.random.Generator, *, replaced: bool = False
+) -> Floats | None:
     """One point near the middle of the fits, or None where the test fails."""
     ranked = np.sort(fits + 1e-10 * rng.random(fits.shape), axis=0)
     deepest, each = len(fits) // 2, epsilon / 2
@@ -36,9 +38,9 @@ def tukey(fits: Floats, epsilon: float, delta: float, rng: np.random.Generator) 
     far = _distance(volumes, least, each, math.log(delta / 8) - each)
     if far + rng.laplace(scale=1 / each) <= math.log(1 / (2 * delta)) / each:
         return None
-    # a density e^(each depth) is a mixture of uniform laws on boxes, with weights V_j (e^(each j) - e^(each (j - 1)))
-    depths = np.arange(least, deepest + 1)
-    steps = each * depths + np.where(depths > least, math.log1p(-math.exp(-each)), 0.0)
+    # a density e^(rate depth) is a mixture of uniform laws on boxes, with weights V_j (e^(rate j) - e^(rate (j - 1)))
+    depths, rate = np.arange(least, deepest + 1), each / 2 if replaced else each
+    steps = rate * depths + np.where(depths > least, math.log1p(-math.exp(-rate)), 0.0)
     chance = volumes[depths - 1] + steps
     place = int(np.argmax(chance + rng.gumbel(size=len(chance))))
     box = int(depths[place]) - 1

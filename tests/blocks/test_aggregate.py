@@ -20,6 +20,7 @@ from discreet.blocks.ask import planned
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, adapted
 from discreet.blocks.halfway import BlockMedian
+from discreet.blocks.plan import auto_blocks
 from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
 from discreet.blocks.vote import Vote
@@ -229,6 +230,15 @@ def test_bad_arguments_come_before_anything_is_drawn(options: dict[str, Any], wo
 def test_blocks_may_be_too_many_for_the_people() -> None:
     with pytest.raises(BadInput, match="people"):
         SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(100, 1, 4.0)).release(np.arange(50.0), Seeded(0))
+
+
+def test_halves_get_larger_blocks_where_that_leaves_enough() -> None:
+    def blocks(people: int, halves: bool) -> int:
+        return auto_blocks(people, 1, 1.0, 1e-6, aggregator="mean", smallest=10, unbiased=False, halves=halves)
+
+    assert [blocks(20_000, halves) for halves in (False, True)] == [400, 281]  # n^(3/4) / 6
+    assert [blocks(10_000, halves) for halves in (False, True)] == [400, 200]  # as few as the aggregator likes
+    assert [blocks(10**6, halves) for halves in (False, True)] == [400, 400]
 
 
 def test_the_plan_speaks(caplog: Any) -> None:

@@ -3,8 +3,8 @@
 The rule: enough blocks for the aggregator to find the estimates (twice the least number if that leaves blocks of the
 size that the estimator needs), and at least (50 n / epsilon^2)^(1/3), where bias within blocks and noise between them
 balance. What halves leave of a bias shrinks like 1 / m^2 in blocks of m: where they are to correct it, no more than
-n^(3/4) / 6 if that is enough for the aggregator. An estimator without bias takes more: one number 7 sqrt(n) / epsilon, where the noise balances what small
-blocks lose, several as many as are predicted to have the least error.
+n^(3/4) / 6 if that is enough for the aggregator. An estimator without bias takes more: one number 7 sqrt(n) / epsilon,
+where the noise balances what small blocks lose, several as many as are predicted to have the least error.
 """
 
 import math

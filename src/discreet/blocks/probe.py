@@ -105,8 +105,8 @@ class Probed:
         name = self.fit.shape.names[worst] if len(bias) > 1 else "the answer"
         note = (
             f"a bias within blocks {seen}: estimated from blocks of half the size, that of {name} is "
-            f"{show(float(f'{bias[worst]:.3g}'))} +- {show(float(f'{error[worst]:.2g}'))} ({100 * confidence:g}%; the interval has a "
-            f"half-width of {show(float(f'{wide[0][worst]:.2g}'))})"
+            f"{show(float(f'{bias[worst]:.3g}'))} +- {show(float(f'{error[worst]:.2g}'))} ({100 * confidence:g}%; the "
+            f"interval has a half-width of {show(float(f'{wide[0][worst]:.2g}'))})"
         )
         return note, {"bias": bias.tolist(), "error": error.tolist()}
 

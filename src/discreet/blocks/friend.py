@@ -29,8 +29,8 @@ Needs
 Accuracy
     That of a Gaussian mechanism which clips all coordinates together, at about sqrt(d) + 1.5 deviations, where one
     estimate in fifty begins to be tapered: for 5 numbers, 1,000 blocks, epsilon = 1 and delta = 1e-6 intervals are 1.8
-    times as wide as without noise, with declared scales 1.6 times (coordinatewise 2.9). Scales are read off within a third or so, by a matched filter for the exponents
-    of a normal's pair differences.
+    times as wide as without noise, with declared scales 1.6 times (coordinatewise 2.9). Scales are read off within a
+    third or so, by a matched filter for the exponents of a normal's pair differences.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 (FriendlyCore); Karwa and Vadhan 2018 (scales from pairs); Nissim,
     Raskhodnikova and Smith 2007.

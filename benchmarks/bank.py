@@ -64,7 +64,7 @@ def same_path(estimator: Any, draw: Draw, truth: Array, plain: Array, **settings
     rows = draw(g, SIZE)
     mechanism = chosen(estimator, rows[:, :-1], rows[:, -1], **settings)
     count, size = TIMES * mechanism.blocks, SIZE // mechanism.blocks
-    parts = []
+    parts: list[Array] = []
     for _ in range(10):  # in parts, for the memory
         rows = draw(g, count // 10 * size)
         many = replace(mechanism, aggregator=BlockMean(count // 10, mechanism.shape.width, 1000.0))

@@ -112,7 +112,9 @@ def test_coverage_with_scales_far_apart_and_blocks_that_fail(share: float) -> No
 def test_refusals_say_what_is_needed() -> None:
     few = BlockFriends(100, 4, 1.0, 1e-6).release(np.zeros((100, 4)), Seeded(0))
     assert f"at least {least_friends(4, 1.0, 1e-6)} blocks" in str(few.refusal)
-    assert BlockFriends(least_friends(4, 1.0, 1e-6), 4, 1.0, 1e-6).feasible
+    least = least_friends(4, 1.0, 1e-6)
+    assert least is not None
+    assert BlockFriends(least, 4, 1.0, 1e-6).feasible
     failed = np.full((1000, 3), NAN)
     failed[:100] = 1.0
     assert "gave an estimate (a noisy number)" in str(

@@ -26,6 +26,7 @@ from discreet.blocks.ask import planned
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, adapted
 from discreet.blocks.halfway import BlockMedian
+from discreet.blocks.plan import auto_blocks
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
@@ -405,17 +406,26 @@ def test_blocks_may_be_too_many_for_the_people() -> None:
         SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(100, 1, 4.0)).release(np.arange(50.0), Seeded(0))
 
 
+def test_halves_get_larger_blocks_where_that_leaves_enough() -> None:
+    def blocks(people: int, halves: bool) -> int:
+        return auto_blocks(people, 1, 1.0, 1e-6, aggregator="mean", smallest=10, unbiased=False, halves=halves)
+
+    assert [blocks(20_000, halves) for halves in (False, True)] == [400, 281]  # n^(3/4) / 6
+    assert [blocks(10_000, halves) for halves in (False, True)] == [400, 200]  # as few as the aggregator likes
+    assert [blocks(10**6, halves) for halves in (False, True)] == [400, 400]
+
+
 def test_the_plan_speaks(caplog: Any) -> None:
     with caplog.at_level(logging.INFO, logger="discreet"):
         release = discreet.fit(lambda x: float(np.var(x)), np.arange(30000.0) % 97, epsilon=1.0, rng=Seeded(0))
     said = caplog.text
-    assert "400 blocks of 75 or 76 people, each giving 1 number" in said
+    assert "380 blocks of 78 or 79 people, each giving 1 number" in said
     assert "combined by mean" in said
     assert "bias is corrected within blocks (half)" in said
     assert "times as wide as without noise" in said
     assert "assumes that" in said
     assert release.interval().low < 784 < release.interval().high
-    assert release.provenance.parameters["people a block"] == 75
+    assert release.provenance.parameters["people a block"] == 78
 
 
 def test_votes_and_labels() -> None:

@@ -110,7 +110,9 @@ def test_coverage_with_scales_far_apart_and_blocks_that_fail(share: float) -> No
 def test_refusals_say_what_is_needed() -> None:
     few = BlockFriends(100, 4, 1.0, 1e-6).release(np.zeros((100, 4)), Seeded(0))
     assert f"at least {least_friends(4, 1.0, 1e-6)} blocks" in str(few.refusal)
-    assert BlockFriends(least_friends(4, 1.0, 1e-6), 4, 1.0, 1e-6).feasible
+    least = least_friends(4, 1.0, 1e-6)
+    assert least is not None
+    assert BlockFriends(least, 4, 1.0, 1e-6).feasible
     failed = np.full((1000, 3), NAN)
     failed[:100] = 1.0
     assert "gave an estimate (a noisy number)" in str(
@@ -123,7 +125,26 @@ def test_refusals_say_what_is_needed() -> None:
         BlockFriends(1000, 3, 1.0, 1e-6, (1.0, 2.0))
     with pytest.raises(BadInput, match="delta"):
         BlockFriends(1000, 3, 1.0, 0.0)
+    with pytest.raises(BadInput, match="delta"):  # before anything is drawn, not by the mean when much is
+        BlockFriends(1000, 3, 1.0, 1e-3)
     assert seen_share(50, 5, 0.2) is None
+
+
+def test_an_epsilon_too_small_for_any_number_of_blocks_is_said_to_be() -> None:
+    assert least_friends(1, 0.02, 1e-6) is None
+    refusal = BlockFriends(1000, 1, 0.02, 1e-6).release(np.zeros((1000, 1)), Seeded(0)).refusal
+    assert "no number of blocks" in str(refusal)
+    with pytest.raises(BadInput, match="no number of blocks"):
+        discreet.fit(np.mean, np.zeros(50000), epsilon=0.02, delta=1e-6, aggregator="friendly", unbiased=True)
+
+
+def test_the_record_shows_what_was_spent_when_many_blocks_fail() -> None:
+    rows = np.random.default_rng(0).normal(size=(2000, 2))
+    mechanism = BlockFriends(2000, 2, 1.0, 1e-6)
+    whole = mechanism.release(rows, Seeded(1)).provenance.parameters["costs"]
+    rows[:500] = NAN
+    fewer = mechanism.release(rows, Seeded(1)).provenance.parameters["costs"]
+    assert fewer["each scale"] > whole["each scale"]
 
 
 def test_a_scale_is_read_off_noisy_exponents() -> None:
@@ -199,7 +220,7 @@ def test_a_probe_sees_a_bias_and_costs_what_it_says() -> None:
     assert release.guarantee.epsilon == 8.0
     assert "is seen" in release.provenance.notes[-1]
     seen = release.provenance.parameters["bias probe"]
-    assert abs(seen["bias"][0] + 0.1) < 2 * seen["error, 95%"][0] + 0.02
+    assert abs(seen["bias"][0] + 0.1) < 2 * seen["error"][0] + 0.02
     fair = discreet.fit(
         lambda x: float(x.mean()),
         rows,
@@ -238,3 +259,15 @@ def test_a_probe_and_a_friendly_fit_hide_one_person_under_both_relations(relatio
             if relation is Neighbours.ADD_OR_REMOVE and not seed % 2:
                 other = [*rows, odd]
             assert not replay(subject, audit.Pair(rows, other), seed=seed)
+
+
+@pytest.mark.claim("PR1")
+def test_a_probe_makes_one_promise_at_the_declared_confidence() -> None:
+    fit = SubsampleAggregate(FunctionFit(np.mean), Shape("number", ("value",)), BlockMean(12, 1, 30.0))
+    with pytest.raises(BadInput, match="hide different things"):
+        Probed(fit, replace(fit, aggregator=BlockMean(24, 1, 30.0), neighbours=Neighbours.ADD_OR_REMOVE))
+    rows = np.random.default_rng(4).normal(size=8000)
+    release = discreet.fit(
+        np.mean, rows, epsilon=4.0, aggregator="median", confidence=0.9, names="number", probe=True, rng=Seeded(0)
+    )
+    assert "(90%;" in release.provenance.notes[-1]

@@ -227,6 +227,7 @@ def test_the_verb_takes_tables() -> None:
         ({"delta": 0.0}, "delta"),
         ({"delta": 1e-6, "dimension": 0}, "dimension"),
         ({"delta": 1e-6, "sigma": -1.0}, "sigma"),
+        ({"delta": 1e-6, "beyond": 0.7}, "beyond"),
         ({"delta": 1e-6, "method": "median"}, "method"),
         ({"delta": 1e-6, "epsilon": 1e-6}, "epsilon"),
         ({"delta": 1e-12}, "delta"),

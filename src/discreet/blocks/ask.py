@@ -97,6 +97,7 @@ def planned(
             shape.width if numeric else 1, plain, smallest, adjusted=likelihood and correct in ("auto", "firth")
         ),
         unbiased=plain,
+        halves=numeric and not plain and (correct == "half" or (correct == "auto" and not likelihood)),
         scales=declared_scales(scales, shape.width) if numeric else None,
         confidence=confidence,
     )
@@ -156,6 +157,7 @@ class Asked:
     blocks: int | str
     smallest: int
     unbiased: bool
+    halves: bool
     scales: tuple[float, ...] | None
     confidence: float
 
@@ -183,6 +185,7 @@ class Asked:
             smallest=self.smallest,
             unbiased=self.unbiased,
             scales=self.scales,
+            halves=self.halves and kind in ("mean", "friendly"),
         )
 
     def _better(self) -> tuple[Mechanism[Any], int]:

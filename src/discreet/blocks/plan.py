@@ -2,8 +2,9 @@
 
 The rule: enough blocks for the aggregator to find the estimates (twice the least number if that leaves blocks of the
 size that the estimator needs), and at least (50 n / epsilon^2)^(1/3), where bias within blocks and noise between them
-balance. An estimator without bias takes more: one number 7 sqrt(n) / epsilon, where the noise balances what small
-blocks lose, several as many as are predicted to have the least error.
+balance. What halves leave of a bias shrinks like 1 / m^2 in blocks of m: where they are to correct it, no more than
+n^(3/4) / 6 if that is enough for the aggregator. An estimator without bias takes more: one number 7 sqrt(n) / epsilon,
+where the noise balances what small blocks lose, several as many as are predicted to have the least error.
 """
 
 import math
@@ -28,6 +29,7 @@ HALVES_A_NUMBER: Final = 16  # people in a block for each number, below which ha
 RANKS: Final = 200.0  # blocks times epsilon for a rank interval
 VOTES: Final = 40.0  # blocks times epsilon for a vote
 NORMAL: Final = 20  # people in a block, where there are enough: estimates from fewer have heavier tails than a normal's
+LEFT: Final = 6  # times n^(1/4) people a block leave less than a third of an error of the bias, after halves
 ROOMY: Final = 1.5  # times the least for a friendly mean, whose noise falls fast there
 COMFORT: Final = 1.27  # times the least: 200 / epsilon for the mean of one number
 
@@ -87,12 +89,16 @@ def auto_blocks(
     smallest: int,
     unbiased: bool,
     scales: tuple[float, ...] | None = None,
+    halves: bool = False,
 ) -> int:
-    """The number of blocks, or a refusal that says what is needed."""
+    """The number of blocks, or a refusal that says what is needed; `halves` are to correct a bias."""
     friendly = aggregator == "friendly"
     if friendly:
         BlockFriends(1, width, epsilon, delta, scales)  # what it refuses is refused first
-        least = least_friends(width, epsilon, delta, scales is None)
+        found = least_friends(width, epsilon, delta, scales is None)
+        if found is None:
+            raise BadInput(BlockFriends(1, width, epsilon, delta, scales).too_few)
+        least = found
     else:
         least = math.ceil(COMFORT * needed_blocks(width, epsilon, delta, aggregator))
     most = people // smallest
@@ -104,6 +110,8 @@ def auto_blocks(
         )
     between = min(most, math.ceil(ROOMY * least)) if friendly else least
     wanted = 2 * least if most >= 2 * least else between
+    if halves:
+        wanted = min(wanted, max(least, math.ceil(people**0.75 / LEFT)))
     if unbiased and width > 1 and aggregator in ("mean", "friendly"):
         kind: BlockMean | BlockFriends = BlockMean(least, width, epsilon, delta)
         return _quietest(people, least, most, BlockFriends(least, width, epsilon, delta, scales) if friendly else kind)

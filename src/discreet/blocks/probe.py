@@ -7,7 +7,8 @@ Promise
     [PR1] The sum of what the two cost: (epsilon, delta) in all.
     [PR2] The note on the bias is a function of the two releases.
 Why
-    [PR1] Basic composition of two mechanisms on the same people. [PR2] As the code reads.
+    [PR1] Basic composition of two mechanisms on the same people, which hide the same change of them. [PR2] As the code
+    reads.
     If the bias is b / m in blocks of m people, then half as many have 2 b / m, and the difference estimates b / m.
 Needs
     Enough people for twice as many blocks.
@@ -25,6 +26,7 @@ import numpy as np
 
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.plan import Plan
+from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.promise.exact import exact, show
 from discreet.promise.guarantee import Guarantee
@@ -57,6 +59,8 @@ class Probed:
             raise BadInput("probe is True, but the estimator returns labels, which have no bias; leave it out")
         if self.finer.blocks != 2 * self.fit.blocks:
             raise BadInput(f"{self.finer.blocks} blocks are not twice {self.fit.blocks}; a probe halves the blocks")
+        if (self.finer.neighbours, self.finer.unit) != (self.fit.neighbours, self.fit.unit):  # [PR1]
+            raise BadInput("the two fits hide different things; give both the same neighbours and unit")
 
     @property
     def guarantee(self) -> Guarantee:
@@ -76,8 +80,9 @@ class Probed:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The answer, with a note on its bias."""
-        self.finer.checked_plan(rows)  # what it refuses is refused first
-        answer, other = self.fit.release(rows, rng), self.finer.release(rows, rng)  # [PR1]
+        table = Table.of(rows)
+        self.finer.checked_plan(table)  # what it refuses is refused first
+        answer, other = self.fit.release(table, rng), self.finer.release(table, rng)  # [PR1]
         note, shown = self._note(answer, other)
         history = replace(
             answer.provenance,
@@ -91,7 +96,8 @@ class Probed:
         if answer.refusal is not None or other.refusal is not None:
             return f"the bias could not be estimated: {answer.refusal or other.refusal}", None
         bias = _flat(other.value) - _flat(answer.value)  # [PR2]
-        ends = [release.interval(0.95) for release in (answer, other)]
+        confidence = float(getattr(answer.spread, "confidence", 0.95))  # that of a rank interval is declared before
+        ends = [release.interval(confidence) for release in (answer, other)]
         wide = [(_flat(end.high) - _flat(end.low)) / 2 for end in ends]
         error = np.hypot(wide[0], wide[1])
         worst = int(np.argmax(np.abs(bias) / error))
@@ -99,10 +105,10 @@ class Probed:
         name = self.fit.shape.names[worst] if len(bias) > 1 else "the answer"
         note = (
             f"a bias within blocks {seen}: estimated from blocks of half the size, that of {name} is "
-            f"{show(float(f'{bias[worst]:.3g}'))} +- {show(float(f'{error[worst]:.2g}'))} (95%; the interval has a "
-            f"half-width of {show(float(f'{wide[0][worst]:.2g}'))})"
+            f"{show(float(f'{bias[worst]:.3g}'))} +- {show(float(f'{error[worst]:.2g}'))} ({100 * confidence:g}%; the "
+            f"interval has a half-width of {show(float(f'{wide[0][worst]:.2g}'))})"
         )
-        return note, {"bias": bias.tolist(), "error, 95%": error.tolist()}
+        return note, {"bias": bias.tolist(), "error": error.tolist()}
 
 
 def _flat(value: Any) -> Any:

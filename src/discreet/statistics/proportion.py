@@ -79,15 +79,15 @@ class Proportion:
         spread: KnownSize | PrivateSize
         if size is not None:
             noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [O1]
-            spread = KnownSize(noisy + _centred(rng), size, drawn)
+            spread = KnownSize(noisy + centred(rng), size, drawn)
         else:
             both = rng.blur(np.array([ayes, len(yes) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))  # [O2]
-            spread = PrivateSize(int(both[0]) + _centred(rng), int(both[1]) + _centred(rng), drawn)
+            spread = PrivateSize(int(both[0]) + centred(rng), int(both[1]) + centred(rng), drawn)
         provenance = Provenance("Proportion", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")
 
 
-def _centred(rng: Randomness) -> float:
+def centred(rng: Randomness) -> float:
     """Uniform on (-1/2, 1/2)."""
     return (2 * rng.below(SPLIT) + 1 - SPLIT) / (2 * SPLIT)
 

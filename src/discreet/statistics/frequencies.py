@@ -195,16 +195,16 @@ class IndependenceTest:
         exact_counts = np.bincount(cells, minlength=shape[0] * shape[1] + 1).astype(np.int64)
         noisy = rng.blur(exact_counts, sensitivity=MOVED, cost=Laplace(self.epsilon))  # [HF1]
         scale = laplace_scale(MOVED, self.epsilon)
-        listed = max(1, min(size, size - int(noisy[-1])))
+        listed = likely_listed(size, int(noisy[-1]), scale)
         table = noisy[:-1].reshape(1, *shape)
         chances = (margin(table, 2).T @ margin(table, 1)).ravel()
 
         def draw(generator: Any, draws: int) -> Floats:
             drawn = generator.multinomial(listed, chances, draws)
             noise = simulated.laplace(generator, drawn.shape, scale)
-            return dependence((drawn + noise).reshape(draws, *shape), listed, scale)
+            return dependence((drawn + noise).reshape(draws, *shape), scale)
 
-        observed = float(dependence(table, listed, scale)[0])
+        observed = float(dependence(table, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(len(chances)))  # [HF3]
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
         provenance = Provenance("IndependenceTest", shown, rng.secure, (LIMIT,))
@@ -255,12 +255,23 @@ def pooled(tables: Integers, sizes: tuple[int, ...]) -> Floats:
     return shares(tables.sum(axis=1) / sum(sizes))
 
 
-def dependence(tables: Integers, size: int, scale: Any) -> Floats:
-    """sum (c - n p q)^2 / its estimated variance under independence, of each table of counts. [HF3]"""
+def dependence(tables: Integers, scale: Any) -> Floats:
+    """sum (c - row sum column sum / total)^2 / its estimated variance under independence, of each table. [HF3]
+
+    The sums are those of the noisy table, as they are: expectations from probabilities within the simplex would be
+    biased in rare rows and columns, and the test would reject too often there.
+    """
+    total = np.maximum(1, tables.sum(axis=(1, 2), keepdims=True))
+    expected = tables.sum(axis=2, keepdims=True) * tables.sum(axis=1, keepdims=True) / total
     p, q = margin(tables, 2)[:, :, None], margin(tables, 1)[:, None, :]
-    variance = size * p * (1 - p) * q * (1 - q) + LaplaceLaw(scale).sd ** 2
-    found: Floats = ((tables - size * p * q) ** 2 / variance).sum(axis=(1, 2))
+    variance = total * p * (1 - p) * q * (1 - q) + LaplaceLaw(scale).sd ** 2
+    found: Floats = ((tables - expected) ** 2 / variance).sum(axis=(1, 2))
     return found
+
+
+def likely_listed(size: int, other: int, scale: Any) -> int:
+    """How many pairs are in the table: all, unless the noisy number of the others is more than noise. [HF3]"""
+    return size if other <= LaplaceLaw(scale).radius(0.95) else max(1, size - other)
 
 
 def margin(tables: Integers, axis: int) -> Floats:
@@ -309,7 +320,9 @@ def law_on_bins(law: Any, bins: Edges | None, cells: int) -> tuple[Edges, tuple[
         ends = np.unique(np.concatenate([[-MAXIMUM], inner[np.isfinite(inner)], [MAXIMUM]]))
         bins = Edges.of(ends)
     edges = np.array(bins.edges)
-    below = np.asarray(law.cdf(np.nextafter(edges, -np.inf)), dtype=np.float64)  # P(X < edge): bins are [low, high)
+    with np.errstate(over="ignore"):  # the largest float's neighbour is infinite
+        before = np.nextafter(edges, -np.inf)
+    below = np.asarray(law.cdf(before), dtype=np.float64)  # P(X < edge): bins are [low, high)
     below[-1] = float(law.cdf(edges[-1]))
     return bins, tuple(float(p) for p in np.maximum(np.diff(below), 0))
 

@@ -36,7 +36,7 @@ from discreet.statistics.groups import deviation, larger_pairs, null_deviations,
 from discreet.statistics.nulls import NoisyLaw
 from discreet.statistics.proportion import upper_tail
 from discreet.statistics.ratio import LEVELS, Cells, best_clamp, clamped_steps, ratio_law
-from discreet.statistics.scores import STEPS, ScoreSum, best_plan, best_votes, scores
+from discreet.statistics.scores import ScoreSum, best_plan, best_votes, scores
 from discreet.statistics.signed import coins, positive_ranks, signed_ranks_law, signs
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-tests.md"
@@ -50,7 +50,7 @@ DATA: dict[str, Callable[[Generator, int], Any]] = {
     "Cauchy": lambda g, n: g.standard_cauchy(n),
     "Poisson(2)": lambda g, n: g.poisson(2, n).astype(float),
     "Bernoulli(0.1)": lambda g, n: (g.random(n) < 0.1).astype(float),
-    "all equal": lambda g, n: np.ones(n),
+    "all equal": lambda g, n: g.normal() * np.ones(n),
 }
 SYMMETRIC: dict[str, Callable[[Generator, int], Any]] = {
     "normal": DATA["normal"],
@@ -279,9 +279,9 @@ def study(runs: int, means: int) -> None:
     lines = [
         "# Measured: tests",
         "",
-        "By `python -m benchmarks.decisions`, which says how. Size at level 0.05: the share of runs in which a true null",
-        "hypothesis is rejected; within 0.045 to 0.055 it is `ok`, below that `careful` (no more false alarms than",
-        "promised, but less power), above it **missed**.",
+        "By `python -m benchmarks.decisions`, which says how. Size at level 0.05: the share of runs in which a true",
+        "null hypothesis is rejected; within 0.045 to 0.055 it is `ok`, below that `careful` (no more false alarms",
+        "than promised, but less power), above it **missed**.",
         "",
         "| test | data | size | runs | |",
         "|---|---|---|---|---|",

@@ -26,8 +26,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-import numpy as np
-
 from discreet.errors import BadInput
 from discreet.promise.exact import Number, is_number, show
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -45,7 +43,7 @@ from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.statistics.rows import column, public_size
 
 Model = Literal["gaussian"] | None
-NODES: Final = 400  # of the second Laplace noise
+APART: Final = 1e-3  # scales that are closer than this are taken apart, upwards
 LIMIT: Final = "the p-value holds in the limit of many people: it inverts the interval of a private mean"
 
 
@@ -90,7 +88,7 @@ class MeanTest:
         values = column(rows)
         size = public_size(values, self.neighbours)
         found = _planned(self, size).release(values, rng)  # [HM1]
-        provenance = replace(found.provenance, notes=(*found.provenance.notes, LIMIT))
+        provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
         name = f"test that the mean is {show(self.null)} ({self.alternative})"
         blank: Release[Tested] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
         if found.refusal is not None:
@@ -168,16 +166,24 @@ def _planned(test: "MeanTest | TwoMeansTest", size: int | None) -> Mechanism[flo
 def p_value_of_difference(one: ConvolvedSpread, other: ConvolvedSpread, alternative: Alternative) -> float:
     """Of the difference of two private means. [HM3]"""
     normal = math.hypot(one.sampling, one.normal_noise, other.sampling, other.normal_noise)
-    shares = (np.arange(NODES) + 0.5) / NODES
-    second = other.laplace * np.where(shares < 0.5, np.log(2 * shares), -np.log(2 - 2 * shares))
 
     def chance(t: float) -> float:
-        return float(np.mean([tail(t - step, normal, one.laplace) for step in second]))
+        return tail_of_two(t, normal, one.laplace, other.laplace)
 
     parts = [(one.sampling**2, one.freedom), (other.sampling**2, other.freedom)]
     below = sum(square**2 / freedom for square, freedom in parts)
     freedom = sum(square for square, _ in parts) ** 2 / below if below else math.inf
     return inverted(one.estimate - other.estimate, chance, freedom, alternative)
+
+
+def tail_of_two(t: float, normal: float, one: float, other: float) -> float:
+    """P(N + L + M > t) with two Laplace noises, whose sum has the density (b^2 f_b - c^2 f_c) / (b^2 - c^2). [HM3]"""
+    small, large = sorted((one, other))
+    if not large:
+        return tail(t, normal, 0.0)
+    large = max(large, small * (1 + APART))
+    weight = large * large / (large * large - small * small)
+    return weight * tail(t, normal, large) - (weight - 1) * tail(t, normal, small)
 
 
 def inverted(apart: float, chance: Callable[[float], float], freedom: float, alternative: Alternative) -> float:

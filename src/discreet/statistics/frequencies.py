@@ -66,6 +66,7 @@ class FitTest:
     epsilon: Number
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    draws: int = DRAWS
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -97,7 +98,7 @@ class FitTest:
             return null_fits(generator, size, chances, scale, draws)
 
         observed = float(misfit(noisy[None, :], size, chances, scale)[0])
-        p_value = simulated_p_value(observed, draw, rng, fewer(len(chances)))  # [HF2]
+        p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [HF2]
         provenance = Provenance("FitTest", {"bins": self.bins.names, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test of fit")
 
@@ -118,6 +119,7 @@ class ClosenessTest:
     epsilon: Number
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    draws: int = DRAWS
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -149,7 +151,7 @@ class ClosenessTest:
             return distance(drawn + simulated.laplace(generator, drawn.shape, scale), sizes, scale)
 
         observed = float(distance(noisy[None, :, :], sizes, scale)[0])
-        p_value = simulated_p_value(observed, draw, rng, fewer(2 * len(chances)))  # [HF3]
+        p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, 2 * len(chances)))  # [HF3]
         provenance = Provenance("ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, (LIMIT,))
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test that two samples agree")
 
@@ -170,6 +172,7 @@ class IndependenceTest:
     epsilon: Number
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    draws: int = DRAWS
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -205,7 +208,7 @@ class IndependenceTest:
             return dependence((drawn + noise).reshape(draws, *shape), scale)
 
         observed = float(dependence(table, scale)[0])
-        p_value = simulated_p_value(observed, draw, rng, fewer(len(chances)))  # [HF3]
+        p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [HF3]
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
         provenance = Provenance("IndependenceTest", shown, rng.secure, (LIMIT,))
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test of independence")
@@ -297,9 +300,9 @@ def whole_of(probabilities: tuple[float, ...]) -> Floats:
     return np.asarray(full / full.sum())
 
 
-def fewer(cells: int) -> int:
+def fewer(draws: int, cells: int) -> int:
     """How often to simulate tables of so many cells."""
-    return max(999, min(DRAWS, 10 * CELLS // cells))
+    return min(draws, max(999, 10 * CELLS // cells))
 
 
 def checked_size(size: int | None, epsilon: Number) -> int:

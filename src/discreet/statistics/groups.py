@@ -54,6 +54,7 @@ from discreet.promise.release import Release
 from discreet.statistics.hypothesis import Tested, check_replace
 from discreet.statistics.nulls import (
     CELLS,
+    DRAWS,
     LEAST,
     Floats,
     Integers,
@@ -128,6 +129,7 @@ class GroupsTest:
     epsilon: Number
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    draws: int = DRAWS
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -161,7 +163,7 @@ class GroupsTest:
         def draw(generator: Any, draws: int) -> Floats:
             return null_deviations(generator, groups, draws) + simulated.laplace(generator, (draws,), scale)
 
-        p_value = simulated_p_value(noisy, draw, rng)  # [HR3]
+        p_value = simulated_p_value(noisy, draw, rng, self.draws)  # [HR3]
         provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure)
         answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=f"test that {len(groups)} groups have one law")

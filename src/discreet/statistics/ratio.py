@@ -119,7 +119,7 @@ class SimpleTest:
     clamp: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
-    cells: Cells = field(init=False, repr=False)
+    cells: Cells = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)

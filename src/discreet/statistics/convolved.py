@@ -61,7 +61,7 @@ def quantile_of(level: float, normal: float, laplace: float) -> float:
     1.96
     """
     low, high = 0.0, 40 * (normal + laplace)
-    for _ in range(45):
+    for _ in range(36):
         middle = (low + high) / 2
         low, high = (middle, high) if tail(middle, normal, laplace) > level else (low, middle)
     return high

@@ -26,6 +26,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -48,13 +49,13 @@ from discreet.statistics.scores import VoteCount
 
 LEVELS: Final = 256  # steps from the lowest clamped ratio to the highest
 KNOTS: Final = 2048  # quantiles of each law that part the cells
-TRIED: Final = 10  # ends of the clamp on each side
+TRIED: Final = 8  # ends of the clamp on each side
 VOTES: Final = 20  # blocks times epsilon in the lecture's vote
 NO_NOISE: Final = Fraction(1, 2**9)  # no noise at all, but for a chance of e^-512
 SURE: Final = 40.0  # a ratio beyond e^40 is taken as e^40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cells:
     """Public cells with their probabilities under both laws: intervals between `knots`, or categories."""
 
@@ -166,15 +167,13 @@ class SimpleTest:
         size = len(places)
         blocks = min(size, math.ceil(VOTES / float(self.epsilon)) | 1)
         votes = VoteCount(blocks, 0.5, self.epsilon)  # or refused
-        ratios = self.cells.ratios
-        steps = clamped_steps(ratios, float(ratios.min()), float(ratios.max()))
+        steps = all_steps(self.cells)
         slots = rng.permutation(size) * blocks // size  # the block of each position
         sums = np.bincount(slots, np.where(places < 0, 0, steps[places]), blocks).astype(np.int64)
         members = np.bincount(slots, minlength=blocks)
         found = np.ones(blocks)
         for count in np.unique(members):
-            law = ratio_law(self.cells, steps, int(count), NO_NOISE)
-            least = law.critical(0.5)
+            least = least_vote(self.cells, int(count))
             found[members == count] = np.where(sums[members == count] >= least, 0.5, 1.0)  # [HL2]
         inner = votes.release(found, rng)  # [HL1]
         provenance = Provenance("SimpleTest", {"rows": size, "method": "vote", "blocks": blocks}, rng.secure)
@@ -185,6 +184,17 @@ def clamped_steps(ratios: Floats, low: float, high: float) -> Integers:
     """Each cell's clamped ratio as a whole number of steps, 0 to 256. [HL1]"""
     steps: Integers = np.rint((np.clip(ratios, low, high) - low) * (LEVELS / (high - low))).astype(np.int64)
     return np.clip(steps, 0, LEVELS)
+
+
+def all_steps(cells: Cells) -> Integers:
+    """Not clamped."""
+    return clamped_steps(cells.ratios, float(cells.ratios.min()), float(cells.ratios.max()))
+
+
+@lru_cache(maxsize=64)
+def least_vote(cells: Cells, count: int) -> int:
+    """The sum at which a block of so many people votes for q: half of all blocks or fewer would under p. [HL2]"""
+    return ratio_law(cells, all_steps(cells), count, NO_NOISE).critical(0.5)
 
 
 def ratio_law(cells: Cells, steps: Integers, size: int, scale: Fraction) -> NoisyLaw:
@@ -201,6 +211,7 @@ def ratio_law(cells: Cells, steps: Integers, size: int, scale: Fraction) -> Nois
     return NoisyLaw(wave, 2 * middle, min(size * LEVELS, math.ceil(4.5 * math.sqrt(size) * LEVELS)) + 1, scale)
 
 
+@lru_cache(maxsize=64)
 def best_clamp(cells: Cells, size: int, epsilon: float, level: float = 0.05) -> tuple[float, float]:
     """The clamp with the greatest power, from the two laws and public numbers. [HL2]"""
     ratios = cells.ratios

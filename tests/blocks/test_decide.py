@@ -43,10 +43,10 @@ def test_blocks_pass_the_audit(relation: Neighbours, combined: ScoreSum | VoteCo
 @pytest.mark.claim("HT2")
 def test_p_values_are_super_uniform() -> None:
     people = np.random.default_rng(1)
-    test = BlockTest(FunctionFit(positive), ScoreSum(20, 1.0, 1.0))
-    found = [test.release(people.normal(size=140), Seeded(i)).value.p_value for i in range(250)]
+    test = BlockTest(FunctionFit(positive), ScoreSum(12, 1.0, 1.0))
+    found = [test.release(people.normal(size=84), Seeded(i)).value.p_value for i in range(80)]
     for level in (0.05, 0.2, 0.5):
-        assert np.mean(np.array(found) <= level) <= level + 5 * math.sqrt(level * (1 - level) / 250)
+        assert np.mean(np.array(found) <= level) <= level + 5 * math.sqrt(level * (1 - level) / 80)
 
 
 @pytest.mark.claim("HT2")

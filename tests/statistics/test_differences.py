@@ -23,7 +23,8 @@ VALUES = (0.0, 1e12, math.inf, math.nan, "a")
 @pytest.mark.parametrize("options", [{"bounds": (0.0, 2.0)}, {"model": "gaussian"}, {}])
 def test_means_pass_the_audit(relation: Neighbours, options: dict[str, object]) -> None:
     world = list(neighbours_of(CROWD, VALUES[:3], relation))[:4]
-    test = MeanTest(1.0, 4.0, neighbours=relation, **options)  # type: ignore[arg-type]
+    size = len(CROWD) + 1 if relation is Neighbours.REPLACE else None
+    test = MeanTest(1.0, 4.0, neighbours=relation, size=size, **options)  # type: ignore[arg-type]
     audit.check(test, world, hostile_values=False).require()
 
 

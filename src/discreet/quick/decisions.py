@@ -31,7 +31,7 @@ from discreet.statistics.hypothesis import Tested
 from discreet.statistics.power import SMALLEST
 from discreet.statistics.proportion import Alternative
 from discreet.statistics.ratio import SimpleTest
-from discreet.statistics.rows import column, numbers
+from discreet.statistics.rows import column, numbers, public_size
 from discreet.statistics.scores import ScoreSum, VoteCount, best_plan, best_votes
 from discreet.statistics.signed import SignedRankTest, SignTest
 
@@ -86,7 +86,10 @@ def test_mean(
     """
     relation, name = relation_of(neighbours), named(unit)
     if model != "symmetric":
-        return MeanTest(null, epsilon, alternative, model, bounds, relation, name).release(x, door(rng))
+        values = column(x)
+        size = public_size(values, relation)
+        test = MeanTest(null, epsilon, alternative, model, bounds, relation, name, size)
+        return test.release(values, door(rng))
     if bounds is not None:
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
     if not is_number(null):

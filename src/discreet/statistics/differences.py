@@ -29,12 +29,12 @@ from typing import Any, Final, Literal
 from discreet.errors import BadInput
 from discreet.promise.exact import Number, is_number, show
 from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate
+from discreet.promise.loss import Approximate, Loss
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.stable.declared import check_bounds
+from discreet.stable.declared import agree, check_bounds, check_size
 from discreet.statistics.convolved import ConvolvedSpread, student_factor, tail
 from discreet.statistics.groups import all_sizes, check_sizes
 from discreet.statistics.hypothesis import Tested, check_replace
@@ -49,7 +49,7 @@ LIMIT: Final = "the p-value holds in the limit of many people: it inverts the in
 
 @dataclass(frozen=True, slots=True)
 class MeanTest:
-    """Is the population's mean `null`?
+    """Is the population's mean `null`? With the public number of rows, `size`, the loss lists every draw.
 
     >>> from discreet.noise.seeded import Seeded
     >>> MeanTest(30.0, 2.0).release([float(k % 80) for k in range(4000)], Seeded(1)).value.decide(0.001)
@@ -63,9 +63,11 @@ class MeanTest:
     bounds: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    size: int | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
+        check_size(self.size, self.neighbours)
         check_alternative(self.alternative)
         check_bounds(self.bounds)
         if not is_number(self.null):
@@ -79,14 +81,14 @@ class MeanTest:
         return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
 
     @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    def loss(self) -> Loss:
+        """That of the mean. [HM1]"""
+        return _planned(self, self.size).loss
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
         values = column(rows)
-        size = public_size(values, self.neighbours)
+        size = agree(public_size(values, self.neighbours), self.size)
         found = _planned(self, size).release(values, rng)  # [HM1]
         provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
         name = f"test that the mean is {show(self.null)} ({self.alternative})"

@@ -37,6 +37,7 @@ LEAST: Final = 10  # scales of the noise that a statistic must range over
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Wave = Callable[[Integers, int], npt.NDArray[Any]]
+Spectrum = tuple[int, list[tuple[Integers, npt.NDArray[Any]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +49,56 @@ class NoisyLaw:
     reach: int
     scale: Fraction
 
-    def upper(self, t: int) -> float:
+    def upper(self, t: int, spectrum: "Spectrum | None" = None) -> float:
         """P(S + N >= t). [HN1]"""
-        radius = self.reach + math.ceil(FAR * self.scale) + 1
-        last = (self.doubled_centre + 2 * radius) // 2  # beyond it there is nothing
+        last = (self.doubled_centre + 2 * self._radius) // 2  # beyond it there is nothing
         window = last - t + 1
         if window <= 0:
             return ROUNDING
-        if 2 * t <= self.doubled_centre - 2 * radius:
+        if 2 * t <= self.doubled_centre - 2 * self._radius:
             return 1.0
-        period = prime_above(2 * radius + 2)
-        shift = t + last - self.doubled_centre  # twice the way from the centre to the middle of the window
-        total, start = window / period, 1
-        stop = (period + 1) // 2
-        size = FIRST
-        while start < stop:
-            angles = np.arange(start, min(start + size, stop), dtype=np.int64)
-            height = self.wave(angles, period) * self._noise(angles, period)
-            turn = np.pi * (angles * (shift % (2 * period)) % (2 * period)) / period
+        period, parts = spectrum or self.spectrum()
+        shift = (t + last - self.doubled_centre) % (2 * period)  # twice the way from the centre to the window's middle
+        total = window / period
+        for angles, height in parts:
+            turn = np.pi * (angles * shift % (2 * period)) / period
             inside = np.sin(np.pi * (angles * window % (2 * period)) / period) / np.sin(np.pi * angles / period)
             total += 2 / period * float(np.sum((height * np.exp(-1j * turn)).real * inside))
-            start, size = start + len(angles), min(2 * size, CELLS)
-            if np.abs(height).max() < 1e-17:
-                break
         return min(1.0, max(total, 0.0) + ROUNDING)
 
-    def lower(self, t: int) -> float:
+    def lower(self, t: int, spectrum: "Spectrum | None" = None) -> float:
         """P(S + N <= t). [HN1]"""
-        return min(1.0, 1 - self.upper(t + 1) + 2 * ROUNDING)
+        return min(1.0, 1 - self.upper(t + 1, spectrum) + 2 * ROUNDING)
 
     def p_value(self, t: int, alternative: Alternative) -> float:
         """Large values speak for "greater". [HN1]"""
-        return one_or_two_sided(self.lower(t), self.upper(t), alternative)
+        spectrum = self.spectrum()
+        return one_or_two_sided(self.lower(t, spectrum), self.upper(t, spectrum), alternative)
 
     def critical(self, level: float) -> int:
         """The least t with P(S + N >= t) <= level."""
-        low = self.doubled_centre // 2 - self.reach - math.ceil(FAR * self.scale) - 2
+        low, spectrum = self.doubled_centre // 2 - self._radius - 1, self.spectrum()
         high = self.doubled_centre - low + 2
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.upper(middle) <= level else (middle + 1, high)
+            low, high = (low, middle) if self.upper(middle, spectrum) <= level else (middle + 1, high)
         return low
+
+    def spectrum(self) -> "Spectrum":
+        """The period, and the characteristic function of S + N at those angles where it is not nothing. [HN1]"""
+        period = prime_above(2 * self._radius + 2)
+        parts, start, size, stop = [], 1, FIRST, (period + 1) // 2
+        while start < stop:
+            angles = np.arange(start, min(start + size, stop), dtype=np.int64)
+            parts.append((angles, self.wave(angles, period) * self._noise(angles, period)))
+            start, size = start + len(angles), min(2 * size, CELLS)
+            if np.abs(parts[-1][1]).max() < 1e-17:
+                break
+        return period, parts
+
+    @property
+    def _radius(self) -> int:
+        return self.reach + math.ceil(FAR * self.scale) + 1
 
     def _noise(self, angles: Integers, period: int) -> Floats:
         keep = -math.expm1(-float(1 / self.scale))  # 1 - a

@@ -272,10 +272,23 @@ def votes(g: Generator, data: Any, blocks: int, level: float, epsilon: float) ->
     return float(np.mean([upper_tail(blocks, level, float(t), epsilon) <= LEVEL for t in noisy]))
 
 
-def study(runs: int, means: int) -> None:
-    """Measure, print, write."""
-    parts = (signed_sizes, group_sizes, count_sizes, ratio_sizes, block_sizes)
-    sizes = [row for part in parts for row in part(runs)] + list(mean_sizes(means))
+PARTS: dict[str, Callable[[int], Iterator[Size]]] = {
+    "signed": signed_sizes,
+    "groups": group_sizes,
+    "counts": count_sizes,
+    "ratio": ratio_sizes,
+    "blocks": block_sizes,
+    "means": mean_sizes,
+}
+
+
+def shown(row: Size) -> str:
+    name, data, share, count = row
+    verdict = "ok" if 0.045 <= share <= 0.055 else "careful" if share < 0.045 else "**missed**"
+    return f"| {name} | {data} | {share:.4f} | {count} | {verdict} |"
+
+
+def page(sizes: list[str], found: list[str], runs: int) -> str:
     lines = [
         "# Measured: tests",
         "",
@@ -285,26 +298,36 @@ def study(runs: int, means: int) -> None:
         "",
         "| test | data | size | runs | |",
         "|---|---|---|---|---|",
-    ]
-    for name, data, share, count in sizes:
-        verdict = "ok" if 0.045 <= share <= 0.055 else "careful" if share < 0.045 else "**missed**"
-        lines.append(f"| {name} | {data} | {share:.4f} | {count} | {verdict} |")
-    lines += [
+        *sizes,
         "",
-        f"Power at level 0.05, {max(500, runs // 10)} runs each, against the usual test without privacy and against",
-        "votes of blocks (the lecture's; canonical noise, planned blocks).",
+        f"Power at level 0.05, {runs} runs each, against the usual test without privacy and against votes of blocks",
+        "(the lecture's; canonical noise, planned blocks).",
         "",
         "| test | private | without privacy | votes | remark |",
         "|---|---|---|---|---|",
-        *(f"| {' | '.join(row)} |" for row in powers(max(500, runs // 10))),
+        *found,
     ]
-    PAGE.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    return "\n".join(lines) + "\n"
+
+
+def study(runs: int, means: int, only: str | None = None) -> None:
+    """Measure, print, and (unless only a part was asked for) write."""
+    sizes, found = [], []
+    for name, part in PARTS.items():
+        for row in part(means if name == "means" else runs) if only in (None, name) else ():
+            sizes.append(shown(row))
+            print(sizes[-1], flush=True)
+    for line in powers(max(500, runs // 10)) if only in (None, "power") else ():
+        found.append(f"| {' | '.join(line)} |")
+        print(found[-1], flush=True)
+    if only is None:
+        PAGE.write_text(page(sizes, found, max(500, runs // 10)))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20_000)
     parser.add_argument("--means", type=int, default=4_000)
+    parser.add_argument("--only", choices=[*PARTS, "power"])
     asked = parser.parse_args()
-    study(asked.runs, asked.means)
+    study(asked.runs, asked.means, asked.only)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import blocks, covariance, friendly, means, noise
+from benchmarks import blocks, covariance, decisions, friendly, means, noise
 from discreet import count
 from discreet.accounting.filter import Budget, Filter
 from discreet.promise.loss import Gaussian, Laplace
@@ -88,6 +88,7 @@ def main() -> None:
     friendly.study(40)
     covariance.study(10)
     blocks.study(500)
+    decisions.study(20_000, 4_000)
     print(f"written to {PAGE.parent.name} in {time.time() - start:.0f} s")
 
 

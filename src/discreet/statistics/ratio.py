@@ -8,7 +8,7 @@ Promise
     [HL2] The p-value is super-uniform if the entries are independent with law p.
 Why
     [HL1] The ratio is that of a person's cell: public cells, at quantiles of both laws (or the categories), each with a
-    whole number of steps, 0 to 256, that stands for its clamped ratio. An entry finds its cell by comparisons alone,
+    whole number of steps, 0 to 64, that stands for its clamped ratio. An entry finds its cell by comparisons alone,
     so that no rounding of one person's ratio can depend on another's. Then [N1] of noise/blur.py. What is in no cell,
     missing entries too, has the lowest number. Votes: [HB1] of statistics/scores.py.
     [HL2] The cells' probabilities under p are known, so the law of the sum is: [HN1] of statistics/nulls.py. A block's
@@ -47,7 +47,7 @@ from discreet.statistics.nulls import Floats, Integers, NoisyLaw, check_powerful
 from discreet.statistics.rows import numbers, public_size
 from discreet.statistics.scores import VoteCount
 
-LEVELS: Final = 256  # steps from the lowest clamped ratio to the highest
+LEVELS: Final = 64  # steps from the lowest clamped ratio to the highest
 KNOTS: Final = 2048  # quantiles of each law that part the cells
 TRIED: Final = 8  # ends of the clamp on each side
 VOTES: Final = 20  # blocks times epsilon in the lecture's vote
@@ -181,7 +181,7 @@ class SimpleTest:
 
 
 def clamped_steps(ratios: Floats, low: float, high: float) -> Integers:
-    """Each cell's clamped ratio as a whole number of steps, 0 to 256. [HL1]"""
+    """Each cell's clamped ratio as a whole number of steps, 0 to 64. [HL1]"""
     steps: Integers = np.rint((np.clip(ratios, low, high) - low) * (LEVELS / (high - low))).astype(np.int64)
     return np.clip(steps, 0, LEVELS)
 

@@ -19,7 +19,6 @@ AB, XY = Categories.of(["a", "b", 1]), Categories.of(["x", "y"])
 PAIRS = (("a", "x"), ("b", "y"), ("a", None), (1, "x"), (None, None), "ab", 3)
 DRAWS = 39  # enough to audit
 FEW = [0.5, 1.5] * 6
-CHANCES = (0.01, 0.3, 0.5, 0.9, 1.0, float("nan"), -1.0)
 
 
 def some_positive(x: Any) -> float:
@@ -70,8 +69,6 @@ SUBJECTS = {
     "TwoMeansTest": Subject(
         lambda _: TwoMeansTest(4, 1.0, bounds=(0.0, 2.0)), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 9), 9, REPLACE
     ),
-    "ScoreSum": Subject(lambda _: ScoreSum(12, 1.0, 1.0), CHANCES, edge_pairs(0.0, 1.0, [0.5] * 10), 1000, REPLACE),
-    "VoteCount": Subject(lambda _: VoteCount(12, 0.4, 1.0), CHANCES, edge_pairs(0.0, 1.0, [0.5] * 10), 1000, REPLACE),
     "BlockTest": Subject(
         lambda r: BlockTest(FunctionFit(some_positive), ScoreSum(5, 1.0, 2.0), r),
         NUMBERS,

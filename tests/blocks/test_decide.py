@@ -94,4 +94,4 @@ def test_refusals_are_by_public_numbers() -> None:
         ({"blocks": 101}, "do not fill"),
     ):
         with pytest.raises(BadInput, match=words):
-            test_any(greater, x, **({"epsilon": 1.0} | options))  # type: ignore[arg-type]
+            test_any(greater, x, **({"epsilon": 1.0} | options))

@@ -1,6 +1,7 @@
 """Counts in cells: sensitivity, null laws, hostile values."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,7 +117,7 @@ def test_decisions() -> None:
     assert test_fit(normal, [0.5, 0.5], edges=[-9, 0, 9], epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
     assert test_closeness(normal, wide, edges=[-9, -1, 1, 9], epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     signs, sizes = normal > 0, np.abs(normal) > 1
-    ask = {"categories": ([True, False], [True, False]), "epsilon": 1.0, "rng": Seeded(1)}
+    ask: dict[str, Any] = {"categories": ([True, False], [True, False]), "epsilon": 1.0, "rng": Seeded(1)}
     assert test_independence(signs, normal > 1, **ask).value.decide(0.001)
     release = test_independence(signs, sizes, **ask)
     assert release.value.p_value > 1e-3

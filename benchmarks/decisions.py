@@ -5,8 +5,8 @@
 A run of an exact test draws data, computes the statistic by the function that the test uses (ranks with random places,
 signs with random coins, counts in cells, scores), adds discrete Laplace noise of the law and scale that the door draws,
 and compares with the critical value of the test's own null law. Tests with a simulated null law run it for every run,
-with 199 draws instead of 9,999, by the same functions (at estimated probabilities in a fifth of the runs). Tests of means
-are whole releases from seeds, so they are fewer.
+with 199 draws instead of 9,999, by the same functions (at estimated probabilities in a fifth of the runs). Tests of
+means are whole releases from seeds, so they are fewer.
 """
 
 import argparse

@@ -120,7 +120,16 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
     for name, (key, truth, draw, known) in laws.items():
         width = len(truth)
         asked = Asked(
-            Shape("named", key[1]), 20_000, 1.0, 1e-6, "auto", smallest=25, unbiased=False, scales=None, confidence=0.95
+            Shape("named", key[1]),
+            20_000,
+            1.0,
+            1e-6,
+            "auto",
+            smallest=25,
+            unbiased=False,
+            scales=None,
+            confidence=0.95,
+            halves=False,
         )
         aggregator, count = asked.aggregator("auto")
         size, many = 20_000 // count, 20 * count

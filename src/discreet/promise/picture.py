@@ -21,7 +21,15 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         raise Refused(release.refusal)
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    _drawn(ax, release, confidence)
+    _sign(ax, release)
+    return ax
+
+
+def _drawn(ax: Any, release: Any, confidence: float) -> None:
+    """By the shape of the value."""
     value = release.value
+    square = isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1]
     if hasattr(value, "distribution") and hasattr(value, "plot"):
         _law(ax, release, confidence)
     elif hasattr(value, "edges") and hasattr(value, "heights"):
@@ -30,10 +38,8 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         _bars(ax, release, confidence)
     elif hasattr(value, "centres"):
         _centres(ax, release)
-    elif hasattr(value, "covariance") and getattr(value.covariance, "ndim", 0) == 2:
-        _matrix(ax, release, value.covariance, value.mean)
-    elif isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1]:
-        _matrix(ax, release, value, np.zeros(len(value)))
+    elif square or getattr(getattr(value, "covariance", None), "ndim", 0) == 2:
+        _matrix(ax, release, *((value, np.zeros(len(value))) if square else (value.covariance, value.mean)))
     elif named(value) is not None:
         _coefficients(ax, release, confidence)
     elif isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 1):
@@ -42,8 +48,6 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         _normal(ax, release, confidence)
     else:
         raise BadInput(f"{release.name} has no picture; draw its value as you see fit")
-    _sign(ax, release)
-    return ax
 
 
 def _steps(ax: Any, release: Any, confidence: float) -> None:

@@ -8,6 +8,18 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 from discreet.quick.clusters import kmeans
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
+from discreet.quick.decisions import (
+    test_anova,
+    test_any,
+    test_closeness,
+    test_fit,
+    test_independence,
+    test_mean,
+    test_paired,
+    test_simple,
+    test_two_means,
+    test_two_samples,
+)
 from discreet.quick.families import family, likelihood
 from discreet.quick.fits import fit
 from discreet.quick.models import linear_regression
@@ -30,6 +42,16 @@ __all__ = [
     "proportion",
     "quantile",
     "std",
+    "test_anova",
+    "test_any",
+    "test_closeness",
+    "test_fit",
+    "test_independence",
+    "test_mean",
+    "test_paired",
     "test_proportion",
+    "test_simple",
+    "test_two_means",
+    "test_two_samples",
     "variance",
 ]

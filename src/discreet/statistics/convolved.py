@@ -54,6 +54,19 @@ def radius(confidence: float, normal: float, laplace: float) -> float:
     return high * size
 
 
+def quantile_of(level: float, normal: float, laplace: float) -> float:
+    """The t with P(N + L > t) = level, for levels below one half.
+
+    >>> round(quantile_of(0.025, 1.0, 0.0), 4)
+    1.96
+    """
+    low, high = 0.0, 40 * (normal + laplace)
+    for _ in range(36):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle, normal, laplace) > level else (low, middle)
+    return high
+
+
 @dataclass(frozen=True, slots=True)
 class ConvolvedSpread:
     """The error of an estimate with a sampling part, Laplace noise and, if any, further noise taken as normal.

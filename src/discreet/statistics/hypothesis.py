@@ -84,3 +84,12 @@ class ProportionTest:
             Tested(share.value, p_value),
             name=f"test that the share is {show(self.null)} ({self.alternative})",
         )
+
+
+def check_replace(neighbours: object) -> None:
+    """Refuse the relation under which the number of rows is private: null laws need it."""
+    if neighbours is not Neighbours.REPLACE:
+        raise BadInput(
+            f"neighbours is {getattr(neighbours, 'name', neighbours)!r}; this test's null law needs the number of "
+            "people, so it must be public: give 'replace', or use test_any with blocks=, which needs no number"
+        )

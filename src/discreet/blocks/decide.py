@@ -1,0 +1,96 @@
+"""Any test, privately: run on disjoint blocks of people, its p-values combined.
+
+Releases
+    What ScoreSum or VoteCount of statistics/scores.py releases of the blocks' p-values. Nothing else.
+Promise
+    [HT1] Pure epsilon for a person, under REPLACE and under ADD_OR_REMOVE.
+    [HT2] The p-value is super-uniform if the base test's is, on independent blocks of the size that they have.
+Why
+    [HT1] One person's data change one block ([SA1] of blocks/aggregate.py), so one p-value: [HB1] of
+    statistics/scores.py.
+    [HT2] Blocks of independent people are independent; then [HB2] of statistics/scores.py. A base test that fails or
+    returns no probability gives no evidence.
+Needs
+    A function of a block's rows that returns a p-value; blocks times epsilon of 10.
+Accuracy
+    See statistics/scores.py; docs/measured-tests.md has the power of several base tests.
+Source
+    Kazan, Shi, Groce and Bray 2023.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.blocks.estimator import Fit
+from discreet.blocks.sandbox import Sandbox
+from discreet.blocks.shape import Shape
+from discreet.blocks.table import Table
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Loss
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+from discreet.statistics.hypothesis import Tested
+from discreet.statistics.scores import ScoreSum, VoteCount
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTest:
+    """A base test, `fit`, that returns a p-value, on blocks; `combined` says how their p-values are combined.
+
+    >>> from discreet.blocks.estimator import FunctionFit
+    >>> from discreet.noise.seeded import Seeded
+    >>> test = BlockTest(FunctionFit(lambda x: 0.5 ** float((x > 0).all())), VoteCount(50, 0.5, 1.0))
+    >>> test.release([1.0] * 200, Seeded(1)).value.decide(0.001)
+    True
+    """
+
+    fit: Fit
+    combined: ScoreSum | VoteCount
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    engine: Engine | None = None
+    trust: Trust = "own"
+    sandbox: Sandbox | None = None
+    seconds: float | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon, for people. [HT1]"""
+        return self._blocks.guarantee
+
+    @property
+    def loss(self) -> Loss:
+        """That of the combination. [HT1]"""
+        return self.combined.loss
+
+    @property
+    def _blocks(self) -> SubsampleAggregate:
+        return SubsampleAggregate(
+            self.fit,
+            Shape("number", ("p-value",)),
+            self.combined,
+            self.neighbours,
+            self.unit,
+            engine=self.engine,
+            trust=self.trust,
+            sandbox=self.sandbox,
+            seconds=self.seconds,
+        )
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+        """The combined test."""
+        table, blocks = Table.of(rows), self._blocks
+        plan = blocks.checked_plan(table)
+        inner = self.combined.release(blocks.estimates(table, rng), rng)  # [HT1]
+        shown = dict(inner.provenance.parameters) | {
+            "test": self.fit.name,
+            "neighbours": self.neighbours,
+            "people": plan.people,
+            "people a block": plan.size,
+            "trust": self.trust,
+        }
+        notes = (*inner.provenance.notes, "assumes that the base test is valid on blocks of this size")  # [HT2]
+        provenance = replace(inner.provenance, mechanism="BlockTest", parameters=shown, notes=notes)
+        return replace(inner, guarantee=self.guarantee, provenance=provenance, name=f"{self.fit.name} on blocks")

@@ -1,0 +1,112 @@
+"""Tests of means: inversion of intervals, directions, parallel composition."""
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet import audit, test_mean, test_two_means
+from discreet.audit.replay import replay
+from discreet.audit.worlds import Pair, neighbours_of
+from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.statistics.convolved import ConvolvedSpread
+from discreet.statistics.differences import MeanTest, TwoMeansTest, inverted, tail_of_two
+
+CROWD = [0.5 + index / 200 for index in range(120)]
+VALUES = (0.0, 1e12, math.inf, math.nan, "a")
+
+
+@pytest.mark.claim("HM1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("options", [{"bounds": (0.0, 2.0)}, {"model": "gaussian"}, {}])
+def test_means_pass_the_audit(relation: Neighbours, options: dict[str, object]) -> None:
+    world = list(neighbours_of(CROWD, VALUES[:3], relation))[:4]
+    size = len(CROWD) + 1 if relation is Neighbours.REPLACE else None
+    test = MeanTest(1.0, 4.0, neighbours=relation, size=size, **options)  # type: ignore[arg-type]
+    audit.check(test, world, hostile_values=False).require()
+
+
+@pytest.mark.claim("HM2")
+def test_one_person_moves_the_draws_of_one_mean_alone() -> None:
+    """No draw moves further than it claims, and the other sample's draws do not move at all."""
+    test = TwoMeansTest(60, 8.0, bounds=(0.0, 2.0))
+    for place in (0, 100):
+        for value in VALUES:
+            changed: list[object] = list(CROWD)
+            changed[place] = value
+            assert replay(test, Pair(CROWD, changed)) == []
+            halves = (CROWD[60:], changed[60:]) if place < 60 else (CROWD[:60], changed[:60])
+            assert halves[0] == halves[1]
+
+
+@pytest.mark.claim("HM3")
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_p_value_is_where_the_interval_ends(alternative: str) -> None:
+    spread = ConvolvedSpread(1.3, 0.2, 0.15, 0.05, 80)
+    release = test_mean([0.0] * 50, 0.0, epsilon=1.0, bounds=(-1.0, 1.0), rng=Seeded(1))
+    assert 0 < release.value.p_value <= 1
+    for null in (0.4, 0.9, 1.25):
+        from discreet.statistics.convolved import tail
+
+        p = inverted(
+            spread.estimate - null,
+            lambda t: tail(t, math.hypot(0.2, 0.05), 0.15),
+            80,
+            alternative,  # type: ignore[arg-type]
+        )
+        two_sided = {"two-sided": p, "greater": 2 * p, "less": 2 * (1 - p)}[alternative]
+        assert spread.interval(1 - two_sided).low == pytest.approx(null, abs=1e-6)
+
+
+@pytest.mark.claim("HM3")
+def test_two_laplace_noises() -> None:
+    """Against four million draws, within 6 standard errors and the 0.1% that equal scales are taken apart by."""
+    numbers = np.random.default_rng(1)
+    for normal, one, other in ((1.0, 1.0, 1.0), (1.0, 0.5, 2.0), (0.1, 3.0, 1.0), (1.0, 0.0, 0.5), (1.0, 0.0, 0.0)):
+        seen = numbers.normal(0, normal, 2_000_000) + numbers.laplace(0, 1, 2_000_000) * one
+        seen += numbers.laplace(0, 1, 2_000_000) * other
+        for t in (-1.0, 0.5, 3.0):
+            true = tail_of_two(t, normal, one, other)
+            assert abs((seen > t).mean() - true) < 6 * math.sqrt(true * (1 - true) / 2e6) + 1e-3 * true + 1e-6
+
+
+@pytest.mark.claim("HM3")
+def test_sizes() -> None:
+    """300 runs with bounds: the level 0.1 is passed by less than 5 standard errors."""
+    people = np.random.default_rng(2)
+    one = [MeanTest(1.0, 1.0, bounds=(0.0, 10.0)).release(people.exponential(1, 500), Seeded(i)) for i in range(300)]
+    two = [
+        TwoMeansTest(300, 1.0, bounds=(0.0, 10.0)).release(people.exponential(1, 700), Seeded(i)) for i in range(300)
+    ]
+    for found in (one, two):
+        assert np.mean([release.value.p_value <= 0.1 for release in found]) <= 0.1 + 5 * math.sqrt(0.09 / 300)
+
+
+def test_decisions() -> None:
+    people = np.random.default_rng(3)
+    x, y = people.normal(5, 2, 2000), people.normal(5.5, 2, 1500)
+    for options in ({}, {"model": "gaussian"}, {"bounds": (-5.0, 15.0)}):
+        ask = {"epsilon": 1.0, "rng": Seeded(1), **options}
+        assert test_mean(x, 4.5, **ask).value.decide(0.001)  # type: ignore[arg-type]
+        assert test_mean(x, 4.5, alternative="less", **ask).value.p_value > 0.99  # type: ignore[arg-type]
+        assert test_two_means(x, y, alternative="less", **ask).value.decide(0.001)  # type: ignore[arg-type]
+    assert test_mean(x, 4.5, model="symmetric", epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert "in the limit" in str(test_mean(x, 5.0, epsilon=1.0, rng=Seeded(1)))
+
+
+def test_refusals() -> None:
+    few = test_mean([1.0] * 30, 1.0, epsilon=0.5, rng=Seeded(1))
+    assert few.refusal is not None
+    assert test_two_means([1.0] * 30, [1.0] * 9000, epsilon=0.5, rng=Seeded(1)).refusal is not None
+    with pytest.raises(BadInput, match="mean to test"):
+        test_mean([1.0], math.nan, epsilon=1.0)
+    with pytest.raises(BadInput, match="mean to test"):
+        test_mean([1.0], math.nan, epsilon=1.0, model="symmetric")
+    with pytest.raises(BadInput, match="bounds"):
+        test_mean([1.0], 1.0, epsilon=1.0, model="symmetric", bounds=(0.0, 1.0))
+    with pytest.raises(BadInput, match="model"):
+        test_mean([1.0], 1.0, epsilon=1.0, model="t")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="number of people"):
+        test_two_means([1.0], [2.0], epsilon=1.0, neighbours="add_or_remove")

@@ -1,6 +1,7 @@
 """`make bench`: our own rows beside the baselines of the same run; a missed bar is printed as missed.
 
-The table is written to docs/measured.md; the studies after it, each a module of its own, write their own pages. Times are CPU times of one process, medians of several rounds.
+The table is written to docs/measured.md; the studies after it, each a module of its own, write their own pages. Times are
+CPU times of one process, medians of several rounds.
 """
 
 import platform
@@ -96,7 +97,8 @@ def main() -> None:
         for r in rows
     ]
     PAGE.write_text("\n".join(lines) + "\n")
-    failed = [name for name in STUDIES if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"]).returncode]
+    commands = {name: [sys.executable, "-m", f"benchmarks.{name}"] for name in STUDIES}
+    failed = [name for name, command in commands.items() if subprocess.run(command, check=False).returncode]
     print(f"written to {PAGE.parent.name} in {time.time() - start:.0f} s")
     sys.exit(f"not finished, or with missed bars: {', '.join(failed)}" if failed else 0)
 

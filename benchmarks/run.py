@@ -1,7 +1,7 @@
 """`make bench`: our own rows beside the baselines of the same run; a missed bar is printed as missed.
 
-The table is written to docs/measured.md; the studies after it, each a module of its own, write their own pages. Times are
-CPU times of one process, medians of several rounds.
+The table is written to docs/measured.md; the studies after it, each a module of its own, write their own pages.
+Times are CPU times of one process, medians of several rounds.
 """
 
 import platform

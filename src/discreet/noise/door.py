@@ -15,6 +15,7 @@ from discreet.noise.above import FirstAbove
 from discreet.noise.blur import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.floats import ChooseFloat, Staircase
+from discreet.noise.minimum import Minimum, Objective
 from discreet.noise.sift import Sift
 from discreet.noise.source import Integers, Source
 from discreet.promise.exact import Number
@@ -83,6 +84,12 @@ class Door:
         """Noisy counts of at least `above`, over all bins, though only the non-empty ones are listed."""
         found: dict[Hashable, int] = self.draw(Sift(dict(counts), sensitivity, cost, above, delta, bins))
         return found
+
+    def minimum(
+        self, objective: Objective, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate
+    ) -> Any:
+        """Where a tilted convex objective has its minimum, more or less."""
+        return self.draw(Minimum(objective, steepness, curvature, ridge, cost))
 
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data: free."""

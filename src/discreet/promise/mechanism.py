@@ -49,6 +49,11 @@ class Randomness(Protocol):
     ) -> dict[Hashable, int]:
         """Noisy counts of at least `above`, over all bins, though only the non-empty ones are listed."""
 
+    def minimum(
+        self, objective: Any, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate
+    ) -> Any:
+        """Where a convex objective, tilted by chance, has its minimum, more or less."""
+
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data."""
 

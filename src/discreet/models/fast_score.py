@@ -35,3 +35,26 @@ def total_score(steps, weight, outcome, whole, per, means, residual, reach, fine
         for j in range(size):
             total[j] += k * steps[i, j]
     return total
+
+
+@numba.njit(cache=True)
+def total_clipped(steps, limit, outcome, whole, per, table, unit, reach, fine, chosen):  # type: ignore[no-untyped-def]
+    """The sum over the chosen rows of rint(residual * unit) times the row, each residual cut at its limit."""
+    size = len(whole)
+    total = np.zeros(size, dtype=np.int64)
+    last = len(table) - 2
+    for i in range(len(steps)):
+        if not chosen[i]:
+            continue
+        linear = _linear(steps[i], whole) * per
+        mean = linear
+        if last > 0:
+            place = (min(max(linear, -reach), reach) + reach) * fine
+            index = min(int(place), last)
+            left = table[index]
+            mean = left + (place - index) * (table[index + 1] - left)
+        residual = min(max(mean - outcome[i], -limit[i]), limit[i])
+        k = int((residual * unit + ROUNDER) - ROUNDER)
+        for j in range(size):
+            total[j] += k * steps[i, j]
+    return total

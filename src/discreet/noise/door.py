@@ -5,7 +5,7 @@ and how to object when the same request on a neighbouring table lies further awa
 auditor stands in the door, overrides `draw`, and sees everything.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from discreet.noise.blur import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.floats import ChooseFloat, Staircase
 from discreet.noise.minimum import Minimum, Objective
+from discreet.noise.sampled import Mask, SampledSum
 from discreet.noise.sift import Sift
 from discreet.noise.source import Integers, Source
 from discreet.promise.exact import Number
@@ -90,6 +91,12 @@ class Door:
     ) -> Any:
         """Where a tilted convex objective has its minimum, more or less."""
         return self.draw(Minimum(objective, steepness, curvature, ridge, cost))
+
+    def sampled_sum(
+        self, people: int, sums: Callable[[Mask], Any], *, sensitivity: Number, cost: Gaussian, rate: float
+    ) -> Any:
+        """A noisy sum over a secret sample in which each person is with a chance of `rate`."""
+        return self.draw(SampledSum(people, sums, sensitivity, cost, rate))
 
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data: free."""

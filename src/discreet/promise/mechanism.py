@@ -54,6 +54,9 @@ class Randomness(Protocol):
     ) -> Any:
         """Where a convex objective, tilted by chance, has its minimum, more or less."""
 
+    def sampled_sum(self, people: int, sums: Any, *, sensitivity: Number, cost: Gaussian, rate: float) -> Any:
+        """A noisy sum over a secret sample in which each person is with a chance of `rate`."""
+
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data."""
 

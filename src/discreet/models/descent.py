@@ -39,7 +39,7 @@ from discreet.errors import BadInput
 from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, CoefficientSpread, Link
 from discreet.models.family import Family, Name, logistic, poisson
-from discreet.models.features import NATS, Design, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.features import NATS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
 from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
 from discreet.promise.exact import Number, exact, is_number, root_below
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -87,12 +87,12 @@ class Descent:
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(30000)])
-    >>> found = Descent(Design(("x",), bounds=(-3, 3)), 1.0, 1e-6).release(rows, Seeded(1))
+    >>> found = Descent(Features(("x",), bounds=(-3, 3)), 1.0, 1e-6).release(rows, Seeded(1))
     >>> bool(0.5 < found.value["x"] < 1.5)
     True
     """
 
-    design: Design
+    design: Features
     epsilon: Number
     delta: Number
     family: Name = "logistic"

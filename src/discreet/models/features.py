@@ -42,7 +42,7 @@ BLOCK: Final = 1 << 13  # rows at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class Features:
     """Which features there are and what is known of them in advance: all of it public.
 
     `bounds` is a pair for all features or a tuple of pairs, `norm` the largest length of a row of them.

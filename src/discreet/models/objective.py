@@ -39,7 +39,7 @@ from discreet.errors import BadInput
 from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, CoefficientSpread
 from discreet.models.family import logistic
-from discreet.models.features import Design, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.features import Features, Measuring, Prepared, Scaling, find_scaling, prepared
 from discreet.models.score import COARSE, STEPS, WEIGHT, moments
 from discreet.models.tilted import LogisticLoss
 from discreet.noise.lattice import ROOM
@@ -80,12 +80,12 @@ class ObjectivePerturbation:
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(3000)])
-    >>> found = ObjectivePerturbation(Design(("x",), bounds=(-3, 3)), 2.0).release(rows, Seeded(1))
+    >>> found = ObjectivePerturbation(Features(("x",), bounds=(-3, 3)), 2.0).release(rows, Seeded(1))
     >>> bool(0.3 < found.value["x"] < 2)
     True
     """
 
-    design: Design
+    design: Features
     epsilon: Number
     ridge: Number | None = None
     confidence: float | None = 0.95

@@ -36,7 +36,7 @@ from discreet.accounting.compose import implies
 from discreet.errors import BadInput
 from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, Link
-from discreet.models.features import Design, Scaling, prepared
+from discreet.models.features import Features, Scaling, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
 from discreet.models.score import score_sensitivity
 from discreet.noise.lattice import slack
@@ -67,12 +67,12 @@ class StochasticDescent:
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(4000)])
-    >>> model = StochasticDescent(Design(("x",)), "logistic", 2.0, 1e-6, steps=40, people=4000)
+    >>> model = StochasticDescent(Features(("x",)), "logistic", 2.0, 1e-6, steps=40, people=4000)
     >>> bool(0.3 < model.release(rows, Seeded(1)).value["x"] < 2)
     True
     """
 
-    design: Design
+    design: Features
     descends: str | Callable[[Floats, Any, Any], Any]
     epsilon: Number
     delta: Number

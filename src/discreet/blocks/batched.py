@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.estimator import Fit, ModelFit, SklearnFit
+from discreet.blocks.estimator import Fit, LineFit, ModelFit, SklearnFit
 from discreet.blocks.firth import firth
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
@@ -276,7 +276,10 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
         return None
     if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biuf":
         return None
-    found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
+    if isinstance(fit, LineFit):
+        found: Batched | None = Batched("normal", fit.intercept)
+    else:
+        found = _of_sklearn(fit) if isinstance(fit, SklearnFit) else _of_statsmodels(fit)
     if correct == "firth" and found is not None and not found.likelihood:
         return None
     expected = blocks_x.shape[1] + (found.intercept if found else 0)

@@ -152,6 +152,24 @@ class FunctionFit:
 
 
 @dataclass(frozen=True, slots=True)
+class LineFit:
+    """Least squares: slopes by name, then the intercept if there is one."""
+
+    names: tuple[str, ...]
+    intercept: bool = True
+    name: str = "least squares"
+    unbiased: bool = True
+
+    def answer(self, x: Any, y: Any) -> Any:
+        """Solve for this block; raises where there is no one solution."""
+        columns = np.column_stack([x, np.ones(len(x))]) if self.intercept else np.asarray(x, dtype=np.float64)
+        found, _, rank, _ = np.linalg.lstsq(columns, np.asarray(y, dtype=np.float64), rcond=None)
+        if rank < columns.shape[1]:
+            raise ArithmeticError("no one solution")
+        return dict(zip((*self.names, *(["intercept"] if self.intercept else [])), found.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFit:
     """A function in a text of Python, the content of a file say: it is compiled where the block is, never here."""
 

@@ -1,0 +1,109 @@
+"""Coefficients from blocks of people: any of a person's rows, whoever many, are protected together.
+
+What is promised is promised by blocks/aggregate.py; here names and error bars get the form of a regression's.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.blocks.ask import planned
+from discreet.blocks.estimator import LineFit
+from discreet.blocks.table import Table
+from discreet.models.coefficients import Coefficients, Link
+from discreet.promise.exact import Number
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+from discreet.promise.spread import Interval, Spread
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSpread:
+    """The error of named numbers as that of coefficients; `intercept` is the name of that one, if there is one."""
+
+    inner: Spread
+    names: tuple[str, ...]
+    intercept: str | None = "intercept"
+    link: Link = "identity"
+
+    def _of(self, named: Any) -> Coefficients | None:
+        return None if named is None else coefficients_of(named, self.names, self.intercept, self.link)
+
+    @property
+    def sampling(self) -> Coefficients | None:
+        """Standard deviations from sampling people, where they are known apart."""
+        return self._of(self.inner.sampling)
+
+    @property
+    def privacy(self) -> Coefficients | None:
+        """Standard deviations from the noise."""
+        return self._of(self.inner.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Each coefficient's."""
+        found = self.inner.interval(confidence)
+        return replace(found, low=self._of(found.low), high=self._of(found.high))
+
+
+def coefficients_of(named: Any, names: tuple[str, ...], intercept: str | None, link: Link) -> Coefficients:
+    """Named numbers as coefficients."""
+    return Coefficients(
+        np.array([float(named[name]) for name in names]),
+        0.0 if intercept is None else float(named[intercept]),
+        names,
+        link,
+    )
+
+
+def line_in_blocks(
+    rows: Any,
+    y: Any,
+    people: Any,
+    *,
+    names: tuple[str, ...],
+    intercept: bool,
+    epsilon: Number,
+    delta: Number,
+    blocks: Any,
+    aggregator: str,
+    neighbours: Neighbours,
+    unit: str,
+    rng: Randomness,
+) -> Release[Coefficients]:
+    """Least squares on blocks, the estimates combined privately."""
+    table = Table.of(rows, y, people)
+    fit = LineFit(names, intercept)
+    mechanism = planned(
+        fit,
+        table,
+        epsilon=epsilon,
+        delta=delta,
+        blocks=blocks,
+        aggregator=aggregator,
+        engine=None,
+        names=[*names, *(["intercept"] if intercept else [])],
+        labels=None,
+        attributes=None,
+        formula=None,
+        options=None,
+        correct="auto",
+        unbiased=True,
+        smallest=None,
+        scales=None,
+        confidence=0.95,
+        trust=None,
+        sandbox=None,
+        seconds=None,
+        vectorised=True,
+        neighbours=neighbours,
+        unit=unit,
+    )
+    release = mechanism.release(table, rng)
+    if release.refusal is not None:
+        return replace(release, name="linear regression")
+    named = "intercept" if intercept else None
+    spread = None if release.spread is None else NamedSpread(release.spread, names, named)
+    answer = coefficients_of(release.value, names, named, "identity")
+    return replace(release, answer=answer, spread=spread, name="linear regression")

@@ -1,0 +1,146 @@
+"""From a frame and a formula to the columns of a regression. A fixed function of each row, given the levels.
+
+Claims
+    [LD1] `columns_of` turns each row into numbers by a fixed function of that row and of public or released levels: no
+          value raises. What is no number, has no logarithm or is at no known level is NaN.
+Why
+    [R1] of statistics/rows.py for numbers and for the keys by which levels are known; then one logarithm or product of
+    entries of one row each. What is refused is refused by names and declared types.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.models.formula import Factor, Formula
+from discreet.stable.clipped import Floats
+from discreet.stable.declared import Bounds
+from discreet.statistics.rows import column, key, numbers_of
+
+Levels = Mapping[str, tuple[Hashable, ...]]
+Part = tuple[str, Floats, Bounds | None]  # a column of the design
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Rows of numbers, the outcome last; the names of the others, and public bounds where there are any."""
+
+    rows: Floats
+    names: tuple[str, ...]
+    bounds: tuple[Bounds | None, ...]
+
+
+def names_of(frame: Any) -> tuple[str, ...]:
+    """The names of a frame's columns: pandas, polars, Arrow or a dictionary of columns."""
+    if isinstance(frame, Mapping):
+        return tuple(map(str, frame))
+    found = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if found is None or not hasattr(frame, "__getitem__"):
+        raise BadInput(
+            f"the data are of type {type(frame).__name__}; a formula needs named columns: a frame or a dictionary"
+        )
+    return tuple(map(str, found))
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """A column by name."""
+    if name not in names_of(frame):
+        raise BadInput(f"the formula names {name!r}, which is no column; there are {', '.join(names_of(frame)[:20])}")
+    return column(frame.column(name) if hasattr(frame, "column_names") else frame[name])
+
+
+def check_frame(formula: Formula, frame: Any) -> int:
+    """The number of rows: private or public. Names and declared types are looked at before anything is drawn."""
+    sizes = set()
+    for factor in formula.factors:
+        values = column_of(frame, factor.name)
+        sizes.add(len(values))
+        if factor.kind != "category" and values.dtype.kind not in "biufO":
+            raise BadInput(f"the column {factor.name!r} does not hold numbers; write C({factor.name}) for categories")
+    if len(sizes) != 1:
+        raise BadInput("the columns have different lengths; they must be the same")
+    return sizes.pop()
+
+
+def declared_levels(levels: Any, formula: Formula, frame: Any) -> dict[str, tuple[Hashable, ...]]:
+    """Levels that are public: listed, or of a column of truth values."""
+    given = dict(levels or {})
+    strange = [name for name in given if name not in formula.categories]
+    if strange:
+        raise BadInput(f"levels are given for {strange[0]!r}, but the formula has no C({strange[0]})")
+    found: dict[str, tuple[Hashable, ...]] = {}
+    for name in formula.categories:
+        if name in given:
+            listed = given[name]
+            if isinstance(listed, str) or not isinstance(listed, Sequence | np.ndarray) or len(listed) < 2:
+                raise BadInput(f"levels of {name!r} are {listed!r}; list two or more, the one to compare with first")
+            found[name] = tuple(dict.fromkeys(key(level) for level in listed))
+            if len(found[name]) != len(listed):
+                raise BadInput(f"levels of {name!r} are {listed!r}; list each once")
+        elif column_of(frame, name).dtype.kind == "b":
+            found[name] = (key(False), key(True))
+    return found
+
+
+def columns_of(formula: Formula, frame: Any, levels: Levels, bounds: Mapping[str, Bounds]) -> Design:
+    """The columns of each term in turn, and the outcome. [LD1]"""
+    known: dict[Factor, list[Part]] = {}
+    whole = not formula.intercept  # without an intercept the first category's levels all have a column
+    for factor in formula.factors:
+        values = column_of(frame, factor.name)
+        if factor.kind == "category":
+            full = whole and (factor,) in formula.terms
+            known[factor] = _indicators(str(factor), values, levels[factor.name], full)
+            whole = whole and not full
+        else:
+            known[factor] = [(str(factor), *_numbers(factor, values, bounds))]
+    parts: list[Part] = []
+    for term in formula.terms:
+        made = known[term[0]]
+        for factor in term[1:]:
+            made = [_product(left, right) for left in made for right in known[factor]]
+        parts += made
+    outcome = known[formula.outcome][0]
+    listed = [*parts, outcome]
+    rows = np.column_stack([values for _, values, _ in listed])
+    return Design(rows, tuple(name for name, _, _ in parts), tuple(pair for _, _, pair in listed))
+
+
+def _numbers(factor: Factor, values: Any, bounds: Mapping[str, Bounds]) -> tuple[Floats, Bounds | None]:
+    found = numbers_of(values)
+    pair = bounds.get(factor.name)
+    if pair is None and values.dtype.kind == "b":
+        pair = (0.0, 1.0)
+    if factor.kind == "number":
+        return found, pair
+    with np.errstate(all="ignore"):
+        found = np.where(found > 0, np.log(np.where(found > 0, found, 1.0)), np.nan)  # [LD1]
+    if pair is None or pair[0] <= 0:
+        return found, None
+    return found, (float(np.log(pair[0])), float(np.log(pair[1])))
+
+
+def _indicators(name: str, values: Any, levels: tuple[Hashable, ...], full: bool) -> list[Part]:
+    """A column of 0 and 1 for each level but the first; rows at no known level are NaN. [LD1]"""
+    places = {level: place for place, level in enumerate(levels)}
+    at = np.array([places.get(key(entry), -1) for entry in values], dtype=np.int64)
+    found: list[Part] = []
+    for place in range(0 if full else 1, len(levels)):
+        here = np.where(at < 0, np.nan, (at == place).astype(np.float64))  # [LD1]
+        label = levels[place]
+        shown = label[1] if isinstance(label, tuple) else label
+        found.append((f"{name}[{'' if full else 'T.'}{shown}]", here, (0.0, 1.0)))
+    return found
+
+
+def _product(left: Part, right: Part) -> Part:
+    with np.errstate(all="ignore"):
+        values = left[1] * right[1]  # [LD1]
+    pair = None
+    if left[2] is not None and right[2] is not None:
+        corners = [a * b for a in left[2] for b in right[2]]
+        pair = (min(corners), max(corners))
+    return f"{left[0]}:{right[0]}", values, pair

@@ -92,7 +92,7 @@ class Descent:
     True
     """
 
-    design: Features
+    features: Features
     epsilon: Number
     delta: Number
     family: Name = "logistic"
@@ -100,6 +100,7 @@ class Descent:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_size(self.size, self.neighbours)
@@ -126,12 +127,12 @@ class Descent:
 
     def plan(self, size: int | None) -> Plan:
         """The costs for a public number of rows. [GD2]"""
-        coefficients, radius, relation = self.design.size, math.sqrt(self.design.size), self.neighbours
+        coefficients, radius, relation = self.features.size, math.sqrt(self.features.size), self.neighbours
         most = Fraction(STRONGEST)
         off = (STEPS + 2) * exact(score_cost(most, coefficients, radius, relation).slack)
         off += 2 * exact(moment_cost(most, coefficients, radius, relation).slack)
         whole = exact(min(gaussian(self.epsilon, self.delta, off), float(STRONGEST)))  # [GD1]
-        unknown, counted = self.design.unknown, self.family == "poisson" and self.largest is None
+        unknown, counted = self.features.unknown, self.family == "poisson" and self.largest is None
         scaling = _scaling_share(unknown + counted, size, whole)
         each = whole**2 * scaling * CHOICE / max(unknown + counted, 1)
         rest = 1 - scaling
@@ -141,7 +142,7 @@ class Descent:
 
         step = score_cost(strength(Fraction(30, 100) / STEPS), coefficients, radius, relation)
         return Plan(
-            Measuring.of(unknown, self.design.intercept, each, squares=True) if unknown else None,
+            Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
             Choice(root_below(each)) if counted else None,
             moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
             (step,) * STEPS,
@@ -149,9 +150,17 @@ class Descent:
             score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
         )
 
+    def informative(self, size: int | None) -> bool:
+        """Whether there will be intervals, as far as public numbers tell. [GD2]"""
+        if size is None:
+            return True
+        root = 1.5 if self.neighbours is Neighbours.REPLACE else 1.0
+        noise = root * self.features.size**1.5 / float(self.plan(size).information.mu)
+        return bool(6 * noise <= size / 2)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with their intervals, or a refusal."""
-        table = in_one(matrix(rows, len(self.design.names) + 1, declared="features and outcome"))
+        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
         size = None
         if self.neighbours.size_is_public:
             size = agree(len(table), self.size)
@@ -159,25 +168,27 @@ class Descent:
                 raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
             check_budget(self.epsilon, self.delta, size)
         plan = self.plan(size)
-        shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.design.names)}
+        shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.features.names)}
         blank: Release[Coefficients] = Release(
-            self.guarantee, Provenance("Descent", shown, rng.secure, ()), name=f"{self.family} regression"
+            self.guarantee, Provenance("Descent", shown, rng.secure, self.notes), name=f"{self.family} regression"
         )
-        scaling: Scaling | str | None = self.design.scaling()
+        scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
             assert plan.measuring is not None
-            scaling = find_scaling(table, plan.measuring, self.neighbours, rng)  # [GD1]
+            scaling = find_scaling(table, self.features, plan.measuring, self.neighbours, rng)  # [GD1]
         if isinstance(scaling, str):  # [GD2]
             return replace(blank, refusal=scaling)
         family = self._family(table[:, -1], plan.count, rng)
         ready = prepared(table, scaling)
         ready = replace(ready, outcome=family.outcome(ready.outcome))
-        found = descend(ready, family, plan, self.design.intercept, self.neighbours, rng)
+        found = descend(ready, family, plan, intercept=self.features.intercept, neighbours=self.neighbours, rng=rng)
         if isinstance(found, str):  # [GD2]
             return replace(blank, refusal=found)
         slopes, constant = scaling.back(found.w)
-        value = Coefficients(slopes, constant, self.design.names, LINKS[self.family])
-        notes = () if self.family == "logistic" else (f"counts beyond {family.top:.0f} count as {family.top:.0f}",)
+        value = Coefficients(slopes, constant, self.features.names, LINKS[self.family])
+        notes = self.notes
+        if self.family == "poisson":
+            notes = (*notes, f"counts beyond {family.top:.0f} count as {family.top:.0f}")
         if found.sampling is None or found.privacy is None:
             reason = "no interval: in some direction the noise hides the information; bring more rows or fewer features"
             return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*notes, reason)))
@@ -207,7 +218,7 @@ class Found:
 
 
 def descend(
-    rows: Prepared, family: Family, plan: Plan, intercept: bool, neighbours: Neighbours, rng: Randomness
+    rows: Prepared, family: Family, plan: Plan, *, intercept: bool, neighbours: Neighbours, rng: Randomness
 ) -> Found | str:
     """All scores, and the last step. [GD1]"""
     size = rows.steps.shape[1]
@@ -215,7 +226,9 @@ def descend(
     second, noise = noisy_moments(rows, None, w, cost=plan.second, neighbours=neighbours, rng=rng)  # [GD1]
     people = float(np.trace(second)) / size  # about the number of rows: features have length 1, more or less
     if people < 4 * noise * math.sqrt(size):  # [GD2]
-        return "there are too few rows for the noise of this epsilon; bring more rows, fewer features or a larger epsilon"
+        return (
+            "there are too few rows for the noise of this epsilon; bring more rows, fewer features or a larger epsilon"
+        )
     floor = 2 * noise * math.sqrt(size)
     curve = family.steepest
     first = 0
@@ -250,7 +263,7 @@ def descend(
 
 
 def _shortened(step: Floats, shape: Floats) -> Floats:
-    """A step that changes linear parts by 1.5 at most, in the mean square: further the tables of slopes do not reach."""
+    """A step that changes linear parts by at most 1.5, in the mean square: further no slope tells."""
     far = math.sqrt(max(float(step @ shape @ step), 0.0))
     return step * min(1.0, 1.5 / far) if far > 0 else step
 

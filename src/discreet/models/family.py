@@ -7,8 +7,8 @@ Claims
           0 under the model, whatever the cut. The variance of a cut variable is at most the slope of its mean.
 Why
     [GT1] Values are interpolated between 64 * 256 + 1 points: a product, a floor, a difference and a blend.
-    [GT2] E min(Y, K) = rate P(Y <= K - 1) + K P(Y > K), its derivative in the log of the rate is rate P(Y <= K - 1), and
-    by the Poincare inequality of the Poisson law Var f(Y) <= rate E (f(Y + 1) - f(Y))^2, here rate P(Y <= K - 1).
+    [GT2] E min(Y, K) = rate P(Y <= K - 1) + K P(Y > K), its derivative in the log of the rate is rate P(Y <= K - 1),
+    and by the Poincare inequality of the Poisson law Var f(Y) <= rate E (f(Y + 1) - f(Y))^2, here rate P(Y <= K - 1).
 """
 
 from dataclasses import dataclass

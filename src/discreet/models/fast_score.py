@@ -20,7 +20,7 @@ def _linear(row, whole):  # type: ignore[no-untyped-def]  # compiled: the types 
 
 
 @numba.njit(cache=True)
-def total_score(steps, weight, outcome, whole, per, means, residual, reach, fine):  # type: ignore[no-untyped-def]
+def total_score(steps, weight, outcome, whole, per, means, residual, reach, fine):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     """The sum over rows of rint(residual * weight) times the row."""
     size = len(whole)
     total = np.zeros(size, dtype=np.int64)
@@ -38,7 +38,7 @@ def total_score(steps, weight, outcome, whole, per, means, residual, reach, fine
 
 
 @numba.njit(cache=True)
-def total_clipped(steps, limit, outcome, whole, per, table, unit, reach, fine, chosen):  # type: ignore[no-untyped-def]
+def total_clipped(steps, limit, outcome, whole, per, table, unit, reach, fine, chosen):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     """The sum over the chosen rows of rint(residual * unit) times the row, each residual cut at its limit."""
     size = len(whole)
     total = np.zeros(size, dtype=np.int64)

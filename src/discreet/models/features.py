@@ -45,7 +45,8 @@ BLOCK: Final = 1 << 13  # rows at a time
 class Features:
     """Which features there are and what is known of them in advance: all of it public.
 
-    `bounds` is a pair for all features or a tuple of pairs, `norm` the largest length of a row of them.
+    `bounds` is a pair for all features, or a tuple with a pair or None for each; `norm` the largest length of a row of
+    them. Bounds say how features are scaled: between most values lie; nothing is cut there. (0, 1) are truth values.
     """
 
     names: tuple[str, ...]
@@ -58,7 +59,7 @@ class Features:
             raise BadInput(f"there are {len(self.names)} features; give 1 to {WIDEST}")
         if not isinstance(self.intercept, bool):
             raise BadInput(f"intercept is {self.intercept!r}; give True or False")
-        self.scaling()
+        self.declared()
 
     @property
     def size(self) -> int:
@@ -67,12 +68,40 @@ class Features:
 
     @property
     def unknown(self) -> int:
-        """How many features must be scaled; none where a scaling is declared."""
-        return len(self.names) if self.bounds is None and self.norm is None else 0
+        """How many features must be scaled: those for which nothing is declared."""
+        return sum(one is None for one in self.declared())
+
+    def declared(self) -> "list[tuple[float, float] | None]":
+        """The centre and the unit of each feature, where they are declared."""
+        features = len(self.names)
+        if self.bounds is not None and self.norm is not None:
+            raise BadInput("bounds and norm are both given; give one of them")
+        if self.norm is not None:
+            if not is_number(self.norm) or not SMALLEST < self.norm < LARGEST:
+                raise BadInput(f"norm is {self.norm!r}; give the public largest length of a row of features, above 0")
+            return [(0.0, self.norm / math.sqrt(features))] * features
+        if self.bounds is None:
+            return [None] * features
+        alike = len(self.bounds) == 2 and all(is_number(end) for end in self.bounds)
+        pairs = [self.bounds] * features if alike else list(self.bounds)
+        if len(pairs) != features:
+            raise BadInput(f"there are {len(pairs)} bounds for {features} features; give one pair, or one for each")
+        return [None if pair is None else self._unit(pair) for pair in pairs]
+
+    def _unit(self, pair: Any) -> tuple[float, float]:
+        check_bounds(pair)
+        low, high = float(pair[0]), float(pair[1])
+        if not self.intercept:
+            return 0.0, max(abs(low), abs(high)) / (1 if (low, high) == (0, 1) else 2)
+        return low / 2 + high / 2, (high - low) / (2 if (low, high) == (0, 1) else 4)
 
     def scaling(self) -> "Scaling | None":
-        """As declared, or None."""
-        return declared(self.bounds, self.norm, len(self.names), self.intercept)
+        """As declared, or None where something must be found."""
+        found = self.declared()
+        if any(one is None for one in found):
+            return None
+        centres, units = (np.array(part) for part in zip(*(one for one in found if one is not None), strict=True))
+        return Scaling(centres, units, self.intercept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,29 +176,10 @@ class Prepared:
         return len(self.steps)
 
 
-def declared(bounds: Any, norm: Any, features: int, intercept: bool) -> Scaling | None:
-    """A public scaling from public bounds, one pair for all features or one each, or from a largest length; or None."""
-    if bounds is not None and norm is not None:
-        raise BadInput("bounds and norm are both given; give one of them")
-    if norm is not None:
-        if not is_number(norm) or not SMALLEST < norm < LARGEST:
-            raise BadInput(f"norm is {norm!r}; give the public largest length of a row of features, above 0")
-        return Scaling(np.zeros(features), np.full(features, norm / math.sqrt(features)), intercept)
-    if bounds is None:
-        return None
-    pairs = [bounds] * features if np.ndim(bounds) == 1 else list(bounds)
-    if len(pairs) != features:
-        raise BadInput(f"bounds are for {len(pairs)} features and there are {features}; give one pair, or one for each")
-    for pair in pairs:
-        check_bounds(pair)
-    ends = np.array([[float(end) for end in pair] for pair in pairs])
-    if not intercept:
-        return Scaling(np.zeros(features), np.abs(ends).max(axis=1) / 2, intercept)
-    return Scaling(ends.mean(axis=1), (ends[:, 1] - ends[:, 0]) / 4, intercept)
-
-
-def find_scaling(table: Floats, costs: Measuring, neighbours: Neighbours, rng: Randomness) -> Scaling | str:
-    """Centre and unit of each column of features, or why there is none. [GV3]"""
+def find_scaling(
+    table: Floats, features: Features, costs: Measuring, neighbours: Neighbours, rng: Randomness
+) -> Scaling | str:
+    """Centre and unit of each feature, found where they are not declared; or why there is none. [GV3]"""
     from scipy.special import ndtri
 
     beyond = math.ceil(NATS / float(costs.distance.epsilon))
@@ -177,19 +187,24 @@ def find_scaling(table: Floats, costs: Measuring, neighbours: Neighbours, rng: R
     if neighbours.size_is_public:
         beyond = min(max(beyond, math.ceil(SHARE * len(table))), max(len(table) * 2 // 3, 1))
         far = float(-ndtri(beyond / len(table) / 2))
-    centres, units = [], []
-    for column in table[:, : costs.features].T:
-        values = np.ascontiguousarray(column)
+    found = []
+    for place, known in enumerate(features.declared()):
+        if known is not None:
+            found.append(known)
+            continue
+        values = np.ascontiguousarray(table[:, place])
         centre = 0.0
         if costs.centre is not None:
             centre = middle(values, cost=costs.centre, neighbours=neighbours, rng=rng)  # [GV3]
         distance = far_distance(values, centre=centre, beyond=beyond, cost=costs.distance, rng=rng)  # [GV3]
-        centres.append(centre)
-        units.append(distance / far)
-    for place, (centre, unit) in enumerate(zip(centres, units, strict=True)):
-        if not SMALLEST < unit < LARGEST or not abs(centre) < LARGEST:
-            return f"feature {place} seems to be the same for nearly everybody, or reaches beyond 1e150; leave it out"
-    return Scaling(np.array(centres), np.array(units), costs.centre is not None)
+        if not SMALLEST < distance / far < LARGEST or not abs(centre) < LARGEST:
+            return (
+                f"{features.names[place]} seems to be the same for nearly everybody, or reaches beyond 1e150; leave it "
+                "out, or declare its bounds"
+            )
+        found.append((centre, distance / far))
+    centres, units = (np.array(part) for part in zip(*found, strict=True))
+    return Scaling(centres, units, features.intercept)
 
 
 def prepared(table: Floats, scaling: Scaling) -> Prepared:

@@ -1,15 +1,16 @@
 """Per-person gradients, clipped and put on a grid: of named losses in one fast pass, of any function row by row.
 
 Claims
-    [GC1] A person's clipped gradient is a fixed function of their row and of parameters that were released, on a grid of
-          2^26 steps to the clip, and at most `score_sensitivity(size, 1)` of models/score.py steps long. What a
-          function of the caller's does with a row (an exception of any kind, NaN, a wrong shape, a warning) ends there: its
-          gradient is 0.
+    [GC1] A person's clipped gradient is a fixed function of their row and of parameters that were released, on a grid
+          of 2^26 steps to the clip, and at most `score_sensitivity(size, 1)` of models/score.py steps long. What a
+          function of the caller's does with a row (an exception of any kind, NaN, a wrong shape, a warning) ends there:
+          its gradient is 0.
     [GC2] Sums over any set of people are exact.
 Why
     [GC1] Named losses: the gradient is r v, r the residual. k = rint(2^16 r / clip), r cut to clip / |v|, times the
-    steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient g is scaled to at most `clip` by its own length and rounded: an error of at most
-    sqrt(size) / 2 steps, within the allowance of [GR2].
+    steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient g is scaled
+    to at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within the allowance of
+    [GR2].
     [GC2] Whole numbers: products as in [GR1]; of 2^26 steps in int64.
 """
 
@@ -73,8 +74,9 @@ class ModelGradients:
             limit = np.minimum(limit, HUBER)
         if loss == "logistic":
             rows = replace(rows, outcome=logistic().outcome(rows.outcome))
-        tables = {"logistic": logistic, "poisson": lambda: poisson(MOST_RATE)}
-        table = tables[loss]().means if loss in tables else np.empty(0)  # empty: the linear part itself
+        table = np.empty(0)  # the mean is the linear part itself
+        if loss in ("logistic", "poisson"):
+            table = (logistic() if loss == "logistic" else poisson(MOST_RATE)).means
         return cls(rows, np.where(rows.weight > 0, limit, 0.0), table, clip)
 
     @property
@@ -89,10 +91,10 @@ class ModelGradients:
 
     def total(self, w: Floats, chosen: Mask) -> Integers:
         """The sum over the chosen. [GC2]"""
-        return total_clipped(self.rows, self.limit, self.table, w, RESIDUAL / self.clip, chosen)
+        return total_clipped(self.rows, self.limit, self.table, w, per=RESIDUAL / self.clip, chosen=chosen)
 
 
-def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, per: float, chosen: Mask) -> Integers:
+def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, *, per: float, chosen: Mask) -> Integers:
     """The sum of k V over the chosen rows. [GC2]"""
     whole, unit = whole_coefficients(w)
     if len(rows) >= LARGE and compiled():
@@ -148,11 +150,10 @@ class AnyGradients:
 def clipped(gradients: Floats, clip: float) -> Integers:
     """Rows scaled to at most `clip`, in steps; one with an entry that is no finite number is 0. [GC1]"""
     with np.errstate(all="ignore"):
-        finite = np.isfinite(gradients).all(axis=1)
+        finite = np.asarray(np.isfinite(gradients).all(axis=1))
         kept = np.where(finite[:, None], gradients, 0.0)
         largest = np.maximum(np.abs(kept).max(axis=1, initial=0.0), 1e-300)
         length = largest * np.sqrt(((kept / largest[:, None]) ** 2).sum(axis=1))  # no square overflows
         factor = WHOLE * (1 - 2.0**-40) / np.maximum(length, clip)
         steps = np.rint(np.where(finite[:, None], kept * factor[:, None], 0.0))
     return np.clip(steps, -WHOLE, WHOLE).astype(np.int64)
-

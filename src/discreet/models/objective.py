@@ -1,25 +1,26 @@
 """Logistic regression by objective perturbation: pure epsilon, no bounds needed.
 
 Releases
-    Unless bounds are declared, a centre and a unit of each feature; the coefficients that minimise the weighted logistic
-    loss, tilted by chance and with a ridge; and, where it is asked for and there are rows enough, the noisy information
-    matrix at those coefficients, which corrects for the ridge and gives the intervals.
+    Unless bounds are declared, a centre and a unit of each feature; the coefficients that minimise the weighted
+    logistic loss, tilted by chance and with a ridge; and, where it is asked for and there are rows enough, the noisy
+    information matrix at those coefficients, which corrects for the ridge and gives the intervals.
 Promise
     [OB1] Pure epsilon under both relations: the parts' epsilons are exact fractions that sum to epsilon.
-    [OB2] Ridge, shares and whether there is an information matrix read public numbers only; refusals read released ones.
+    [OB2] Ridge, shares and whether there is an information matrix read public numbers only; refusals read released
+    ones.
     [OB3] If the logistic model holds, intervals hold the population's coefficients with their confidence, to first
           order in the noise and in 1 / n.
 Why
     [OB1] Choices: [GV3] of models/features.py. Given the scaling, which was released, the objective is as [GM1] of
     models/tilted.py says, so [NM1] of noise/minimum.py with steepness 2 (REPLACE) or 1 (ADD_OR_REMOVE) and curvature
-    1/4. The information matrix: one row moves the upper triangle of k U U' by at most k (|U|_1^2 + |U|^2) / 2 <= k |U|^2
-    (size + 1) / 2 in L1, with k |U|^2 from [GR3] of models/score.py, twice that under REPLACE; then [N1] of
+    1/4. The information matrix: one row moves the upper triangle of k U U' by at most k (|U|_1^2 + |U|^2) / 2 <= k
+    |U|^2 (size + 1) / 2 in L1, with k |U|^2 from [GR3] of models/score.py, twice that under REPLACE; then [N1] of
     noise/blur.py. Adaptive composition.
     [OB2] `plan` sees epsilon, the number of coefficients and, where it is public, n. A scale at the edge of the floats
     is a released number.
     [OB3] At the minimum, score + ridge w + b = 0. With H the information, w + H^-1 ridge w is the solution without a
-    ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as weights are at
-    most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
+    ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as weights are
+    at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
 Needs
     At most 31 features. For intervals about 250 size^2 / epsilon people: 10,000 of 5 features at epsilon 1.
 Accuracy
@@ -39,12 +40,12 @@ from discreet.errors import BadInput
 from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, CoefficientSpread
 from discreet.models.family import logistic
-from discreet.models.features import Features, Measuring, Prepared, Scaling, find_scaling, prepared
-from discreet.models.score import COARSE, STEPS, WEIGHT, moments
+from discreet.models.features import STEPS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.score import COARSE, WEIGHT, moments
 from discreet.models.tilted import LogisticLoss
 from discreet.noise.lattice import ROOM
 from discreet.noise.minimum import WIDEST, tilt_rate
-from discreet.promise.exact import Number, exact, is_number, show
+from discreet.promise.exact import Number, exact, is_number
 from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Laplace, Loss, compose
 from discreet.promise.mechanism import Randomness
@@ -85,21 +86,22 @@ class ObjectivePerturbation:
     True
     """
 
-    design: Features
+    features: Features
     epsilon: Number
     ridge: Number | None = None
     confidence: float | None = 0.95
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_size(self.size, self.neighbours)
         check_budget(self.epsilon, 0.0, self.size)
-        if self.design.size > WIDEST:
+        if self.features.size > WIDEST:
             raise BadInput(
-                f"there are {self.design.size} coefficients; objective perturbation has at most {WIDEST}. Give delta > 0 "
-                "and method='descent'"
+                f"there are {self.features.size} coefficients; objective perturbation has at most {WIDEST}. Give "
+                "delta > 0 and method='descent'"
             )
         if self.ridge is not None and not (is_number(self.ridge) and 2**-10 <= self.ridge <= 2**40):
             raise BadInput(f"ridge is {self.ridge!r}; give a number from 2^-10 to 2^40, or None")
@@ -124,22 +126,22 @@ class ObjectivePerturbation:
 
     def shares(self, size: int | None) -> Shares:
         """What each part costs, for a public number of rows. [OB2]"""
-        whole, times = exact(self.epsilon), self.design.unknown
+        whole, times = exact(self.epsilon), self.features.unknown
         each = scaling_share(times, size, whole)
-        information = whole * INFORMATION if self._informative(size) else Fraction(0)
+        information = whole * INFORMATION if self.informative(size) else Fraction(0)
         rest = whole - times * each - information  # [OB1]
         return Shares(
-            Measuring.of(times, self.design.intercept, each) if times else None,
+            Measuring.of(times, self.features.intercept, each) if times else None,
             Approximate(rest, 0),
             Laplace(information) if information else None,
         )
 
-    def _informative(self, size: int | None) -> bool:
+    def informative(self, size: int | None) -> bool:
         """Whether an information matrix is worth its price. [OB2]"""
         if self.confidence is None or size is None:
             return self.confidence is not None and not self.neighbours.size_is_public
-        noise = math.sqrt(2) * float(moved(self.design.size, self.neighbours) / (exact(self.epsilon) * INFORMATION))
-        return noise * unit_of(1.0) * 2 * math.sqrt(self.design.size) <= LOUD * size / 2
+        noise = math.sqrt(2) * float(moved(self.features.size, self.neighbours) / (exact(self.epsilon) * INFORMATION))
+        return noise * unit_of(1.0) * 2 * math.sqrt(self.features.size) <= LOUD * size / 2
 
     def chosen_ridge(self) -> Fraction:
         """As given, or that which costs its share of epsilon. [OB2]"""
@@ -149,7 +151,7 @@ class ObjectivePerturbation:
 
     def rate(self, shares: Shares) -> Fraction:
         """beta of the tilt. [OB1]"""
-        return tilt_rate(shares.minimum.epsilon, self._steepness, CURVATURE, self.chosen_ridge(), self.design.size)
+        return tilt_rate(shares.minimum.epsilon, self._steepness, CURVATURE, self.chosen_ridge(), self.features.size)
 
     @property
     def _steepness(self) -> int:
@@ -157,7 +159,7 @@ class ObjectivePerturbation:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients, with intervals where there are people enough; or a refusal."""
-        table = in_one(matrix(rows, len(self.design.names) + 1, declared="features and outcome"))
+        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
         size = None
         if self.neighbours.size_is_public:
             size = agree(len(table), self.size)
@@ -165,16 +167,20 @@ class ObjectivePerturbation:
                 raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
             check_budget(self.epsilon, 0.0, size)
         shares = self.shares(size)
-        shown = {"neighbours": self.neighbours, "ridge": float(self.chosen_ridge()), "features": len(self.design.names)}
+        shown = {
+            "neighbours": self.neighbours,
+            "ridge": float(self.chosen_ridge()),
+            "features": len(self.features.names),
+        }
         blank: Release[Coefficients] = Release(
             self.guarantee,
-            Provenance("ObjectivePerturbation", shown, rng.secure, ()),
+            Provenance("ObjectivePerturbation", shown, rng.secure, self.notes),
             name="logistic regression",
         )
-        scaling: Scaling | str | None = self.design.scaling()
+        scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
             assert shares.measuring is not None
-            scaling = find_scaling(table, shares.measuring, self.neighbours, rng)  # [OB1]
+            scaling = find_scaling(table, self.features, shares.measuring, self.neighbours, rng)  # [OB1]
         if isinstance(scaling, str):  # [OB2]
             return replace(blank, refusal=scaling)
         ready = prepared(table, scaling)
@@ -196,17 +202,17 @@ class ObjectivePerturbation:
                 inverse = (vectors / values) @ vectors.T
                 low = values - noise * math.sqrt(len(w))  # its noise makes no interval too short
                 careful = (vectors / low) @ vectors.T
-                pull = float(ridge) / scaling.radius**2
+                pull = float(ridge) * scaling.radius**2  # for features in units: x is v / R
                 w = w + pull * inverse @ w  # [OB3]
-                tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) / scaling.radius
+                tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) * scaling.radius
                 back = scaling.backwards()
                 sampling = np.sqrt(np.diag(back @ careful @ back.T))
                 privacy = tilt * np.sqrt(np.diag(back @ careful @ careful @ back.T))
         slopes, constant = scaling.back(w)
-        value = Coefficients(slopes, constant, self.design.names, "logit")
+        value = Coefficients(slopes, constant, self.features.names, "logit")
         if sampling is None:
             reason = NO_INTERVAL if self.confidence is not None else "no interval: none was asked for"
-            return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(reason,)))
+            return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*self.notes, reason)))
         spread = CoefficientSpread(value, sampling, privacy, MODEL)
         return replace(blank, answer=value, spread=spread)
 
@@ -241,8 +247,3 @@ def moved(size: int, neighbours: Neighbours) -> Fraction:
 def unit_of(steepest: float) -> float:
     """A step of a second moment."""
     return steepest / WEIGHT / (STEPS // COARSE) ** 2
-
-
-def described(mechanism: ObjectivePerturbation) -> str:
-    """For the notes of `auto`."""
-    return f"objective perturbation: pure, {mechanism.design.size} coefficients, epsilon {show(mechanism.epsilon)}"

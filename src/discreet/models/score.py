@@ -13,8 +13,8 @@ Promise
 Why
     [GR1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
     size: every partial sum is exact in float64. Then [GT1] of models/family.py, `rint` and `floor`.
-    [GR2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <= 1024
-    R by [GV2] of models/features.py, |V| <= 2^15 sqrt(size).
+    [GR2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <=
+    1024 R by [GV2] of models/features.py, |V| <= 2^15 sqrt(size).
     [GR3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) / 2,
     and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40). For two such matrices of norms
     a and b, |A - B|_F^2 <= a^2 + b^2 as both are positive semidefinite. Weights off the diagonal as [GG3] of
@@ -61,11 +61,11 @@ def whole_coefficients(w: Floats) -> tuple[Floats, float]:
     return np.clip(np.rint(np.ldexp(w, exponent)), -largest, largest), 2.0**-exponent / STEPS
 
 
-def residual_steps(rows: Prepared, family: Family, whole: Floats, per: float, start: int, stop: int) -> Floats:
+def residual_steps(rows: Prepared, family: Family, whole: Floats, per: float, part: slice) -> Floats:
     """k of each row. [GR2]"""
-    linear = (rows.steps[start:stop].astype(np.float64) @ whole) * per  # [GR1]
-    residual = family.mean(linear) - rows.outcome[start:stop]
-    return np.rint(residual * rows.weight[start:stop] * (RESIDUAL / family.top))
+    linear = (rows.steps[part].astype(np.float64) @ whole) * per  # [GR1]
+    residual = family.mean(linear) - rows.outcome[part]
+    return np.rint(residual * rows.weight[part] * (RESIDUAL / family.top))
 
 
 def score(rows: Prepared, family: Family, w: Floats) -> Integers:
@@ -81,9 +81,9 @@ def score(rows: Prepared, family: Family, w: Floats) -> Integers:
         )
     total = np.zeros(len(w), dtype=np.int64)
     for start in range(0, len(rows), BLOCK):
-        stop = min(start + BLOCK, len(rows))
-        k = residual_steps(rows, family, whole, per, start, stop)
-        total += (k @ rows.steps[start:stop].astype(np.float64)).astype(np.int64)  # [GR1]: below 2^45
+        part = slice(start, start + BLOCK)
+        k = residual_steps(rows, family, whole, per, part)
+        total += (k @ rows.steps[part].astype(np.float64)).astype(np.int64)  # [GR1]: below 2^45
     return total
 
 
@@ -92,9 +92,9 @@ def moments(rows: Prepared, family: Family | None, w: Floats) -> Integers:
     whole, per = whole_coefficients(w)
     total = np.zeros((len(w), len(w)), dtype=np.int64)
     for start in range(0, len(rows), BLOCK):
-        stop = min(start + BLOCK, len(rows))
-        steps = rows.steps[start:stop].astype(np.float64)
-        share = rows.weight[start:stop]
+        part = slice(start, start + BLOCK)
+        steps = rows.steps[part].astype(np.float64)
+        share = rows.weight[part]
         if family is not None:
             share = share * family.slope((steps @ whole) * per) / family.steepest
         k = np.floor(WEIGHT * np.clip(share, 0.0, 1.0))  # [GR3]

@@ -72,7 +72,7 @@ class StochasticDescent:
     True
     """
 
-    design: Features
+    features: Features
     descends: str | Callable[[Floats, Any, Any], Any]
     epsilon: Number
     delta: Number
@@ -129,17 +129,17 @@ class StochasticDescent:
     @property
     def size(self) -> int:
         """How many parameters there are."""
-        return self.design.size if self.parameters is None else int(self.parameters)
+        return self.features.size if self.parameters is None else int(self.parameters)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The average of the last half of all parameters."""
-        table = in_one(matrix(rows, len(self.design.names) + 1, declared="features and outcome"))
+        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
         if self.neighbours.size_is_public:
             agree(len(table), self.people)
-        scaling = self.design.scaling()
-        if scaling is None:
-            features = len(self.design.names)
-            scaling = Scaling(np.zeros(features), np.ones(features), self.design.intercept)
+        scaling = self.features.scaling()
+        if scaling is None:  # as they come
+            columns = len(self.features.names)
+            scaling = Scaling(np.zeros(columns), np.ones(columns), self.features.intercept)
         people = self._gradients(table, scaling)
         w = np.zeros(people.size)
         cost, rate = self.cost, rounded_rate(self.rate)
@@ -188,7 +188,7 @@ class StochasticDescent:
         value: Any = w
         if not callable(self.descends):
             slopes, constant = scaling.back(w)
-            value = Coefficients(slopes, constant, self.design.names, LINKS.get(self.descends, "identity"))
+            value = Coefficients(slopes, constant, self.features.names, LINKS.get(self.descends, "identity"))
         provenance = Provenance("StochasticDescent", shown, rng.secure, (NO_INTERVAL,))
         return Release(self.guarantee, provenance, value, name="descent")
 

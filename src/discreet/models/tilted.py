@@ -66,8 +66,8 @@ class LogisticLoss:
             steps = self.rows.steps[start : start + BLOCK].astype(np.float64)
             residual = expit(self._linear(steps, w)) - self.rows.outcome[start : start + BLOCK]
             residual *= self.rows.weight[start : start + BLOCK]
-            for first in range(0, len(steps), CHUNK):
-                parts.append(residual[first : first + CHUNK] @ steps[first : first + CHUNK])  # [GM2]
+            chunks = [slice(first, first + CHUNK) for first in range(0, len(steps), CHUNK)]
+            parts += [residual[chunk] @ steps[chunk] for chunk in chunks]  # [GM2]
         sums = [math.fsum(column) for column in np.array(parts).T] if parts else [0.0] * self.size
         off = len(self.rows) * (2.0**-48 + (CHUNK + 16) * 2.0**-53)  # [GM2]
         return np.array(sums) * self.per, off

@@ -5,8 +5,8 @@ Promise
           The sum over the sample leaves with Gaussian noise for one person's `sensitivity`: Sampled(cost, rate) under
           ADD_OR_REMOVE, and also when the sample is empty.
 Why
-    [NP1] One fresh 64-bit word for each person, compared with rate 2^64, which is whole. The sum of the sample moves by at
-    most `sensitivity` if one person is added to it or taken away: [N2] of noise/blur.py, then [M1] of
+    [NP1] One fresh 64-bit word for each person, compared with rate 2^64, which is whole. The sum of the sample moves by
+    at most `sensitivity` if one person is added to it or taken away: [N2] of noise/blur.py, then [M1] of
     accounting/amplify.py and [G1] of accounting/pld.py. The coins leave with nothing: who was in the sample is neither
     returned nor kept.
 Source

@@ -49,9 +49,7 @@ class Randomness(Protocol):
     ) -> dict[Hashable, int]:
         """Noisy counts of at least `above`, over all bins, though only the non-empty ones are listed."""
 
-    def minimum(
-        self, objective: Any, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate
-    ) -> Any:
+    def minimum(self, objective: Any, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate) -> Any:
         """Where a convex objective, tilted by chance, has its minimum, more or less."""
 
     def sampled_sum(self, people: int, sums: Any, *, sensitivity: Number, cost: Gaussian, rate: float) -> Any:

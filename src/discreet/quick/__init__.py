@@ -8,6 +8,7 @@ say; `rng` is `Seeded(...)` for tests, secret noise otherwise.
 from discreet.quick.columns import gaussian, mean, median, quantile, std, variance
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.fits import fit
+from discreet.quick.glms import logistic_regression, poisson_regression, sgd
 from discreet.quick.tables import covariance
 
 __all__ = [
@@ -16,10 +17,13 @@ __all__ = [
     "fit",
     "gaussian",
     "histogram",
+    "logistic_regression",
     "mean",
     "median",
+    "poisson_regression",
     "proportion",
     "quantile",
+    "sgd",
     "std",
     "test_proportion",
     "variance",

@@ -121,7 +121,7 @@ class ObjectivePerturbation:
 
     def _spent(self, shares: Shares) -> Loss:
         choices = () if shares.measuring is None else shares.measuring.parts
-        matrix_cost = () if shares.information is None else (Approximate(shares.information.epsilon, 0),)
+        matrix_cost = () if shares.information is None else (shares.information,)
         return compose(*choices, shares.minimum, *matrix_cost)  # [OB1]
 
     def shares(self, size: int | None) -> Shares:

@@ -211,7 +211,7 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
         return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [SG1]
     low = float(strength(guarantee, 1.0, times, size, moved).mu)  # of all people at every step
     high = min(3 * low / rate, float(STRONGEST))
-    while high / low > 1.01:
+    while high / low > 1.02:
         middle = math.sqrt(low * high)
         fits = implies(_steps(costing(exact(middle)), rate, times), guarantee)  # [SG1]
         low, high = (middle, high) if fits else (low, middle)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet import audit, datasets, friendly
     from discreet.accounting.filter import Budget
     from discreet.estimator import PrivateEstimator
+    from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
     from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
     from discreet.promise.guarantee import Guarantee
@@ -47,6 +48,8 @@ _HOME = {
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
     "PrivateEstimator": "discreet.estimator",
+    "PrivateLinearRegression": "discreet.faces",
+    "PrivateLogisticRegression": "discreet.faces",
     "Release": "discreet.promise.release",
     "Seeded": "discreet.noise.seeded",
     "count": "discreet.quick.counts",
@@ -78,6 +81,8 @@ __all__ = [
     "Neighbours",
     "OverBudget",
     "PrivateEstimator",
+    "PrivateLinearRegression",
+    "PrivateLogisticRegression",
     "Refused",
     "Release",
     "Seeded",

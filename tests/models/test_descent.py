@@ -27,7 +27,7 @@ def counts(size: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_audited_on_small_tables(relation: Neighbours, family: str) -> None:
-    mechanism = Descent(Features(("x",)), 8.0, 1e-4, family, neighbours=relation)  # type: ignore[arg-type]
+    mechanism = Descent(Features(("x",)), 10.0, 1e-4, family, neighbours=relation)  # type: ignore[arg-type]
     assert implies(mechanism.loss, mechanism.guarantee)
     audit.check(mechanism, pairs(relation)[::2], hostile_values=False).require()
 

@@ -30,7 +30,7 @@ def people(size: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("bounds", [None, (-2, 2)])
 def test_audited_on_small_tables(relation: Neighbours, bounds: object) -> None:
-    mechanism = ObjectivePerturbation(Features(("x",), bounds=bounds), 3.0, neighbours=relation)
+    mechanism = ObjectivePerturbation(Features(("x",), bounds=bounds), 10.0, neighbours=relation)
     assert implies(mechanism.loss, mechanism.guarantee)
     audit.check(mechanism, pairs(relation), hostile_values=False).require()
 
@@ -45,18 +45,20 @@ def test_every_draw_is_in_the_loss_and_the_parts_add_up() -> None:
 
 @pytest.mark.claim("OB2")
 def test_public_numbers_decide_and_bad_values_never_raise() -> None:
-    few, many = (ObjectivePerturbation(Features(("a", "b")), 1.0, size=size) for size in (300, 30_000))
-    assert few.shares(300).information is None
+    few, many = (ObjectivePerturbation(Features(("a", "b")), 1.0, size=size) for size in (600, 30_000))
+    assert few.shares(600).information is None
     assert many.shares(30_000).information is not None
     assert ObjectivePerturbation(Features(("a", "b")), 1.0, confidence=None).shares(30_000).information is None
-    odd = people(300)
+    odd = people(600)
     odd[:50, 0], odd[50:90, 1], odd[90:120, 2] = np.nan, np.inf, 1e300
     release = few.release(odd, Seeded(0))
     assert release.refusal is None
     assert release.spread is None
     assert "too few people" in str(release)
-    huge = people(300)
+    huge = people(600)
     huge[:, 0] *= 1e200
+    scarce = ObjectivePerturbation(Features(("a", "b")), 1.0).release(people(200), Seeded(0))
+    assert "too few to find" in str(scarce.refusal)
     assert "leave it out" in str(few.release(huge, Seeded(0)).refusal)
 
 

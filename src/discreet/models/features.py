@@ -185,7 +185,12 @@ def find_scaling(
     beyond = math.ceil(NATS / float(costs.distance.epsilon))
     far = FAR
     if neighbours.size_is_public:
-        beyond = min(max(beyond, math.ceil(SHARE * len(table))), max(len(table) * 2 // 3, 1))
+        if 2 * beyond > len(table):  # public
+            return (
+                f"there are {len(table)} rows, too few to find how {features.unknown} features are scaled at this "
+                "epsilon; declare bounds, or bring more rows"
+            )
+        beyond = max(beyond, math.ceil(SHARE * len(table)))
         far = float(-ndtri(beyond / len(table) / 2))
     found = []
     for place, known in enumerate(features.declared()):

@@ -1,5 +1,5 @@
 """Every mechanism of the long audit, by name."""
 
-from benchmarks.subjects import blocks, friendly, statistics
+from benchmarks.subjects import blocks, friendly, glms, statistics
 
-SUBJECTS = {**statistics.SUBJECTS, **friendly.SUBJECTS, **blocks.SUBJECTS}
+SUBJECTS = {**statistics.SUBJECTS, **friendly.SUBJECTS, **blocks.SUBJECTS, **glms.SUBJECTS}

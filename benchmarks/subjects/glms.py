@@ -33,7 +33,10 @@ def guessed(relation: Neighbours, loss: Any, rate: float = 1.0) -> StochasticDes
 
 SUBJECTS = {
     "ObjectivePerturbation": Subject(
-        lambda r: ObjectivePerturbation(ONE, 10.0, neighbours=r), POINTS, edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD), least=40
+        lambda r: ObjectivePerturbation(ONE, 10.0, neighbours=r),
+        POINTS,
+        edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD),
+        least=40,
     ),
     "ObjectivePerturbation, bounds": Subject(
         lambda r: ObjectivePerturbation(BOUNDED, 2.0, neighbours=r), POINTS, edge_pairs((2.0, 0.0), (2.0, 1.0), CROWD)
@@ -42,7 +45,10 @@ SUBJECTS = {
         lambda r: Descent(ONE, 12.0, 1e-4, neighbours=r), POINTS, edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD), least=40
     ),
     "Descent, Poisson": Subject(
-        lambda r: Descent(BOUNDED, 12.0, 1e-4, "poisson", 5, r), POINTS, edge_pairs((2.0, 0.0), (2.0, 9.0), CROWD), least=40
+        lambda r: Descent(BOUNDED, 12.0, 1e-4, "poisson", 5, r),
+        POINTS,
+        edge_pairs((2.0, 0.0), (2.0, 9.0), CROWD),
+        least=40,
     ),
     "StochasticDescent": Subject(
         lambda r: guessed(r, "logistic"), POINTS, edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD), only=ADD

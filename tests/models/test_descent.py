@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.models.test_objective import people
+from tests.models.worlds import pairs
 
 from discreet import audit
 from discreet.accounting.compose import implies
@@ -11,8 +13,6 @@ from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
-from tests.models.test_objective import people
-from tests.models.worlds import pairs
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 

@@ -58,7 +58,7 @@ def test_a_function_that_misbehaves_counts_as_nothing(capsys: pytest.CaptureFixt
     def bad(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
         w[:] = 7.0  # it may not spoil the next row's
         x[:] = 3.0
-        print("a value of the data", y)
+        print("a value of the data", y)  # noqa: T201
         match int(y[0]):
             case 0:
                 raise ValueError(str(y))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from tests.models.worlds import pairs
 
 from discreet import audit
 from discreet.accounting.compose import implies
@@ -13,7 +14,6 @@ from discreet.models.objective import ObjectivePerturbation
 from discreet.noise.seeded import Seeded
 from discreet.promise.loss import total
 from discreet.promise.neighbours import Neighbours
-from tests.models.worlds import pairs
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SLOPES = np.array([1.0, -0.5])

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.models.worlds import COMMON, pairs
 
 from discreet import audit
 from discreet.accounting.compose import implies
@@ -13,7 +14,6 @@ from discreet.models.features import Features
 from discreet.models.sgd import StochasticDescent
 from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
-from tests.models.worlds import COMMON, pairs
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 ONE = Features(("x",))

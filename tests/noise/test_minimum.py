@@ -33,6 +33,9 @@ class Logistic:
         p = expit(self.x @ w)
         return (self.x * (p * (1 - p))[:, None]).T @ self.x
 
+    def guess(self, tilt: np.ndarray, ridge: float) -> np.ndarray:
+        return np.zeros(self.size)
+
 
 def rows(seed: int, size: int, count: int) -> Logistic:
     rng = np.random.default_rng(seed)
@@ -73,7 +76,7 @@ def test_the_density_of_the_exact_minimum_moves_no_further_than_its_bound() -> N
 def test_minima_are_verified_and_close_to_the_exact_one(seed: int) -> None:
     objective = rows(seed, 3, 50)
     tilt = np.random.default_rng(seed).normal(size=3) * 20
-    found = minimised(objective, tilt, 0.5)
+    found = minimised(objective, tilt, 0.5, np.zeros(3))
     slope = objective.gradient(found)[0] + 0.5 * found + tilt
     assert np.linalg.norm(slope) <= float(GAMMA)
     better = found.copy()
@@ -98,7 +101,7 @@ def test_the_last_noise_is_there_and_the_budget_adds_up() -> None:
 @pytest.mark.parametrize("size", [1, 4])
 def test_the_tilt_is_round_and_of_gamma_length(size: int) -> None:
     """Moments of 400 draws, each within 5.5 standard errors: fails by chance once in 10^7."""
-    source = Seeded(size)._source  # noqa: SLF001
+    source = Seeded(size)._source
     drawn = np.array([[float(Fraction(k, 2**40)) for k in round_draw(size, source.below)] for _ in range(400)])
     length = np.linalg.norm(drawn, axis=1)
     error = 5.5 / math.sqrt(len(drawn))

@@ -45,9 +45,7 @@ def test_the_cost_is_that_of_a_sample_at_the_rate_that_is_drawn() -> None:
 
 
 def test_a_sum_that_moves_too_far_is_objected_to() -> None:
-    left, right = (
-        SampledSum(size, lambda c: np.array([2**27 * int(c.sum())]), 2**26, COST, 0.5) for size in (3, 4)
-    )
+    left, right = (SampledSum(size, lambda c: np.array([2**27 * int(c.sum())]), 2**26, COST, 0.5) for size in (3, 4))
     assert "moved" in str(left.objection(right))
     other = SampledSum(4, lambda c: np.array([0]), 2**26, COST, 0.25)
     assert "parameters" in str(left.objection(other))

@@ -70,6 +70,9 @@ class Objective(Protocol):
     def hessian(self, w: Floats) -> Floats:
         """At w, more or less."""
 
+    def guess(self, tilt: Floats, ridge: float) -> Floats:
+        """Where to start."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
@@ -101,7 +104,7 @@ class Minimum:
         rate = tilt_rate(self.cost.epsilon, self.steepness, self.curvature, ridge, size)
         step = Fraction(1, 2**FINE) / rate  # [NM2]
         tilt = np.array([float(k * step) for k in round_draw(size, source.below)])
-        found = minimised(self.objective, tilt, float(ridge))
+        found = minimised(self.objective, tilt, float(ridge), self.objective.guess(tilt, float(ridge)))
         # the tilt as a float is within 2^-52 of itself, far less than a step of the grid in what GAMMA leaves over
         tau = (2 * GAMMA + step * size) / ridge  # [NM1]
         grid = Fraction(2) ** (math.floor(math.log2(tau)) - 20)
@@ -157,20 +160,25 @@ def round_draw(size: int, below: Below) -> list[int]:
             return drawn
 
 
-def minimised(objective: Objective, tilt: Floats, ridge: float) -> Floats:
+def minimised(objective: Objective, tilt: Floats, ridge: float, start: Floats) -> Floats:
     """Where the gradient of the tilted objective is at most GAMMA long, rounding included. [NM1]
 
     Newton's method, its steps shortened to ln(1 + u) / u, u = |step| times the largest |x|: for functions whose third
-    derivative is at most |x| times their second (logistic ones) every step leads down, and the end comes quickly.
+    derivative is at most |x| times their second (logistic ones) every step leads down, and the end comes quickly. Where
+    it starts, and with which second derivatives it goes on near the end, changes nothing but the time.
     """
-    w = np.zeros(objective.size)
-    goal = float(GAMMA)
+    w, goal, before, stale = np.asarray(start, dtype=np.float64), float(GAMMA), math.inf, 0
+    hessian = np.eye(objective.size)
     while True:
         slope, off = objective.gradient(w)
         slope = slope + ridge * w + tilt
         extra = 1e-15 * objective.size * (ridge * float(np.abs(w).max()) + float(np.abs(tilt).max()))
         if float(np.linalg.norm(slope)) * (1 + 1e-12) + off + extra <= goal:  # [NM1]
             return w
-        step = np.linalg.solve(objective.hessian(w) + ridge * np.eye(objective.size), slope)
+        steep = float(np.linalg.norm(slope))
+        if steep > before / 20 or stale >= 5:
+            hessian, stale = objective.hessian(w) + ridge * np.eye(objective.size), 0
+        stale, before = stale + 1, steep
+        step = np.linalg.solve(hessian, slope)
         far = float(np.linalg.norm(step)) * objective.reach
         w = w - step * (math.log1p(far) / far if far > 1e-8 else 1.0)

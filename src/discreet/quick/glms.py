@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.blocks.ask import planned
+from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.models.blockwise import NamedSpread, coefficients_of
 from discreet.models.coefficients import Coefficients
@@ -24,7 +26,6 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
 from discreet.quick.asked import door, named, relation_of
-from discreet.quick.fits import fit
 from discreet.quick.models import _columns
 from discreet.statistics.rows import column, key, numbers
 
@@ -307,8 +308,34 @@ def _in_blocks(
         raise BadInput("method 'friendly' fits with an intercept and uses no bounds; leave them out")
     model = LogisticRegression(C=np.inf) if family == "logistic" else PoissonRegressor(alpha=0)
     yes = np.where(np.isnan(outcome), np.nan, outcome > 0) if family == "logistic" else outcome
-    release = fit(model, rows, yes, epsilon=epsilon, delta=delta, aggregator="friendly", neighbours=neighbours, rng=rng)
-    release = replace(release, name=f"{family} regression", guarantee=replace(release.guarantee, unit=named(unit)))
+    table = Table.of(rows, yes)
+    mechanism = planned(
+        model,
+        table,
+        epsilon=epsilon,
+        delta=delta,
+        blocks="auto",
+        aggregator="friendly",
+        engine=None,
+        names=None,
+        labels=None,
+        attributes=None,
+        formula=None,
+        options=None,
+        correct="auto",
+        unbiased=None,
+        smallest=None,
+        scales=None,
+        confidence=0.95,
+        trust=None,
+        sandbox=None,
+        seconds=None,
+        vectorised=True,
+        neighbours=neighbours,
+        unit=named(unit),
+    )
+    release = mechanism.release(table, rng)
+    release = replace(release, name=f"{family} regression")
     if release.refusal is not None:
         return release
     shown = tuple(name for name in release.value if name != "intercept_")  # coef_[0], coef_[1], ...

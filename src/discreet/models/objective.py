@@ -17,7 +17,7 @@ Why
     |U|^2 (size + 1) / 2 in L1, with k |U|^2 from [GR3] of models/score.py, twice that under REPLACE; then [N1] of
     noise/blur.py. Adaptive composition.
     [OB2] `plan` sees epsilon, the number of coefficients and, where it is public, n. A scale at the edge of the floats
-    is a released number.
+    is a released number. Without an information matrix the ridge is undone as if it were 0.2 n I, a public guess.
     [OB3] At the minimum, score + ridge w + b = 0. With H the information, w + H^-1 ridge w is the solution without a
     ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as weights are
     at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
@@ -55,7 +55,8 @@ from discreet.promise.release import Release
 from discreet.stable.clipped import Floats
 from discreet.stable.declared import agree, check_size
 
-BEND: Final = 0.12  # of epsilon: what the ridge costs
+BEND: Final = 0.08  # of epsilon: what the ridge costs
+SLOPE: Final = 0.2  # a slope that few models exceed: undoing the ridge with it goes not quite far enough
 SCALING: Final = 370  # records times epsilon that the scaling of a feature would like
 INFORMATION: Final = Fraction(3, 20)  # of epsilon: for the information matrix
 CURVATURE: Final = Fraction(1, 4)
@@ -77,7 +78,7 @@ class Shares:
 class ObjectivePerturbation:
     """Coefficients of a logistic model. Rows are features followed by the outcome: yes is any number above 0.
 
-    `ridge` is the ridge in units in which a person's features are 1 long; by default it costs an eighth of epsilon.
+    `ridge` is the ridge in units in which a person's features are 1 long; by default it costs a twelfth of epsilon.
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(3000)])
@@ -194,6 +195,9 @@ class ObjectivePerturbation:
             cost=shares.minimum,
         )  # [OB1]
         w = np.asarray(found) / scaling.radius
+        pull = float(ridge) * scaling.radius**2  # for features in units: x is v / R
+        if shares.information is None and size is not None:
+            w = w * (1 + min(pull / (SLOPE * size), 0.25))  # [OB2]
         sampling: Floats | None = None
         if shares.information is not None:
             information, noise = self._information(ready, w, shares.information, rng)
@@ -202,7 +206,6 @@ class ObjectivePerturbation:
                 inverse = (vectors / values) @ vectors.T
                 low = values - noise * math.sqrt(len(w))  # its noise makes no interval too short
                 careful = (vectors / low) @ vectors.T
-                pull = float(ridge) * scaling.radius**2  # for features in units: x is v / R
                 w = w + pull * inverse @ w  # [OB3]
                 tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) * scaling.radius
                 back = scaling.backwards()

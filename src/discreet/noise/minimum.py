@@ -48,7 +48,7 @@ from discreet.promise.loss import Approximate, Loss
 
 GAMMA: Final = Fraction(1, 2**18)  # the gradient at what is called a minimum
 FINE: Final = 40  # beta times the step of the tilt is 2^-40 [NM2]
-LAST: Final = Fraction(1, 50)  # of epsilon: for the noise that hides what is left of the gradient
+LAST: Final = Fraction(1, 100)  # of epsilon: for the noise that hides what is left of the gradient
 WIDEST: Final = 32  # coordinates: beyond, the rejection takes too long
 Floats = npt.NDArray[np.float64]
 

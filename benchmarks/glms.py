@@ -26,8 +26,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "measured-glms.md"
 SLOPES = np.array([1.0, -0.8, 0.5, 0.3, -0.6])
 HEAD = """# Measured: logistic and Poisson regression
 
-By `python -m benchmarks.glms`; a missed bar says so. Normal features, 5 of them, with slopes up to 1; excess loss is over
-the fit without privacy on the same people. Times are wall times. Real data: the released model's accuracy on all the
+By `python -m benchmarks.glms`; a missed bar says so. Normal features, 5 of them, with slopes up to 1; excess loss is
+over the fit without privacy on the same people. Times are wall times. Real data: the released model's accuracy on all the
 people, over that of the fit without privacy.
 
 | what | figure | measured | bar | |

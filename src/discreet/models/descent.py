@@ -10,10 +10,10 @@ Promise
           number of rows is used: the second moments tell how many there are.
     [GD3] If the model holds, intervals hold the population's coefficients with their confidence, to first order.
 Why
-    [GD1] Adaptive composition of [GV3] of models/features.py, [W4] of stable/locate.py (the largest count) and [GR2],
-    [GR3] of models/score.py; each reads the rows and what was released before. The parts' mu^2 add up: a choice of
-    epsilon e costs at most (pi/8) e^2, [C2] of accounting/currency.py; the shares are of the mu^2 of (epsilon, delta)
-    with all slack paid, [K3] of accounting/calibrate.py.
+    [GD1] Adaptive composition of [GV3] of models/features.py, [W4] of stable/locate.py (the largest count) and
+    of [GR2], [GR3] of models/score.py; each reads the rows and what was released before. The parts' mu^2 add up: a
+    choice of epsilon e costs at most (pi/8) e^2, [C2] of accounting/currency.py; the shares are of the mu^2 of
+    (epsilon, delta) with all slack paid, [K3] of accounting/calibrate.py.
     [GD2] `plan` sees epsilon, delta, the number of coefficients and, where it is public, n.
     [GD3] The last step is w - H^-1 (score + noise): its error is that of the score at the truth and of the noise, over
     H, but for terms of second order in the error of w and its product with that of H; the latter is allowed for. The

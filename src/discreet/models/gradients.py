@@ -8,9 +8,8 @@ Claims
     [GC2] Sums over any set of people are exact.
 Why
     [GC1] Named losses: the gradient is r v, r the residual. k = rint(2^16 r / clip), r cut to clip / |v|, times the
-    steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient g is scaled
-    to at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within the allowance of
-    [GR2].
+    steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient is scaled to
+    at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within what [GR2] allows.
     [GC2] Whole numbers: products as in [GR1]; of 2^26 steps in int64.
 """
 

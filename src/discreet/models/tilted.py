@@ -48,8 +48,9 @@ class LogisticLoss:
 
     @property
     def reach(self) -> float:
-        """No |x| is larger."""
-        return 32.0 * math.sqrt(self.size) / self.rows.radius
+        """No |x| of a row with an outcome is larger: a row beyond R weighs 1 / |x|^2."""
+        weights = self.rows.weight[self.rows.weight > 0]
+        return 1.0 / math.sqrt(float(weights.min(initial=1.0)))
 
     def _linear(self, steps: Floats, w: Floats) -> Floats:
         """w'x, but for a relative 2^-51. [GM2]"""

@@ -27,8 +27,8 @@ SLOPES = np.array([1.0, -0.8, 0.5, 0.3, -0.6])
 HEAD = """# Measured: logistic and Poisson regression
 
 By `python -m benchmarks.glms`; a missed bar says so. Normal features, 5 of them, with slopes up to 1; excess loss is
-over the fit without privacy on the same people. Times are wall times. Real data: the released model's accuracy on all the
-people, over that of the fit without privacy.
+over the fit without privacy on the same people. Times are wall times. Real data: the released model's accuracy on all
+the people, over that of the fit without privacy.
 
 | what | figure | measured | bar | |
 |---|---|---|---|---|
@@ -160,7 +160,7 @@ def speed(_: int) -> Iterator[Row]:
     """40 full steps on 1e6 x 20 beside the same without privacy; a release of 30 steps beside scikit-learn's fit."""
     import numba
 
-    @numba.njit(fastmath=True)  # type: ignore[untyped-decorator]
+    @numba.njit(fastmath=True)
     def gradient(x, y, w):  # type: ignore[no-untyped-def]
         total = np.zeros(len(w))
         for i in range(len(x)):

@@ -1,5 +1,7 @@
 """Logistic and Poisson regression by noisy descent."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.models.test_objective import people
@@ -69,6 +71,8 @@ def test_coefficients_and_intervals(relation: Neighbours, family: str) -> None:
 
 
 def test_parameters_are_refused_in_words() -> None:
+    base: dict[str, Any] = {"features": Features(("x",)), "epsilon": 1.0, "delta": 1e-6}
+    wrong: dict[str, Any]
     for wrong, words in (
         ({"delta": 0.0}, "delta > 0"),
         ({"family": "gamma"}, "family"),
@@ -76,4 +80,4 @@ def test_parameters_are_refused_in_words() -> None:
         ({"delta": 1e-3, "size": 10_000}, "delta"),
     ):
         with pytest.raises(BadInput, match=words):
-            Descent(**({"features": Features(("x",)), "epsilon": 1.0, "delta": 1e-6} | wrong))
+            Descent(**(base | wrong))

@@ -64,13 +64,19 @@ def test_scales_are_found_and_cost_their_choices(relation: Neighbours) -> None:
     assert isinstance(refused, str)
 
 
+def units(features: Features) -> list[float]:
+    scaling = features.scaling()
+    assert scaling is not None
+    return [float(unit) for unit in scaling.unit]
+
+
 def test_declared_bounds_and_norms() -> None:
     both = Features(("a", "b"), bounds=((0, 4), None))
     assert both.unknown == 1
     assert both.scaling() is None
-    assert Features(("a", "b"), norm=math.sqrt(2)).scaling().unit.tolist() == [1.0, 1.0]
-    assert Features(("a",), bounds=(0, 1)).scaling().unit.tolist() == [0.5]
-    assert Features(("a",), bounds=(-2, 2), intercept=False).scaling().unit.tolist() == [1.0]
+    assert units(Features(("a", "b"), norm=math.sqrt(2))) == [1.0, 1.0]
+    assert units(Features(("a",), bounds=(0, 1))) == [0.5]
+    assert units(Features(("a",), bounds=(-2, 2), intercept=False)) == [1.0]
     for wrong in ({"bounds": ((0, 1),) * 3}, {"bounds": (1, 0)}, {"norm": -1.0}, {"norm": 1.0, "bounds": (0, 1)}):
         with pytest.raises(BadInput):
             Features(("a", "b"), **wrong)

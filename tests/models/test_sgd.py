@@ -41,7 +41,14 @@ def test_audited_on_small_tables(relation: Neighbours, rate: float, loss: Any) -
 
 @pytest.mark.claim("SG1")
 def test_a_small_sample_needs_less_noise_and_replace_is_refused() -> None:
-    made = {"features": ONE, "descends": "logistic", "epsilon": 4.0, "delta": 1e-4, "steps": 3, "people": 41}
+    made: dict[str, Any] = {
+        "features": ONE,
+        "descends": "logistic",
+        "epsilon": 4.0,
+        "delta": 1e-4,
+        "steps": 3,
+        "people": 41,
+    }
     full = StochasticDescent(**made, neighbours=ADD)
     small = StochasticDescent(**made, neighbours=ADD, rate=0.25)
     assert 1.5 * full.cost.mu < small.cost.mu
@@ -60,12 +67,13 @@ def test_a_step_is_taken_when_nobody_is_there() -> None:
 def test_it_finds_the_slope(loss: str, truth: float) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000)
-    y = {
+    draws: dict[str, Any] = {
         "squared": lambda: 2 * x + rng.normal(size=len(x)),
         "huber": lambda: 2 * x + rng.normal(size=len(x)),
         "logistic": lambda: rng.random(len(x)) < 1 / (1 + np.exp(-x)),
         "poisson": lambda: rng.poisson(np.exp(0.5 * x)),
-    }[loss]()
+    }
+    y = draws[loss]()
     mechanism = StochasticDescent(ONE, loss, 2.0, 1e-6, steps=40, clip=4.0, people=20_000)
     found = mechanism.release(np.column_stack([x, y]), Seeded(1))
     assert abs(found.value["x"] - truth) < 0.2
@@ -74,6 +82,8 @@ def test_it_finds_the_slope(loss: str, truth: float) -> None:
 
 
 def test_parameters_are_refused_in_words() -> None:
+    base: dict[str, Any] = {"features": ONE, "descends": "squared", "epsilon": 1.0, "delta": 1e-6, "people": 1000}
+    wrong: dict[str, Any]
     for wrong, words in (
         ({"people": None}, "people"),
         ({"delta": 0.0}, "delta > 0"),
@@ -85,8 +95,6 @@ def test_parameters_are_refused_in_words() -> None:
         ({"learning": 0.0}, "learning"),
     ):
         with pytest.raises(BadInput, match=words):
-            StochasticDescent(
-                **({"features": ONE, "descends": "squared", "epsilon": 1.0, "delta": 1e-6, "people": 1000} | wrong)
-            )
+            StochasticDescent(**(base | wrong))
     with pytest.raises(BadInput, match="declared"):
         StochasticDescent(ONE, "squared", 1.0, 1e-6, people=7).release(np.zeros((5, 2)), Seeded(0))

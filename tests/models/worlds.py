@@ -1,6 +1,7 @@
 """Small tables of a feature and an outcome, and their neighbours."""
 
 import math
+from typing import Any
 
 from discreet.audit.worlds import Pair
 from discreet.promise.neighbours import Neighbours
@@ -9,7 +10,7 @@ ROWS = ((0.0, 1.0), (1.0, 0.0), (-2.0, 1.0), (1e12, 0.0), (math.inf, 1.0), (math
 COMMON = [(math.sin(7.0 * k), float(math.sin(7.0 * k) + math.cos(3.0 * k) > 0)) for k in range(40)]
 
 
-def pairs(relation: Neighbours, common: list | None = None) -> list[Pair]:
+def pairs(relation: Neighbours, common: list[Any] | None = None) -> list[Pair]:
     """Every row above against the next, among common ones; added and taken away."""
     rows = COMMON if common is None else common
     found = []

@@ -24,14 +24,14 @@ class Logistic:
 
     @property
     def size(self) -> int:
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     def gradient(self, w: np.ndarray) -> tuple[np.ndarray, float]:
         return (expit(self.x @ w) - self.y) @ self.x, 1e-12
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         p = expit(self.x @ w)
-        return (self.x * (p * (1 - p))[:, None]).T @ self.x
+        return np.asarray((self.x * (p * (1 - p))[:, None]).T @ self.x)
 
     def guess(self, tilt: np.ndarray, ridge: float) -> np.ndarray:
         return np.zeros(self.size)
@@ -57,9 +57,9 @@ def test_the_density_of_the_exact_minimum_moves_no_further_than_its_bound() -> N
     rng, ridge, worst = np.random.default_rng(1), 0.05, {2: -1.0, 1: -1.0}
     for _ in range(2000):
         size = int(rng.integers(1, 4))
-        left = rows(int(rng.integers(1e9)), size, int(rng.integers(1, 4)))
+        left = rows(int(rng.integers(10**9)), size, int(rng.integers(1, 4)))
         x, y = left.x.copy(), left.y.copy()
-        x[0], y[0] = (-x[0] if rng.integers(2) else rows(int(rng.integers(1e9)), size, 1).x[0]), rng.integers(2)
+        x[0], y[0] = (-x[0] if rng.integers(2) else rows(int(rng.integers(10**9)), size, 1).x[0]), rng.integers(2)
         right, fewer = Logistic(x, y), Logistic(left.x[1:], left.y[1:])
         w = rng.normal(size=size) * rng.choice([0.1, 1.0, 5.0, 30.0])
         for steepness, other in ((2, right), (1, fewer)):

@@ -14,7 +14,8 @@ Y = (RNG.random(8000) < 1 / (1 + np.exp(-X[:, 0] - 0.01 * (X[:, 1] - 1000)))).as
 
 
 def fit(x: Any = X, y: Any = Y, **options: Any) -> Any:
-    return discreet.logistic_regression(x, y, **({"epsilon": 2.0, "rng": discreet.Seeded(1)} | options))
+    asked: dict[str, Any] = {"epsilon": 2.0, "rng": discreet.Seeded(1)} | options
+    return discreet.logistic_regression(x, y, **asked)
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
@@ -91,4 +92,4 @@ def test_descent_on_a_loss() -> None:
     with pytest.raises(BadInput, match="people"):
         discreet.sgd("logistic", z, Y, epsilon=2.0, delta=1e-6, neighbours="add_or_remove")
     with pytest.raises(BadInput, match="method"):
-        discreet.poisson_regression(X, Y, epsilon=1.0, delta=1e-6, method="objective")
+        discreet.poisson_regression(X, Y, epsilon=1.0, delta=1e-6, method="objective")  # type: ignore[arg-type]

@@ -4,8 +4,8 @@ Claims
     [LD1] `columns_of` turns each row into numbers by a fixed function of that row and of public or released levels: no
           value raises. What is no number, has no logarithm or is at no known level is NaN.
 Why
-    [R1] of statistics/rows.py for numbers and for the keys by which levels are known; then one logarithm or product of
-    entries of one row each. What is refused is refused by names and declared types.
+    Numbers, and the keys by which levels are known, are made by [R1] of statistics/rows.py; then one logarithm or
+    product of entries of one row each. What is refused is refused by names and declared types.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -6,7 +6,7 @@ Releases
 Promise
     [LF1] (epsilon, delta): a tenth of both for each category that has to be found, at most half in all, and what is
           left for the model.
-    [LF2] No value of the data raises; a category with fewer than two levels is a refusal, by what was released.
+    [LF2] No value of the data raises; a category with too few or too many levels is a refusal, by what was released.
 Why
     [LF1] Basic composition of [S1] of statistics/open_histogram.py and of the model's own promise: by [LD1] of
     models/design.py a row of the table is a row of numbers, so neighbours stay neighbours.
@@ -38,6 +38,7 @@ from discreet.stable.declared import Bounds, check_bounds
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.rows import key
 
+MOST_LEVELS: Final = 64
 TENTH: Final = exact(1) / 10
 Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
 
@@ -89,12 +90,13 @@ class Formulated:
             histogram = OpenHistogram(epsilon, delta, self.neighbours, self.unit)
             seen = histogram.release(column_of(rows, name), rng).value.keys  # [LF1]
             found[name] = tuple(key(level) for level in seen if key(level) is not None)
-            if len(found[name]) < 2:  # [LF2]
+            if not 2 <= len(found[name]) <= MOST_LEVELS:  # [LF2]
                 return Release(
                     self.guarantee,
                     Provenance("Formulated", shown, rng.secure),
-                    refusal=f"fewer than two levels of {name!r} are common enough to be shown (about "
-                    f"{histogram.threshold} people); list them: levels={{{name!r}: [...]}}",
+                    refusal=f"{len(found[name])} levels of {name!r} are common enough to be shown (about "
+                    f"{histogram.threshold} people), and 2 to {MOST_LEVELS} are of use; list them: "
+                    f"levels={{{name!r}: [...]}}",
                     name="regression",
                 )
             notes.append(f"the levels of {name} that are common enough were found; rows at others do not count")

@@ -42,6 +42,11 @@ class Solved:
 
 def solve(found: Squares, names: tuple[str, ...], *, intercept: bool, ridge: float | None) -> Line | str:
     """The coefficients of the columns `names`: rows are (1, x, y), or (x, y, 1) where there is no intercept."""
+    with np.errstate(all="ignore"):  # units may be 300 orders of magnitude apart
+        return _line(found, names, intercept, ridge)
+
+
+def _line(found: Squares, names: tuple[str, ...], intercept: bool, ridge: float | None) -> Line | str:
     many = len(names) + intercept
     loud = found.noise * math.sqrt(2 * many)  # the noise as an operator
     values, vectors = np.linalg.eigh(found.total[:many, :many])
@@ -98,7 +103,8 @@ def _positive(matrix: Floats) -> Floats:
 
 
 def _deviations(way: Floats, covariance: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", way, covariance, way), 0.0)))
+    found = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", way, covariance, way), 0.0))
+    return np.where(np.isnan(found), math.inf, found)
 
 
 def _weak(way: Floats, lost: Any, intercept: bool) -> Any:

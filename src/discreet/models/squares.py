@@ -41,6 +41,7 @@ import numpy as np
 
 from discreet.accounting.calibrate import gaussian
 from discreet.noise.lattice import slack
+from discreet.noise.source import LARGEST_SCALE
 from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.loss import Choice, Gaussian, Loss, compose
 from discreet.promise.mechanism import Randomness
@@ -54,11 +55,14 @@ from discreet.stable.stages import STRONGEST
 from discreet.statistics.second_moment import CHOICE, part
 from discreet.statistics.whiten import NATS, lengths
 
-COUNT_BITS: Final = 20  # a count leaves in steps of 2^-20
+COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 HELD: Final = 63.0  # units of a column: a frame holds entries up to 64
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
-MANY: Final = 1 << 17  # rows that are enough for an early stage
+MANY: Final = 1 << 17  # rows that are enough for a turn
+SOME: Final = 1 << 15  # and for a column's place
 PLACE, SCALE = 160.0, 450.0  # rows times epsilon that a centre and a distance would like
+TURN_NOISE: Final = 0.2  # of a turn, as an operator: what is below it is not evened out
+WIDEST_TURN: Final = 3.0  # times the typical length of a row in its frame
 FAR: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations: 4 (15 of prior + 5)
 UNKNOWN: Final = 5_000  # rows for which the shares are made where their number is private
 
@@ -118,12 +122,18 @@ class Stages:
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [LS2]"""
-        looked = min(size, MANY) if self.rows is not None else size
+        looked = min(size, SOME) if self.rows is not None else size
         middle_nats = FAR if self.rows is not None else FAR / 2  # half the sensitivity
         choices = [(self.centre, middle_nats), (self.scale, 2 * NATS), (self.reach, 2 * NATS)]
         return self.noise(size) <= 0.5 and all(
             cost is None or looked * float(cost.epsilon) >= least for cost, least in choices
         )
+
+    def turn_radius(self, size: float) -> float:
+        """How long rows may be in a turn: from the typical length up, as the noise allows. [LS2]"""
+        moved = 1.0 if self.rows is None else math.sqrt(2)
+        wanted = TURN_NOISE * size * float(self.turns[0].mu) / (moved * math.sqrt(2 * self.width))
+        return math.sqrt(min(max(wanted, self.width), WIDEST_TURN**2 * self.width))
 
     @property
     def beyond(self) -> int:
@@ -146,9 +156,10 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     def wanted(times: int, nats: float, least: float, largest: float) -> Fraction:
         return part(times * (nats / looked) ** 2 / float(CHOICE) / square, least, largest) if times else Fraction(0)
 
-    centre = wanted(unknown if centred else 0, PLACE, 0.004, 0.12)
-    scale = wanted(unknown, SCALE, 0.006, 0.13)
-    turn = part((2 * width**1.5 / (0.1 * looked)) ** 2 / square, 0.01, 0.06)
+    plenty = 0.02 if size > MANY else 0.0  # a choice takes the longer, the less it costs
+    centre = wanted(unknown if centred else 0, PLACE, max(plenty, 0.004), 0.12)
+    scale = wanted(unknown, SCALE, max(plenty, 0.006), 0.13)
+    turn = part((2 * width**1.5 * WIDEST_TURN**2 / (TURN_NOISE * looked)) ** 2 / square, 0.01, 0.06)
     reach = wanted(1, 3000, 0.01, 0.03)
     count = Fraction(1, 100) if rows is None else Fraction(0)
     rest = 1 - centre - scale - turns * turn - reach - count
@@ -176,7 +187,15 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
 
 def _counted(mu: Fraction) -> Gaussian:
     """The cost of a count with this mu, its slack included."""
-    return Gaussian(mu, slack(1, math.ceil(2**COUNT_BITS / mu)))
+    return Gaussian(mu, slack(1, math.ceil(2 ** _count_bits(mu) / mu)))
+
+
+def _count_bits(mu: Fraction) -> int:
+    """How fine the steps of a count are: fewer where noise of this cost would be too wide for the integers."""
+    bits = COUNT_BITS
+    while bits > 8 and 2**bits > LARGEST_SCALE * mu:
+        bits -= 1
+    return bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,14 +221,16 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
         return f"there are about {size:.0f} rows, fewer than this many columns need at this epsilon and delta"
     early = rows[some_places(len(rows), MANY)] if stages.rows is not None else rows  # [LS1]
     few = len(early) if stages.rows is not None else size
-    places = [_place(early[:, index], column, stages, few, rng) for index, column in enumerate(columns)]
+    some = early[some_places(len(early), SOME)] if stages.rows is not None else rows  # [LS1]
+    seen = len(some) if stages.rows is not None else size
+    places = [_place(some[:, index], column, stages, seen, rng) for index, column in enumerate(columns)]
     for column, (_, unit) in zip(columns, places, strict=True):
         if not SMALLEST < unit < LARGEST:  # [LS2]
             return f"the values of {column.name!r} are mostly the same, or not of this world; give bounds for it"
     centres, units = (np.array(listed) for listed in zip(*places, strict=True))
     for block in (rows,) if early is rows or np.shares_memory(early, rows) else (early, rows):
         reachable(block, columns, centres, units)  # [LS3]
-    turn, radius = np.eye(stages.width), math.sqrt(stages.width)
+    turn, radius = np.eye(stages.width), stages.turn_radius(few)
     for cost in stages.turns:
         frame = Frame.of(units, turn, centres)
         total, noise = noisy_gram(
@@ -217,6 +238,8 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
         )  # [LS1]
         turn = factor(total * radius**2 / few, noise * radius**2 / few) @ applied(frame)
     frame = Frame.of(units, turn, centres)
+    if not np.diagonal(frame.whole).all():  # [LS2]: rounded away
+        return "some columns are nearly the same as others; leave them out"
     radius = far_distance(lengths(early, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)  # [LS1]
     radius = min(max(radius, math.sqrt(stages.width) / 2), HELD * math.sqrt(stages.width))
     total, noise = noisy_gram(
@@ -227,8 +250,9 @@ def find(rows: Floats, columns: tuple[Column, ...], stages: Stages, rng: Randomn
 
 def _count(size: int, cost: Gaussian, rng: Randomness) -> float:
     """The number of rows plus noise; at least 1."""
-    blurred: int = rng.blur(size << COUNT_BITS, sensitivity=1 << COUNT_BITS, cost=cost)  # [LS1]
-    return max(1.0, float(Fraction(blurred, 1 << COUNT_BITS)))
+    bits = _count_bits(exact(cost.mu))
+    blurred: int = rng.blur(size << bits, sensitivity=1 << bits, cost=cost)  # [LS1]
+    return max(1.0, float(Fraction(blurred, 1 << bits)))
 
 
 def _place(values: Floats, column: Column, stages: Stages, size: float, rng: Randomness) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, Refused
+from discreet.promise.summary import lines, named
 
 INK, PALE, PRIVACY = "#1f4e79", "#a9c4de", "#c8553d"
 MOST_LABELS = 30
@@ -27,6 +28,8 @@ def draw(release: Any, confidence: float, ax: Any) -> Any:
         _matrix(ax, release, value.covariance, value.mean)
     elif isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1]:
         _matrix(ax, release, value, np.zeros(len(value)))
+    elif named(value) is not None:
+        _coefficients(ax, release, confidence)
     elif isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 1):
         _points(ax, release, confidence)
     elif isinstance(getattr(value, "sd", None), float):
@@ -70,6 +73,34 @@ def _points(ax: Any, release: Any, confidence: float) -> None:
     else:
         ax.set_yticks([])
     ax.set_ylim(-0.8, len(values) - 0.2)
+    ax.set_title(release.name, fontsize=10)
+
+
+def _coefficients(ax: Any, release: Any, confidence: float) -> None:
+    """Each coefficient but the intercept by name, about a line at 0."""
+    shown = [line for line in lines(release, confidence) if line.name != "intercept"]
+    places = np.arange(len(shown))[::-1]
+    sizes = named(getattr(release.spread, "privacy", None)) or {}
+    ax.axvline(0, color="#999999", linewidth=0.8)
+    barred = [(place, line) for place, line in zip(places, shown, strict=True) if line.low is not None]
+    if barred:
+        at = [place for place, _ in barred]
+        low, high, value = (np.array([getattr(line, end) for _, line in barred]) for end in ("low", "high", "value"))
+        size = np.array([sizes.get(line.name, 0.0) for _, line in barred])
+        left, right = np.maximum(value - 2 * size, low), np.minimum(value + 2 * size, high)
+        ax.hlines(at, low, high, color=INK, linewidth=2, label=release.interval(confidence).name)
+        ax.hlines(at, left, right, color=PRIVACY, linewidth=6, alpha=0.6, label="of it privacy (2 sd)")
+        ax.plot(value, at, "o", color=INK, markersize=4)
+    bare = [(place, line.value) for place, line in zip(places, shown, strict=True) if line.low is None]
+    if barred:  # what has no interval could be anywhere: it is named, not placed
+        for place, _ in bare:
+            ax.text(0.5, place, "no interval", transform=ax.get_yaxis_transform(), ha="center", va="center", color=PALE)
+    else:
+        ax.plot([value for _, value in bare], [place for place, _ in bare], "o", color=INK, fillstyle="none")
+    ax.set_yticks(places, [line.name for line in shown])
+    ax.set_ylim(-0.8, len(shown) - 0.2)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="best", fontsize=8, frameon=False)
     ax.set_title(release.name, fontsize=10)
 
 

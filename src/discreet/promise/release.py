@@ -103,6 +103,12 @@ class Release(Generic[T]):
         text = json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
         return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair, as JSON writes it
 
+    def summary(self, confidence: float = 0.95) -> str:
+        """Named coefficients as a table: estimate, standard error with the noise in it, p-value, interval."""
+        from discreet.promise.summary import table
+
+        return table(self, check_confidence(confidence))
+
     def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
         """Draw the answer with its interval (needs matplotlib, the extra `plot`); returns the axes."""
         from discreet.promise.picture import draw
@@ -212,6 +218,9 @@ def brief(thing: Any) -> str:
 
 def brief_range(interval: Interval) -> str:
     """Both ends in a line."""
+    if hasattr(interval.low, "coef"):
+        each = zip(interval.low.names, interval.low.coef, interval.high.coef, strict=True)
+        return brief({name: f"[{brief(float(low))}, {brief(float(high))}]" for name, low, high in each})
     if isinstance(interval.low, Mapping):
         ends = {name: f"[{brief(low)}, {brief(interval.high[name])}]" for name, low in interval.low.items()}
         return brief(ends)

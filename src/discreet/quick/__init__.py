@@ -9,6 +9,7 @@ from discreet.quick.columns import gaussian, mean, median, quantile, std, varian
 from discreet.quick.counts import count, histogram, proportion, test_proportion
 from discreet.quick.fits import fit
 from discreet.quick.glms import logistic_regression, poisson_regression, sgd
+from discreet.quick.models import linear_regression
 from discreet.quick.tables import covariance
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "fit",
     "gaussian",
     "histogram",
+    "linear_regression",
     "logistic_regression",
     "mean",
     "median",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from discreet.promise.release import Release
 from discreet.quick.asked import door, named, relation_of
 from discreet.statistics.rows import numbers
 
-METHODS = ("auto", "moments", "friendly")
+METHODS = ("auto", "moments", "friendly", "sgd")
 MOMENTS = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 BLOCKS = "method 'friendly': a person may have several rows, which blocks of people keep together"
 
@@ -32,7 +33,7 @@ def linear_regression(
     *,
     epsilon: Number,
     delta: Number,
-    method: Literal["auto", "moments", "friendly"] = "auto",
+    method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
     names: Sequence[str] | None = None,
@@ -50,7 +51,8 @@ def linear_regression(
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
     (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
     `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people (and is what `unit` needs if it is
-    the column of names, for people with several rows); "auto" says in a note which it took, and why.
+    the column of names, for people with several rows), "sgd" is descent on the squares, for columns in units of about 1
+    and with no interval; "auto" says in a note which of the first two it took, and why.
 
     >>> import discreet
     >>> import numpy as np
@@ -64,16 +66,19 @@ def linear_regression(
     if method not in METHODS:
         raise BadInput(f"method is {method!r}; give one of {', '.join(METHODS)}")
     people = not isinstance(unit, str)
-    if people and method == "moments":
+    if people and method not in ("auto", "friendly"):
         raise BadInput("unit is a column of names: people may have several rows, which method 'friendly' protects")
     chosen = ("friendly" if people else "moments") if method == "auto" else method
     note = (BLOCKS if people else MOMENTS,) if method == "auto" else ()
     if isinstance(X, str):
         formula = Formula.read(X)
-        if chosen == "friendly":
-            raise BadInput("a formula goes with method 'moments'; for blocks give X and y")
+        if chosen != "moments":
+            raise BadInput("a formula goes with method 'moments'; for others give X and y")
         if names is not None or not intercept:
             raise BadInput("a formula has its own names, and '- 1' for no intercept; leave names and intercept out")
+        LeastSquares(
+            epsilon, delta, ("x",), True, ridge, None, relation, named(unit)
+        )  # refuses before anything is drawn
         make = partial(_least_squares, ridge=ridge, neighbours=relation, unit=named(unit), notes=note)
         by_name = bounds or {}
         if not isinstance(by_name, Mapping):
@@ -103,6 +108,21 @@ def linear_regression(
             rng=noise,
         )
     pairs = declared_bounds(bounds, called, getattr(y, "name", None) or "y")
+    if chosen == "sgd":
+        if ridge is not None:
+            raise BadInput("ridge goes with method 'moments'; leave it out")
+        descend = import_module("discreet.quick.glms").sgd
+        asked = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "intercept": intercept,
+            "names": called,
+            "unit": unit,
+            "rng": noise,
+        }
+        columns = None if pairs is None else pairs[:-1]
+        found: Release[Coefficients] = descend("squared", rows, outcome, bounds=columns, neighbours=relation, **asked)
+        return found
     mechanism = LeastSquares(epsilon, delta, called, intercept, ridge, pairs, relation, named(unit), None, note)
     return mechanism.release(np.column_stack([rows, outcome]), noise)
 

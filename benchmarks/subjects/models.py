@@ -1,0 +1,54 @@
+"""The audited mechanisms of models."""
+
+from functools import partial
+from typing import Any
+
+from benchmarks.subjects.subject import CLOUD, POINTS, Subject, edge_pairs
+from discreet.models.design import Design
+from discreet.models.formula import Formula
+from discreet.models.formulated import Formulated
+from discreet.models.linear import LeastSquares
+from discreet.promise.exact import Number
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+
+
+def made(design: Design, intercept: bool, epsilon: Number, delta: Number, *, relation: Neighbours) -> LeastSquares:
+    """The model of a formula."""
+    return LeastSquares(epsilon, delta, design.names, intercept, None, design.bounds, relation)
+
+
+class OfPairs(Formulated):
+    """A formula on a list of pairs, as the audit hands them in: a category and an outcome."""
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        pairs = [row if isinstance(row, tuple) and len(row) == 2 else (None, None) for row in rows]
+        return super().release({"group": [one for one, _ in pairs], "y": [other for _, other in pairs]}, rng)
+
+
+def by_formula(relation: Neighbours) -> OfPairs:
+    """y on the levels of a category that have to be found."""
+    return OfPairs(Formula.read("y ~ C(group)"), partial(made, relation=relation), 16.0, 1e-4, neighbours=relation)
+
+
+SUBJECTS = {
+    "LeastSquares": Subject(
+        lambda r: LeastSquares(16.0, 1e-5, ("x",), neighbours=r),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+    ),
+    "LeastSquares, bounds": Subject(
+        lambda r: LeastSquares(16.0, 1e-5, ("x",), False, 1.0, ((-1.0, 1.0), (-2.0, 2.0)), r),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+    ),
+    "Formulated": Subject(
+        by_formula,
+        tuple((label, x) for label in ("a", "b", None, 1, 1e300) for x in (0.0, 1.0, float("nan"), 1e300)),
+        edge_pairs(("a", 1.0), ("z", -1e12), [("ab"[k % 2], float(k % 7)) for k in range(400)]),
+        200,
+    ),
+}

@@ -1,0 +1,160 @@
+"""Formulas: what they mean, where they are wrong, and that no value of a table raises."""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet import audit
+from discreet.errors import BadInput
+from discreet.models.design import Design, columns_of
+from discreet.models.formula import Factor, Formula
+from discreet.models.formulated import Formulated
+from discreet.models.linear import LeastSquares
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+
+
+def test_terms_and_their_names() -> None:
+    formula = Formula.read("log(`the y`) ~ age+C(sex) + age:C(sex) + 0")
+    assert formula.outcome == Factor("the y", "log")
+    assert formula.terms[2] == (Factor("age"), Factor("sex", "category"))
+    assert not formula.intercept
+    assert formula.categories == ("sex",)
+    assert Formula.read("y ~ 1 + a").intercept
+    assert Formula.read(str(Formula.read("y ~ a + C(b):c - 1"))) == Formula.read("y~a+C(b):c-1")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "word"),
+    [
+        ("y ~ a + C(sex", 13, "needed"),
+        ("y ~ a * b", 6, "a:b"),
+        ("y ~ f(a)", 4, "'f'"),
+        ("y ~ ", 4, "a term"),
+        ("y", 1, "'~'"),
+        ("~ a", 0, "outcome"),
+        ("y ~ a + a", 8, "already"),
+        ("y ~ a - b", 8, "taken away"),
+        ("y ~ a + 2", 8, "0 or 1"),
+        ("y ~ a $ b", 6, "nothing"),
+        ("C(y) ~ a", 0, "number"),
+        ("y ~ 1", 5, "at least one"),
+        ("y ~ a b", 6, "the end"),
+        ("y ~ a:", 6, "a factor"),
+        ("y ~ C(1)", 6, "name"),
+        ("exec(a) ~ b", 0, "no function"),
+    ],
+)
+def test_errors_point_at_the_character(text: str, place: int, word: str) -> None:
+    with pytest.raises(BadInput, match=word) as caught:
+        Formula.read(text)
+    *_, shown, pointer = str(caught.value).split("\n")
+    assert shown.strip() == text.strip()
+    assert pointer.index("^") - 4 == place
+
+
+@pytest.mark.claim("LD1")
+def test_rows_become_numbers_one_by_one() -> None:
+    frame: dict[str, Any] = {
+        "y": [1.0, "x", None, 2.0, 3.0],
+        "a": np.array([1.0, 0.0, -1.0, np.inf, 2.0]),
+        "g": ["u", "v", object(), math.nan, "w"],
+        "t": np.array([True, False, True, True, False]),
+    }
+    formula = Formula.read("y ~ a + C(g) + log(a) + t:a")
+    design = columns_of(formula, frame, {"g": ("u", "v")}, {"a": (1.0, 2.0)})
+    assert design.names == ("a", "C(g)[T.v]", "log(a)", "t:a")
+    assert design.bounds == ((1.0, 2.0), (0.0, 1.0), (0.0, math.log(2.0)), (0.0, 2.0), None)
+    assert design.rows[0].tolist() == [1.0, 0.0, 0.0, 1.0, 1.0]
+    assert np.isnan(design.rows[1, [2, 4]]).all()
+    assert np.isnan(design.rows[2:5, 1]).all()
+    for place in range(5):  # each row by itself is the same
+        one = {name: values[place : place + 1] for name, values in frame.items()}
+        alone = columns_of(formula, one, {"g": ("u", "v")}, {"a": (1.0, 2.0)})
+        assert np.array_equal(alone.rows[0], design.rows[place], equal_nan=True)
+    whole = columns_of(Formula.read("y ~ C(g) - 1"), frame, {"g": ("u", "v")}, {})
+    assert whole.names == ("C(g)[u]", "C(g)[v]")
+
+
+def people(size: int = 9000) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    sex, age = rng.choice(["f", "m"], size), rng.integers(18, 90, size)
+    return {"sex": list(sex), "age": age, "y": 2.0 * (sex == "m") + 0.1 * age + rng.normal(size=size)}
+
+
+def test_every_kind_of_frame() -> None:
+    pd = pytest.importorskip("pandas")
+    given: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "levels": {"sex": ["f", "m"]}}
+    found = [
+        discreet.linear_regression("y ~ age + C(sex)", frame, rng=Seeded(1), **given).value
+        for frame in (people(), pd.DataFrame(people()), pa.table(people()))
+    ]
+    assert found[0].names == ("age", "C(sex)[T.m]")
+    assert found[0].coef == pytest.approx([0.1, 2.0], abs=0.2)
+    assert found[0].coef.tolist() == found[1].coef.tolist() == found[2].coef.tolist()
+
+
+@pytest.mark.claim("LF1")
+@pytest.mark.claim("LF2")
+@pytest.mark.parametrize("relation", [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE])
+def test_levels_are_found_or_refused(relation: Neighbours) -> None:
+    mechanism = Formulated(
+        Formula.read("y ~ age + C(sex)"), partial(made, relation=relation), 2.0, 1e-6, neighbours=relation
+    )
+    release = mechanism.release(people(), Seeded(1))
+    assert sorted(release.value.names)[0].startswith("C(sex)[T.")
+    assert abs(release.value.coef[1]) == pytest.approx(2.0, abs=0.3)
+    assert release.guarantee == mechanism.guarantee
+    assert "levels of sex" in str(release)
+    alone = people() | {"sex": [f"{k}" for k in range(9000)]}
+    assert "0 levels of 'sex'" in str(mechanism.release(alone, Seeded(1)).refusal)
+
+
+def made(design: Design, intercept: bool, epsilon: Any, delta: Any, *, relation: Neighbours) -> LeastSquares:
+    return LeastSquares(epsilon, delta, design.names, intercept, None, design.bounds, relation)
+
+
+class OfRows(Formulated):
+    """A formula on a list of pairs, as the audit hands them in."""
+
+    def release(self, rows: Any, rng: Any) -> Any:
+        pairs = [row if isinstance(row, tuple) and len(row) == 2 else (None, None) for row in rows]
+        return super().release({"g": [one for one, _ in pairs], "y": [other for _, other in pairs]}, rng)
+
+
+@pytest.mark.claim("LF1")
+@pytest.mark.parametrize("relation", [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE])
+def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
+    crowd: list[Any] = [("ab"[k % 2], float(k % 7)) for k in range(400)]
+    odd: list[Any] = [("a", 1.0), ("z", 1e300), (["b"], "x")]
+    pairs = []
+    for one, other in zip(odd, [*odd[1:], odd[0]], strict=True):
+        rest = [other] if relation is Neighbours.REPLACE else []
+        pairs.append(audit.Pair([*crowd, one], [*crowd, *rest]))
+    mechanism = OfRows(Formula.read("y ~ C(g)"), partial(made, relation=relation), 16.0, 1e-4, neighbours=relation)
+    audit.check(mechanism, pairs, hostile_values=False).require()
+    assert mechanism.release(crowd, Seeded(0)).refusal is None
+
+
+def test_bad_requests() -> None:
+    base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6}
+    for text, frame, given, word in (
+        ("y ~ size", people(), {}, "'size'"),
+        ("y ~ sex", {"y": [1.0], "sex": np.array(["f"])}, {}, "C\\(sex\\)"),
+        ("y ~ age", {"y": [1.0], "age": [1.0, 2.0]}, {}, "lengths"),
+        ("y ~ age", np.ones((3, 2)), {}, "named columns"),
+        ("y ~ age", people(), {"levels": {"sex": ["f", "m"]}}, "no C\\(sex\\)"),
+        ("y ~ C(sex)", people(), {"levels": {"sex": "fm"}}, "two or more"),
+        ("y ~ C(sex)", people(), {"levels": {"sex": ["f", "f"]}}, "each once"),
+        ("y ~ age", people(), {"bounds": {"sex": (0, 1)}}, "not in the formula"),
+        ("y ~ age", people(), {"bounds": [(0, 1)]}, "dictionary"),
+        ("y ~ age", people(), {"intercept": False}, "- 1"),
+        ("y ~ age", people(), {"method": "friendly"}, "moments"),
+    ):
+        with pytest.raises(BadInput, match=word):
+            discreet.linear_regression(text, frame, **(base | given))

@@ -1,0 +1,228 @@
+"""The ladder for linear regression."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet import audit
+from discreet.accounting.compose import implies
+from discreet.audit.meter import drawn, exceeds
+from discreet.audit.replay import Recorder
+from discreet.errors import BadInput
+from discreet.models.linear import LeastSquares
+from discreet.models.squares import Column, factor, reachable
+from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Approximate
+from discreet.promise.neighbours import Neighbours
+
+BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
+X = np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(398, 2)), 2)
+CROWD = [(float(x), float(3 * x + e)) for x, e in X]
+VALUES: tuple[Any, ...] = (
+    *((0.0, 0.0), (1.0, 2.0), (1e6, -1e6), (1e300, 1e300), (math.inf, 0.0), (-math.inf, math.inf)),
+    *((math.nan, 1.0), (5e-324, -0.0), None, (1.0,), "ab", (None, "x")),
+)
+
+
+def world(step: int, relation: Neighbours) -> list[audit.Pair]:
+    """Odd rows against each other, or there and not there, beside a crowd."""
+    pairs = []
+    for index, (left, right) in enumerate((a, b) for a in VALUES for b in VALUES if a is not b):
+        if index % step == 0:
+            at = (0, 150, 398)[index % 3]
+            first = [*CROWD[:at], left, *CROWD[at:], (0.0, 1.0)]
+            other = [*CROWD[:at], *([right] if relation is Neighbours.REPLACE else []), *CROWD[at:], (0.0, 1.0)]
+            pairs.append(audit.Pair(first, other) if index % 2 else audit.Pair(other, first))
+    return pairs
+
+
+@pytest.mark.claim("LR1")
+@pytest.mark.claim("LS1")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("given", [{}, {"intercept": False, "bounds": ((-5.0, 7.0), None), "ridge": 2.0}])
+def test_every_small_pair(relation: Neighbours, given: dict[str, Any]) -> None:
+    size = 400 if relation is Neighbours.REPLACE else None
+    mechanism = LeastSquares(8.0, 1e-5, ("x",), neighbours=relation, size=size, **given)
+    audit.check(mechanism, world(20, relation), hostile_values=False).require()
+    rows = [*CROWD, (0.0, 1.0), (1.0, 1.0)]
+    assert mechanism.release(rows, Seeded(0)).refusal is None  # a world of answers
+    assert implies(mechanism.loss, mechanism.guarantee)
+    assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
+    assert LeastSquares(8.0, 1e-5, ("x",)).loss == Approximate(8.0, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"delta": 0}, "delta > 0"),
+        ({"neighbours": "replace"}, "neighbours"),
+        ({"names": ()}, "0 columns"),
+        ({"size": 0}, "size"),
+        ({"size": 10, "neighbours": Neighbours.ADD_OR_REMOVE}, "hidden"),
+        ({"ridge": -1.0}, "ridge"),
+        ({"ridge": True}, "ridge"),
+        ({"intercept": 1}, "intercept"),
+        ({"bounds": ((0, 1),)}, "1 bounds"),
+        ({"bounds": ((0, 1), (1, 0))}, "bounds"),
+        ({"epsilon": 0}, "epsilon"),
+    ],
+)
+def test_bad_arguments(given: dict[str, Any], word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        LeastSquares(**({"epsilon": 1.0, "delta": 1e-6, "names": ("x",)} | given))  # type: ignore[arg-type]
+
+
+@pytest.mark.claim("LR2")
+@pytest.mark.claim("LS2")
+def test_refusals_come_before_any_draw_or_after_a_release() -> None:
+    door = Recorder(Seeded(0))
+    release = LeastSquares(1.0, 1e-6, ("a", "b")).release(np.ones((300, 3)), door)
+    assert "300 rows of 2 columns" in str(release.refusal)
+    for rows, word in ((np.ones((0, 3)), "empty"), (np.ones((10**4, 4)), "4 columns"), ("text", "str")):
+        with pytest.raises(BadInput, match=word):
+            LeastSquares(1.0, 1e-6, ("a", "b")).release(rows, door)
+    assert door.log == []
+    few = LeastSquares(1.0, 1e-6, ("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((30, 2)), door)
+    assert "about" in str(few.refusal)
+    assert len(door.log) == 1  # the count, and nothing else
+    for value in (1.0, 1e300, math.nan, math.inf):
+        for relation in BOTH:
+            still = LeastSquares(2.0, 1e-6, ("a",), neighbours=relation).release(np.full((3000, 2), value), Seeded(1))
+            assert still.refusal or not np.isfinite(still.interval().high.coef).any()
+            assert "rows" not in still.provenance.parameters or relation is Neighbours.REPLACE
+    x = np.random.default_rng(0).normal(size=(3000, 2))
+    for left, right in ((1e-140, 1e140), (1e149, 1e-149), (1e-300, 1e300), (1e160, 1.0)):
+        far = LeastSquares(2.0, 1e-6, ("a",)).release(x * [left, right], Seeded(1))
+        assert far.refusal or len(far.summary())
+    nothing = LeastSquares(2.0, 1e-6, ("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((0, 2)), Seeded(1))
+    assert nothing.refusal
+    needed = LeastSquares(1.0, 1e-6, ("a", "b")).needed()
+    assert LeastSquares(1.0, 1e-6, ("a", "b")).stages(needed).enough(needed)
+    assert needed < 2000
+
+
+@pytest.mark.claim("LS3")
+def test_rows_beyond_reach_are_missing_and_others_stay() -> None:
+    rows = np.array([[1.0, 5.0], [200.0, 0.5], [math.nan, -math.inf], [-3.0, 1e300]])
+    reachable(rows, (Column("a"), Column.of("b", (0.0, 1.0), centred=True)), np.array([0.0, 0.5]), np.array([1.0, 1.0]))
+    assert rows[:, 1].tolist() == [1.0, 0.5, 0.0, 1.0]
+    assert rows[0, 0] == 1.0
+    assert np.isnan(rows[1:3, 0]).all()
+    assert rows[3, 0] == -3.0
+
+
+def test_a_factor_makes_rows_round() -> None:
+    """Its last row is the regression of the last column on the others."""
+    rng = np.random.default_rng(0)
+    table = np.column_stack([np.ones(500), rng.normal(3.0, 2.0, size=(500, 2)), rng.normal(size=500)])
+    table[:, 3] += table[:, 1] - 2 * table[:, 2] + 7
+    gram = table.T @ table / 500
+    turn = factor(gram, 0.0)
+    assert turn @ gram @ turn.T == pytest.approx(np.eye(4), abs=1e-6)
+    plain = np.linalg.lstsq(table[:, :3], table[:, 3], rcond=None)[0]
+    assert -turn[3, :3] / turn[3, 3] == pytest.approx(plain, rel=1e-6)
+
+
+@pytest.mark.claim("LR3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_coverage_and_error_far_from_zero(relation: Neighbours) -> None:
+    """16 runs of 3 slopes: of 48 intervals of 95% fewer than 34 hold once in 1e8 runs, if they are independent."""
+    hits, errors, plain = 0, [], []
+    mechanism = LeastSquares(1.0, 1e-6, ("a", "b", "c"), neighbours=relation)
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(4000, 3)) * [1.0, 100.0, 0.01] + 1e4 * rng.normal(size=3)
+        truth = np.array([1.0, -0.02, 300.0])
+        y = 1e5 + x @ truth + rng.normal(size=4000)
+        release = mechanism.release(np.column_stack([x, y]), Seeded(seed))
+        bar = release.interval()
+        hits += int(((bar.low.coef <= truth) & (truth <= bar.high.coef)).sum())
+        errors.append(np.abs(release.value.coef - truth) * [1.0, 100.0, 0.01])
+        moved = x - x.mean(axis=0)
+        plain.append(np.abs(np.linalg.lstsq(moved, y - y.mean(), rcond=None)[0] - truth) * [1.0, 100.0, 0.01])
+    assert hits >= 34
+    assert np.median(errors) < 2.5 * np.median(plain)
+
+
+def test_ridge_is_that_of_other_libraries_and_no_intercept_means_none() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30_000, 2)) * [1.0, 0.1] + 5
+    y = x @ [1.0, 5.0] + rng.normal(size=30_000)
+    for intercept in (True, False):
+        for ridge in (0.0, 1e4):
+            release = LeastSquares(8.0, 1e-6, ("a", "b"), intercept, ridge).release(np.column_stack([x, y]), Seeded(1))
+            same = linear_model.Ridge(alpha=ridge, fit_intercept=intercept).fit(x, y)
+            assert release.value.coef == pytest.approx(same.coef_, abs=0.15)
+            assert (release.value.intercept != 0.0) is intercept
+            assert "ridge" in release.interval().about
+    assert release.spread is not None
+    assert "\nintercept" not in release.summary()
+
+
+def test_outliers_missing_rows_and_columns_of_the_same() -> None:
+    rng = np.random.default_rng(2)
+    x = np.column_stack([rng.normal(size=20_000), rng.random(20_000) < 0.05])
+    y = 2 * x[:, 0] + 3 * x[:, 1] + rng.standard_t(3, size=20_000)
+    y[::500] = 1e12
+    x[7::400, 0] = math.nan
+    release = discreet.linear_regression(
+        x, y, epsilon=1.0, delta=1e-6, names=["a", "rare"], bounds={"rare": (0, 1)}, rng=Seeded(3)
+    )
+    assert release.value["a"] == pytest.approx(2.0, abs=0.2)
+    assert release.value["rare"] == pytest.approx(3.0, abs=1.5)
+    twice = np.column_stack([x[:, 0], x[:, 0]])
+    release = discreet.linear_regression(twice, y, epsilon=1.0, delta=1e-6, rng=Seeded(3))
+    assert np.isinf(release.interval().high.coef).all()  # their sum is known, neither of them is
+    assert "ridge was added" in str(release)
+    assert json.loads(release.to_json())["interval"]["high"]["coef"] == [None, None]
+    assert release.summary().count("-  ") >= 2
+
+
+def test_the_verb_its_methods_and_its_words() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(12_000, 2))
+    y = x @ [1.0, -2.0] + 3 + rng.normal(size=12_000)
+    base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "rng": Seeded(1)}
+    given: dict[str, Any]
+    for given in ({}, {"method": "friendly"}, {"unit": np.arange(12_000) // 2}, {"neighbours": "add_or_remove"}):
+        release = discreet.linear_regression(x, y, **(base | given))
+        assert release.value.coef == pytest.approx([1.0, -2.0], abs=0.25)
+        assert release.value.intercept == pytest.approx(3.0, abs=0.25)
+        low, high = release.interval().low, release.interval().high
+        assert (low.coef < high.coef).all()
+        assert "x1" in release.summary()
+        assert not {"residuals", "loss", "score"} & set(dir(release.value))
+    assert "method 'moments'" in str(discreet.linear_regression(x, y, **base))
+    assert release.value.predict([[0.0, 0.0]])[0] == release.value.intercept
+    for given, word in (
+        ({"method": "other"}, "method"),
+        ({"method": "sgd", "ridge": 1.0}, "ridge"),
+        ({"method": "sgd", "unit": np.arange(12_000)}, "friendly"),
+        ({"method": "moments", "unit": np.arange(12_000)}, "friendly"),
+        ({"method": "friendly", "ridge": 1.0}, "ridge"),
+        ({"levels": {"a": [1, 2]}}, "levels"),
+        ({"names": ["a", "a"]}, "same name"),
+        ({"names": "ab"}, "names"),
+        ({"bounds": {"z": (0, 1)}}, "'z'"),
+        ({"bounds": [(0, 1)]}, "3 pairs"),
+        ({"neighbours": "other"}, "neighbours"),
+    ):
+        with pytest.raises(BadInput, match=word):
+            discreet.linear_regression(x, y, **(base | given))
+    with pytest.raises(BadInput, match="length"):
+        discreet.linear_regression(x, y[1:], **base)
+
+
+def test_descent_on_the_squares() -> None:
+    pytest.importorskip("discreet.quick.glms")
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(12_000, 2))
+    y = x @ [1.0, -1.0] + rng.normal(size=12_000)
+    release = discreet.linear_regression(x, y, epsilon=4.0, delta=1e-6, method="sgd", rng=Seeded(1))
+    assert release.value.coef == pytest.approx([1.0, -1.0], abs=0.5)
+    assert release.spread is None

@@ -5,7 +5,7 @@ and how to object when the same request on a neighbouring table lies further awa
 auditor stands in the door, overrides `draw`, and sees everything.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, Protocol
 
@@ -17,6 +17,8 @@ from discreet.noise.above import FirstAbove
 from discreet.noise.blur import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.floats import ChooseFloat, Staircase
+from discreet.noise.minimum import Minimum, Objective
+from discreet.noise.sampled import Mask, SampledSum
 from discreet.noise.sift import Sift
 from discreet.noise.smooth import Law, SmoothNoise
 from discreet.noise.source import Integers, Source, compiled
@@ -103,6 +105,18 @@ class Door:
     ) -> int:
         """A whole number plus noise of scale reach / (unit divisor), cut to 0, ..., top."""
         return int(self.draw(SmoothNoise(value, reach, unit, top, law, pace, divisor, cost)))
+
+    def minimum(
+        self, objective: Objective, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate
+    ) -> Any:
+        """Where a tilted convex objective has its minimum, more or less."""
+        return self.draw(Minimum(objective, steepness, curvature, ridge, cost))
+
+    def sampled_sum(
+        self, people: int, sums: Callable[[Mask], Any], *, sensitivity: Number, cost: Gaussian, rate: float
+    ) -> Any:
+        """A noisy sum over a secret sample in which each person is with a chance of `rate`."""
+        return self.draw(SampledSum(people, sums, sensitivity, cost, rate))
 
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data: free."""

@@ -64,6 +64,12 @@ class Randomness(Protocol):
     ) -> int:
         """A whole number plus noise of scale reach / (unit divisor), cut to 0, ..., top."""
 
+    def minimum(self, objective: Any, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate) -> Any:
+        """Where a convex objective, tilted by chance, has its minimum, more or less."""
+
+    def sampled_sum(self, people: int, sums: Any, *, sensitivity: Number, cost: Gaussian, rate: float) -> Any:
+        """A noisy sum over a secret sample in which each person is with a chance of `rate`."""
+
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data."""
 

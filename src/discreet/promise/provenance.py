@@ -34,6 +34,11 @@ class Provenance:
     receipt: str | None = None
     versions: Mapping[str, str] = field(default_factory=versions)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickles, which cannot hold read-only mappings."""
+        parameters, seen = dict(self.parameters), dict(self.versions)
+        return type(self), (self.mechanism, parameters, self.secure, self.notes, self.receipt, seen)
+
     @property
     def publishable(self) -> bool:
         """Seeded noise can be subtracted again: such a release is for tests, never for publication."""

@@ -22,6 +22,7 @@ from discreet.quick.decisions import (
 )
 from discreet.quick.families import family, likelihood
 from discreet.quick.fits import fit
+from discreet.quick.glms import logistic_regression, poisson_regression, sgd
 from discreet.quick.models import linear_regression
 from discreet.quick.shapes import density
 from discreet.quick.tables import covariance
@@ -37,10 +38,13 @@ __all__ = [
     "kmeans",
     "likelihood",
     "linear_regression",
+    "logistic_regression",
     "mean",
     "median",
+    "poisson_regression",
     "proportion",
     "quantile",
+    "sgd",
     "std",
     "test_anova",
     "test_any",

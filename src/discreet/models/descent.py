@@ -1,0 +1,284 @@
+"""Logistic and Poisson regression by noisy descent: sums of bounded scores, Newton's method, intervals.
+
+Releases
+    Unless bounds are declared, a centre and a unit of each feature, and for counts the largest one that is told apart;
+    the noisy second moments of the features; the noisy score at several points, each the next of a descent; then the
+    noisy information at the last of them, and once more the score, with most of the budget.
+Promise
+    [GD1] (epsilon, delta) under both relations: the parts cost what `Plan.loss` lists.
+    [GD2] The plan reads public numbers; every later choice and refusal reads released ones. Under ADD_OR_REMOVE no
+          number of rows is used: the second moments tell how many there are.
+    [GD3] If the model holds, intervals hold the population's coefficients with their confidence, to first order.
+Why
+    [GD1] Adaptive composition of [GV3] of models/features.py, [W4] of stable/locate.py (the largest count) and
+    of [GR2], [GR3] of models/score.py; each reads the rows and what was released before. The parts' mu^2 add up: a
+    choice of epsilon e costs at most (pi/8) e^2, [C2] of accounting/currency.py; the shares are of the mu^2 of
+    (epsilon, delta) with all slack paid, [K3] of accounting/calibrate.py.
+    [GD2] `plan` sees epsilon, delta, the number of coefficients and, where it is public, n.
+    [GD3] The last step is w - H^-1 (score + noise): its error is that of the score at the truth and of the noise, over
+    H, but for terms of second order in the error of w and its product with that of H; the latter is allowed for. The
+    score's variance is at most H: weights are at most 1, and [GT2] of models/family.py.
+Needs
+    n mu well above size^1.5 R^2: some 3,000 people of 5 features at epsilon 1, delta 1e-6.
+Accuracy
+    Noise of 2 R top / mu on each entry of the last score, mu with half of the budget: see docs/measured-glms.md.
+Source
+    Bassily, Smith and Thakurta 2014 (noisy gradients); Bohning and Lindsay 1988 (second moments over 4 bound the
+    curvature of a logistic loss, so every step leads down); Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps).
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.accounting.calibrate import gaussian
+from discreet.errors import BadInput
+from discreet.friendly.matrix import in_one, matrix
+from discreet.models.coefficients import Coefficients, CoefficientSpread, Link
+from discreet.models.family import Family, Name, logistic, poisson
+from discreet.models.features import NATS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
+from discreet.promise.exact import Number, exact, is_number, root_below
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Approximate, Choice, Gaussian, Loss, compose
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.stable.clipped import Floats
+from discreet.stable.declared import agree, check_size
+from discreet.stable.locate import far_distance
+from discreet.stable.stages import STRONGEST
+from discreet.statistics.second_moment import CHOICE
+
+STEPS: Final = 6  # of the descent, before the last one
+MOST_COUNT: Final = 10**6  # counts beyond are cut
+MODEL: Final = "the population's coefficients, each by itself, if the model holds"
+LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What each part costs: scaling and largest count if they are not declared, moments, scores, information."""
+
+    measuring: Measuring | None
+    count: Choice | None
+    second: Gaussian
+    steps: tuple[Gaussian, ...]
+    information: Gaussian
+    last: Gaussian
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw. [GD1]"""
+        choices = () if self.measuring is None else self.measuring.parts
+        count = () if self.count is None else (self.count,)
+        return compose(*choices, *count, self.second, *self.steps, self.information, self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """Coefficients of a logistic or Poisson model. Rows are features followed by the outcome.
+
+    A logistic outcome is yes if it is above 0. `largest` is a public number that hardly any count exceeds.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(30000)])
+    >>> found = Descent(Features(("x",), bounds=(-3, 3)), 1.0, 1e-6).release(rows, Seeded(1))
+    >>> bool(0.5 < found.value["x"] < 1.5)
+    True
+    """
+
+    features: Features
+    epsilon: Number
+    delta: Number
+    family: Name = "logistic"
+    largest: int | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    size: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_size(self.size, self.neighbours)
+        check_budget(self.epsilon, self.delta, self.size)
+        if not self.delta:
+            raise BadInput("delta is 0; descent adds Gaussian noise and needs delta > 0, for example delta=1e-6")
+        if self.family not in LINKS:
+            raise BadInput(f"family is {self.family!r}; give 'logistic' or 'poisson'")
+        if self.largest is not None and not (is_number(self.largest) and 1 <= self.largest <= MOST_COUNT):
+            raise BadInput(f"largest is {self.largest!r}; give a count that hardly anybody exceeds, 1 to {MOST_COUNT}")
+        self.plan(self.size)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """As asked for."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw; before the public number of rows is known, what they amount to."""
+        if self.size is None and self.neighbours.size_is_public:
+            return Approximate(self.epsilon, self.delta)
+        return self.plan(self.size).loss  # [GD1]
+
+    def plan(self, size: int | None) -> Plan:
+        """The costs for a public number of rows. [GD2]"""
+        coefficients, radius, relation = self.features.size, math.sqrt(self.features.size), self.neighbours
+        most = Fraction(STRONGEST)
+        off = (STEPS + 2) * exact(score_cost(most, coefficients, radius, relation).slack)
+        off += 2 * exact(moment_cost(most, coefficients, radius, relation).slack)
+        whole = exact(min(gaussian(self.epsilon, self.delta, off), float(STRONGEST)))  # [GD1]
+        unknown, counted = self.features.unknown, self.family == "poisson" and self.largest is None
+        scaling = _scaling_share(unknown + counted, size, whole)
+        each = whole**2 * scaling * CHOICE / max(unknown + counted, 1)
+        rest = 1 - scaling
+
+        def strength(share: Fraction) -> Fraction:
+            return root_below(whole**2 * rest * share)  # [GD1]
+
+        step = score_cost(strength(Fraction(30, 100) / STEPS), coefficients, radius, relation)
+        return Plan(
+            Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
+            Choice(root_below(each)) if counted else None,
+            moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
+            (step,) * STEPS,
+            moment_cost(strength(Fraction(15, 100)), coefficients, radius, relation),
+            score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
+        )
+
+    def informative(self, size: int | None) -> bool:
+        """Whether there will be intervals, as far as public numbers tell. [GD2]"""
+        if size is None:
+            return True
+        root = 1.5 if self.neighbours is Neighbours.REPLACE else 1.0
+        noise = root * self.features.size**1.5 / float(self.plan(size).information.mu)
+        return bool(6 * noise <= size / 2)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
+        """The coefficients with their intervals, or a refusal."""
+        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
+        size = None
+        if self.neighbours.size_is_public:
+            size = agree(len(table), self.size)
+            if not size:
+                raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
+            check_budget(self.epsilon, self.delta, size)
+        plan = self.plan(size)
+        shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.features.names)}
+        blank: Release[Coefficients] = Release(
+            self.guarantee, Provenance("Descent", shown, rng.secure, self.notes), name=f"{self.family} regression"
+        )
+        scaling: Scaling | str | None = self.features.scaling()
+        if scaling is None:
+            assert plan.measuring is not None
+            scaling = find_scaling(table, self.features, plan.measuring, self.neighbours, rng)  # [GD1]
+        if isinstance(scaling, str):  # [GD2]
+            return replace(blank, refusal=scaling)
+        family = self._family(table[:, -1], plan.count, rng)
+        ready = prepared(table, scaling)
+        ready = replace(ready, outcome=family.outcome(ready.outcome))
+        found = descend(ready, family, plan, intercept=self.features.intercept, neighbours=self.neighbours, rng=rng)
+        if isinstance(found, str):  # [GD2]
+            return replace(blank, refusal=found)
+        slopes, constant = scaling.back(found.w)
+        value = Coefficients(slopes, constant, self.features.names, LINKS[self.family])
+        notes = self.notes
+        if self.family == "poisson":
+            notes = (*notes, f"counts beyond {family.top:.0f} count as {family.top:.0f}")
+        if found.sampling is None or found.privacy is None:
+            reason = "no interval: in some direction the noise hides the information; bring more rows or fewer features"
+            return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*notes, reason)))
+        back = scaling.backwards()
+        sampling, privacy = (np.sqrt(np.diag(back @ part @ back.T)) for part in (found.sampling, found.privacy))
+        spread = CoefficientSpread(value, sampling, privacy, MODEL)  # [GD3]
+        return replace(blank, answer=value, spread=spread, provenance=replace(blank.provenance, notes=notes))
+
+    def _family(self, outcomes: Floats, cost: Choice | None, rng: Randomness) -> Family:
+        """The family; a Poisson one with the count beyond which few lie, as released or declared. [GD1]"""
+        if self.family == "logistic":
+            return logistic()
+        if cost is None:
+            return poisson(int(self.largest or 1))
+        beyond = math.ceil(NATS / float(cost.epsilon))
+        most = far_distance(np.ascontiguousarray(outcomes), centre=0.0, beyond=beyond, cost=cost, rng=rng)  # [GD1]
+        return poisson(math.ceil(min(max(2 * most, 1.0), MOST_COUNT)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Coefficients for features in their units, and the covariances of their errors; none where noise hides one."""
+
+    w: Floats
+    sampling: Floats | None
+    privacy: Floats | None
+
+
+def descend(
+    rows: Prepared, family: Family, plan: Plan, *, intercept: bool, neighbours: Neighbours, rng: Randomness
+) -> Found | str:
+    """All scores, and the last step. [GD1]"""
+    size = rows.steps.shape[1]
+    w = np.zeros(size)
+    second, noise = noisy_moments(rows, None, w, cost=plan.second, neighbours=neighbours, rng=rng)  # [GD1]
+    people = float(np.trace(second)) / size  # about the number of rows: features have length 1, more or less
+    if people < 4 * noise * math.sqrt(size):  # [GD2]
+        return (
+            "there are too few rows for the noise of this epsilon; bring more rows, fewer features or a larger epsilon"
+        )
+    floor = 2 * noise * math.sqrt(size)
+    curve = family.steepest
+    first = 0
+    if family.name == "poisson":  # the mean count, if the features told nothing
+        start = math.log(family.top / 8)
+        w[0] = start if intercept else 0.0
+        total, _ = noisy_score(rows, family, w, cost=plan.steps[0], neighbours=neighbours, rng=rng)  # [GD1]
+        mean = family.top / 8 if not intercept else float(family.mean(w[:1])[0]) - total[0] / max(second[0, 0], floor)
+        mean = min(max(mean, family.top / 500), family.top)
+        w[0] = math.log(mean) if intercept else 0.0
+        curve, first = 1.5 * mean, 1
+    inverse = _inverse(second * curve, floor * curve)
+    past = []
+    for cost in plan.steps[first:]:
+        slope, _ = noisy_score(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [GD1]
+        w = w - _shortened(inverse @ slope, second / people)
+        past.append(w)
+    w = np.mean(past[len(past) // 2 :], axis=0)
+    information, noise = noisy_moments(rows, family, w, cost=plan.information, neighbours=neighbours, rng=rng)  # [GD1]
+    slope, off = noisy_score(rows, family, w, cost=plan.last, neighbours=neighbours, rng=rng)  # [GD1]
+    floor = 2 * noise * math.sqrt(size)
+    values = np.linalg.eigvalsh(information)
+    inverse = _inverse(information, floor)
+    w = w - _shortened(inverse @ slope, second / people)
+    if values.min() < 1.5 * floor:  # [GD2]
+        return Found(w, None, None)
+    careful = _inverse(information - noise * math.sqrt(size) * np.eye(size), floor / 4)
+    early = 2 * float(plan.last.mu) / float(plan.steps[0].mu) / math.sqrt(len(past) / 2) * off
+    wrong = early * float(noise * math.sqrt(size) / values.min())  # the error of H times that of w before the last step
+    privacy = (off**2 + wrong**2) * careful @ careful
+    return Found(w, careful, privacy)
+
+
+def _shortened(step: Floats, shape: Floats) -> Floats:
+    """A step that changes linear parts by at most 1.5, in the mean square: further no slope tells."""
+    far = math.sqrt(max(float(step @ shape @ step), 0.0))
+    return step * min(1.0, 1.5 / far) if far > 0 else step
+
+
+def _inverse(matrix: Floats, floor: float) -> Floats:
+    """The inverse of a noisy symmetric matrix, its eigenvalues not below `floor`."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors / np.maximum(values, floor)) @ vectors.T)
+
+
+def _scaling_share(features: int, size: int | None, mu: Fraction) -> Fraction:
+    """The share of mu^2 for centres and units: more where people are few. [GD2]"""
+    if not features:
+        return Fraction(0)
+    if size is None:
+        return Fraction(1, 5)
+    wanted = features * (400 / size) ** 2 / float(CHOICE) / float(mu) ** 2
+    return Fraction(round(10**6 * min(max(wanted, 0.02), 0.3)), 10**6)

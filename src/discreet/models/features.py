@@ -1,0 +1,236 @@
+"""A person's features as a short list of small whole numbers with a weight: what every regression's sums are made of.
+
+Claims
+    [GV1] `prepared` is a fixed function of each row, given a `Scaling` that is public or was released: no value raises,
+          and neither other rows, nor their number, nor blocks change a bit of it. A feature is (x - centre) / unit in
+          steps of 1/1024, cut at 32 units, missing as 0; the intercept is 1024 steps.
+    [GV2] A weight w in [0, 1] goes with each row: w |v| <= R and w |v|^2 <= R^2, v the features in units, R public. It
+          depends on the features alone, so that weighted scores keep their expectation of 0; a row without an outcome
+          has weight 0.
+    [GV3] `find_scaling` costs a Choice for each centre and each unit, under both relations.
+Why
+    [GV1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
+    [GV2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
+    covers the rounding of a division.
+    [GV3] [W3] and [W4] of stable/locate.py on one column each, the target of [W4] a public number.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.promise.exact import is_number, root_below
+from discreet.promise.loss import Choice
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import Floats
+from discreet.stable.declared import LARGEST, SMALLEST, check_bounds
+from discreet.stable.locate import far_distance, middle
+
+STEPS: Final = 1 << 10  # in a unit
+EDGE: Final = 32767.0  # the largest entry, in steps
+NATS: Final = 28  # records times epsilon that a distance leaves beyond it, at least
+SHARE: Final = 0.02  # of the records, where their number is public
+FAR: Final = 1.9  # standard deviations that a distance is taken for, where their number is private
+WIDEST: Final = 1000  # features
+BLOCK: Final = 1 << 13  # rows at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Which features there are and what is known of them in advance: all of it public.
+
+    `bounds` is a pair for all features, or a tuple with a pair or None for each; `norm` the largest length of a row of
+    them. Bounds say how features are scaled: between most values lie; nothing is cut there. (0, 1) are truth values.
+    """
+
+    names: tuple[str, ...]
+    intercept: bool = True
+    bounds: Any = None
+    norm: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.names) <= WIDEST:
+            raise BadInput(f"there are {len(self.names)} features; give 1 to {WIDEST}")
+        if not isinstance(self.intercept, bool):
+            raise BadInput(f"intercept is {self.intercept!r}; give True or False")
+        self.declared()
+
+    @property
+    def size(self) -> int:
+        """Coefficients, the intercept among them."""
+        return len(self.names) + self.intercept
+
+    @property
+    def unknown(self) -> int:
+        """How many features must be scaled: those for which nothing is declared."""
+        return sum(one is None for one in self.declared())
+
+    def declared(self) -> "list[tuple[float, float] | None]":
+        """The centre and the unit of each feature, where they are declared."""
+        features = len(self.names)
+        if self.bounds is not None and self.norm is not None:
+            raise BadInput("bounds and norm are both given; give one of them")
+        if self.norm is not None:
+            if not is_number(self.norm) or not SMALLEST < self.norm < LARGEST:
+                raise BadInput(f"norm is {self.norm!r}; give the public largest length of a row of features, above 0")
+            return [(0.0, self.norm / math.sqrt(features))] * features
+        if self.bounds is None:
+            return [None] * features
+        alike = len(self.bounds) == 2 and all(is_number(end) for end in self.bounds)
+        pairs = [self.bounds] * features if alike else list(self.bounds)
+        if len(pairs) != features:
+            raise BadInput(f"there are {len(pairs)} bounds for {features} features; give one pair, or one for each")
+        return [None if pair is None else self._unit(pair) for pair in pairs]
+
+    def _unit(self, pair: Any) -> tuple[float, float]:
+        check_bounds(pair)
+        low, high = float(pair[0]), float(pair[1])
+        if not self.intercept:
+            return 0.0, max(abs(low), abs(high)) / (1 if (low, high) == (0, 1) else 2)
+        return low / 2 + high / 2, (high - low) / (2 if (low, high) == (0, 1) else 4)
+
+    def scaling(self) -> "Scaling | None":
+        """As declared, or None where something must be found."""
+        found = self.declared()
+        if any(one is None for one in found):
+            return None
+        centres, units = (np.array(part) for part in zip(*(one for one in found if one is not None), strict=True))
+        return Scaling(centres, units, self.intercept)
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """What the centre and the unit of each feature cost. [GV3]"""
+
+    features: int
+    centre: Choice | None
+    distance: Choice
+
+    @property
+    def parts(self) -> tuple[Choice, ...]:
+        """Every choice."""
+        one = (self.distance,) if self.centre is None else (self.centre, self.distance)
+        return one * self.features
+
+    @classmethod
+    def of(cls, features: int, intercept: bool, each: Fraction, squares: bool = False) -> "Measuring":
+        """A quarter of `each` feature's epsilon, or with `squares` of its epsilon squared, for the centre. [GV3]"""
+        if not intercept:
+            return cls(features, None, Choice(root_below(each) if squares else each))
+        parts = each / 4, each * 3 / 4
+        if squares:
+            parts = root_below(parts[0]), root_below(parts[1])
+        return cls(features, Choice(parts[0]), Choice(parts[1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """Features are (x - centre) / unit, the intercept first if there is one; `radius` is R."""
+
+    centre: Floats
+    unit: Floats
+    intercept: bool
+
+    @property
+    def size(self) -> int:
+        """Coefficients, the intercept among them."""
+        return len(self.unit) + self.intercept
+
+    @property
+    def radius(self) -> float:
+        """R: about the length of a row of round data; longer rows weigh less. [GV2]"""
+        return math.sqrt(self.size)
+
+    def back(self, w: Floats) -> tuple[Floats, float]:
+        """Slopes and intercept for the features as they came."""
+        slopes = w[int(self.intercept) :] / self.unit
+        return slopes, float(w[0] - slopes @ self.centre) if self.intercept else 0.0
+
+    def backwards(self) -> Floats:
+        """The matrix of `back`, intercept first whether there is one or not."""
+        found = np.zeros((len(self.unit) + 1, self.size))
+        first = int(self.intercept)
+        found[1:, first:] = np.diag(1 / self.unit)
+        if self.intercept:
+            found[0, 0] = 1.0
+            found[0, 1:] = -self.centre / self.unit
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Rows as whole numbers: `steps` (n x size, int16), their weights, and the outcome."""
+
+    steps: npt.NDArray[np.int16]
+    weight: Floats
+    outcome: Floats
+    radius: float
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+def find_scaling(
+    table: Floats, features: Features, costs: Measuring, neighbours: Neighbours, rng: Randomness
+) -> Scaling | str:
+    """Centre and unit of each feature, found where they are not declared; or why there is none. [GV3]"""
+    from scipy.special import ndtri
+
+    beyond = math.ceil(NATS / float(costs.distance.epsilon))
+    far = FAR
+    if neighbours.size_is_public:
+        if 2 * beyond > len(table):  # public
+            return (
+                f"there are {len(table)} rows, too few to find how {features.unknown} features are scaled at this "
+                "epsilon; declare bounds, or bring more rows"
+            )
+        beyond = max(beyond, math.ceil(SHARE * len(table)))
+        far = float(-ndtri(beyond / len(table) / 2))
+    found = []
+    for place, known in enumerate(features.declared()):
+        if known is not None:
+            found.append(known)
+            continue
+        values = np.ascontiguousarray(table[:, place])
+        centre = 0.0
+        if costs.centre is not None:
+            centre = middle(values, cost=costs.centre, neighbours=neighbours, rng=rng)  # [GV3]
+        distance = far_distance(values, centre=centre, beyond=beyond, cost=costs.distance, rng=rng)  # [GV3]
+        if not SMALLEST < distance / far < LARGEST or not abs(centre) < LARGEST:
+            return (
+                f"{features.names[place]} seems to be the same for nearly everybody, or reaches beyond 1e150; leave it "
+                "out, or declare its bounds"
+            )
+        found.append((centre, distance / far))
+    centres, units = (np.array(part) for part in zip(*found, strict=True))
+    return Scaling(centres, units, features.intercept)
+
+
+def prepared(table: Floats, scaling: Scaling) -> Prepared:
+    """Features and outcome, the last column, as whole numbers with weights. [GV1]"""
+    rows, features = len(table), len(scaling.unit)
+    first = int(scaling.intercept)
+    steps = np.empty((rows, scaling.size), dtype=np.int16)
+    square = np.full(rows, float(STEPS**2 * first))
+    steps[:, :first] = STEPS
+    with np.errstate(all="ignore"):
+        per = STEPS / scaling.unit
+        for start in range(0, rows, BLOCK):
+            entries = table[start : start + BLOCK, :features] - scaling.centre
+            entries *= per
+            np.clip(np.rint(entries, out=entries), -EDGE, EDGE, out=entries)  # [GV1]
+            entries[np.isnan(entries)] = 0.0
+            steps[start : start + BLOCK, first:] = entries
+            entries *= entries
+            square[start : start + BLOCK] += entries.sum(axis=1)  # whole numbers below 2^42: exact
+    limit = (scaling.radius * STEPS) ** 2 * (1 - 2.0**-40)
+    weight = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [GV2]
+    outcome = np.array(table[:, features])
+    weight[np.isnan(outcome)] = 0.0  # [GV2]
+    return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)

@@ -1,0 +1,158 @@
+"""Per-person gradients, clipped and put on a grid: of named losses in one fast pass, of any function row by row.
+
+Claims
+    [GC1] A person's clipped gradient is a fixed function of their row and of parameters that were released, on a grid
+          of 2^26 steps to the clip, and at most `score_sensitivity(size, 1)` of models/score.py steps long. What a
+          function of the caller's does with a row (an exception of any kind, NaN, a wrong shape, a warning) ends there:
+          its gradient is 0.
+    [GC2] Sums over any set of people are exact.
+Why
+    [GC1] Named losses: the gradient is r v, r the residual. k = rint(2^16 r / clip), r cut to clip / |v|, times the
+    steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient is scaled to
+    at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within what [GR2] allows.
+    [GC2] Whole numbers: products as in [GR1]; of 2^26 steps in int64.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.blocks.quiet import silence
+from discreet.blocks.run import passing_on_interrupts
+from discreet.models.family import FINE, REACH, logistic, looked_up, poisson
+from discreet.models.features import STEPS, Prepared
+from discreet.models.score import BLOCK, LARGE, RESIDUAL, whole_coefficients
+from discreet.noise.sampled import Mask
+from discreet.noise.source import compiled
+from discreet.stable.clipped import Floats
+
+Named = Literal["squared", "huber", "logistic", "poisson"]
+LOSSES: Final = ("squared", "huber", "logistic", "poisson")
+HUBER: Final = 1.345  # units of the outcome beyond which a residual of the Huber loss counts as that
+MOST_RATE: Final = 10**6
+WHOLE: Final = RESIDUAL * STEPS  # steps in the clip
+Integers = npt.NDArray[np.int64]
+
+
+class Gradients(Protocol):
+    """People whose clipped gradients can be summed."""
+
+    @property
+    def people(self) -> int:
+        """How many: private or public, as the neighbours have it."""
+
+    @property
+    def size(self) -> int:
+        """Parameters."""
+
+    def total(self, w: Floats, chosen: Mask) -> Integers:
+        """The sum over the chosen, in steps of clip / 2^26. [GC2]"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelGradients:
+    """A named loss of a linear part."""
+
+    rows: Prepared
+    limit: Floats
+    table: Floats
+    clip: float
+
+    @classmethod
+    def of(cls, rows: Prepared, loss: Named, clip: float) -> "ModelGradients":
+        """With the largest residual of each row: clip / |v|; 0 where the outcome is missing. [GC1]"""
+        square = np.zeros(len(rows))
+        for start in range(0, len(rows), BLOCK):
+            steps = rows.steps[start : start + BLOCK].astype(np.float64)
+            square[start : start + BLOCK] = np.einsum("ij,ij->i", steps, steps)  # whole numbers: exact
+        limit = clip * STEPS * (1 - 2.0**-40) / np.sqrt(np.maximum(square, 1.0))  # [GC1]
+        if loss == "huber":
+            limit = np.minimum(limit, HUBER)
+        if loss == "logistic":
+            rows = replace(rows, outcome=logistic().outcome(rows.outcome))
+        table = np.empty(0)  # the mean is the linear part itself
+        if loss in ("logistic", "poisson"):
+            table = (logistic() if loss == "logistic" else poisson(MOST_RATE)).means
+        return cls(rows, np.where(rows.weight > 0, limit, 0.0), table, clip)
+
+    @property
+    def people(self) -> int:
+        """Rows."""
+        return len(self.rows)
+
+    @property
+    def size(self) -> int:
+        """Coefficients."""
+        return int(self.rows.steps.shape[1])
+
+    def total(self, w: Floats, chosen: Mask) -> Integers:
+        """The sum over the chosen. [GC2]"""
+        return total_clipped(self.rows, self.limit, self.table, w, per=RESIDUAL / self.clip, chosen=chosen)
+
+
+def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, *, per: float, chosen: Mask) -> Integers:
+    """The sum of k V over the chosen rows. [GC2]"""
+    whole, unit = whole_coefficients(w)
+    if len(rows) >= LARGE and compiled():
+        from discreet.models.fast_score import total_clipped as fast
+
+        return np.asarray(fast(rows.steps, limit, rows.outcome, whole, unit, table, per, REACH, FINE, chosen))
+    total = np.zeros(len(w), dtype=np.int64)
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        steps = rows.steps[part].astype(np.float64)
+        linear = (steps @ whole) * unit
+        mean = looked_up(table, linear) if len(table) else linear
+        residual = np.clip(mean - rows.outcome[part], -limit[part], limit[part])
+        k = np.rint(residual * per) * chosen[part]  # [GC1]
+        total += (k @ steps).astype(np.int64)  # [GC2]
+    return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyGradients:
+    """A function of the caller's: gradients(w, X, y) gives the derivatives of the loss of one row."""
+
+    gradients: Callable[[Floats, Any, Any], Any]
+    X: Floats
+    y: Floats
+    size: int
+    clip: float
+
+    @property
+    def people(self) -> int:
+        """Rows."""
+        return len(self.X)
+
+    def total(self, w: Floats, chosen: Mask) -> Integers:
+        """The sum over the chosen, each asked for by itself. [GC2]"""
+        total = np.zeros(self.size, dtype=np.int64)
+        with passing_on_interrupts(), silence(), np.errstate(all="ignore"):
+            for place in np.flatnonzero(chosen):
+                found = self._asked(w.copy(), self.X[place : place + 1].copy(), self.y[place : place + 1].copy())
+                if found is not None:
+                    total += clipped(found, self.clip)[0]
+        return total
+
+    def _asked(self, w: Floats, x: Floats, y: Floats) -> Floats | None:
+        """What the function says of one row; None if that is not as many numbers as there are parameters. [GC1]"""
+        try:
+            found = np.asarray(self.gradients(w, x, y), dtype=np.float64)
+        except BaseException:  # noqa: BLE001  [GC1]: whatever a row makes the function do, nobody sees it
+            return None
+        return found.reshape(1, self.size) if found.size == self.size else None
+
+
+def clipped(gradients: Floats, clip: float) -> Integers:
+    """Rows scaled to at most `clip`, in steps; one with an entry that is no finite number is 0. [GC1]"""
+    with np.errstate(all="ignore"):
+        finite = np.asarray(np.isfinite(gradients).all(axis=1))
+        kept = np.where(finite[:, None], gradients, 0.0)
+        largest = np.maximum(np.abs(kept).max(axis=1, initial=0.0), 1e-300)
+        length = largest * np.sqrt(((kept / largest[:, None]) ** 2).sum(axis=1))  # no square overflows
+        factor = WHOLE * (1 - 2.0**-40) / np.maximum(length, clip)
+        steps = np.rint(np.where(finite[:, None], kept * factor[:, None], 0.0))
+    return np.clip(steps, -WHOLE, WHOLE).astype(np.int64)

@@ -1,0 +1,155 @@
+"""Sums over people of weighted scores and of second moments, in whole numbers: exact, whatever the order.
+
+Releases
+    `noisy_score`: the sum of w_i r_i v_i, r_i the residual, plus noise. `noisy_moments`: the sum of w_i s_i v_i v_i',
+    s_i the slope of the family's mean or 1, plus noise. Weights and features: models/features.py.
+Promise
+    [GR1] Both sums are exact sums of whole numbers, each a fixed function of one row, given coefficients that were
+          released: blocks, threads and the linear algebra library change no bit.
+    [GR2] One row moves the score by at most 2 R top (REPLACE) or R top (ADD_OR_REMOVE) in L2, rounding included in
+          `score_sensitivity`; Gaussian(mu, slack) is what the release costs.
+    [GR3] One row moves the moments by at most sqrt(2) R^2 steepest, or R^2 steepest, in Frobenius norm, rounding
+          included in `moment_sensitivity`. Noise of mu is s on the diagonal and 29/41 s off it.
+Why
+    [GR1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
+    size: every partial sum is exact in float64. Then [GT1] of models/family.py, `rint` and `floor`.
+    [GR2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <=
+    1024 R by [GV2] of models/features.py, |V| <= 2^15 sqrt(size).
+    [GR3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) / 2,
+    and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40). For two such matrices of norms
+    a and b, |A - B|_F^2 <= a^2 + b^2 as both are positive semidefinite. Weights off the diagonal as [GG3] of
+    stable/gram.py.
+Needs
+    At most 2^25 rows; beyond, sums saturate.
+Accuracy
+    Rounding moves a feature by 1/2048 of its unit and a residual by 2^-17 of `top`.
+Source
+    Mallows weights: Kunsch, Stefanski and Carroll 1989 (bounded influence for generalised linear models).
+"""
+
+import math
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.models.family import FINE, REACH, Family
+from discreet.models.features import STEPS, Prepared
+from discreet.noise.lattice import ROOM, slack
+from discreet.noise.source import compiled
+from discreet.promise.exact import exact, root_above
+from discreet.promise.loss import Gaussian
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.stable.clipped import Floats
+from discreet.stable.gram import BESIDE, DIAGONAL
+
+BLOCK: Final = 1 << 13  # rows at a time
+RESIDUAL: Final = 1 << 16  # steps of a residual of size `top`
+WEIGHT: Final = 1 << 10  # steps of the largest slope
+COARSE: Final = 8  # steps of a feature in one of a second moment
+LARGE: Final = 20_000  # rows from which the compiled pass is worth its import
+Integers = npt.NDArray[np.int64]
+
+
+def whole_coefficients(w: Floats) -> tuple[Floats, float]:
+    """Coefficients as whole numbers, and the linear part's value of a product of one step of each. [GR1]"""
+    largest = 2.0**37 / len(w)
+    size = max(float(np.abs(w).max(initial=0.0)), 2.0**-20)
+    exponent = math.floor(math.log2(largest / size))
+    return np.clip(np.rint(np.ldexp(w, exponent)), -largest, largest), 2.0**-exponent / STEPS
+
+
+def residual_steps(rows: Prepared, family: Family, whole: Floats, per: float, part: slice) -> Floats:
+    """k of each row. [GR2]"""
+    linear = (rows.steps[part].astype(np.float64) @ whole) * per  # [GR1]
+    residual = family.mean(linear) - rows.outcome[part]
+    return np.rint(residual * rows.weight[part] * (RESIDUAL / family.top))
+
+
+def score(rows: Prepared, family: Family, w: Floats) -> Integers:
+    """The sum of k V over all rows. [GR1]"""
+    whole, per = whole_coefficients(w)
+    if len(rows) >= LARGE and compiled():
+        from discreet.models.fast_score import total_score
+
+        return np.asarray(
+            total_score(
+                rows.steps, rows.weight, rows.outcome, whole, per, family.means, RESIDUAL / family.top, REACH, FINE
+            )
+        )
+    total = np.zeros(len(w), dtype=np.int64)
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        k = residual_steps(rows, family, whole, per, part)
+        total += (k @ rows.steps[part].astype(np.float64)).astype(np.int64)  # [GR1]: below 2^45
+    return total
+
+
+def moments(rows: Prepared, family: Family | None, w: Floats) -> Integers:
+    """The sum of k U U' over all rows; of all slopes 1 without a family. [GR1]"""
+    whole, per = whole_coefficients(w)
+    total = np.zeros((len(w), len(w)), dtype=np.int64)
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        steps = rows.steps[part].astype(np.float64)
+        share = rows.weight[part]
+        if family is not None:
+            share = share * family.slope((steps @ whole) * per) / family.steepest
+        k = np.floor(WEIGHT * np.clip(share, 0.0, 1.0))  # [GR3]
+        coarse = np.rint(steps / COARSE)
+        total += ((coarse * k[:, None]).T @ coarse).astype(np.int64)  # [GR1]: below 2^47
+    return total
+
+
+def score_sensitivity(size: int, radius: float, neighbours: Neighbours) -> Fraction:
+    """How far one row moves `score`, in steps. [GR2]"""
+    longest = math.ceil(RESIDUAL * STEPS * radius * (1 + 1e-9)) + 2**14 * (math.isqrt(size) + 1)
+    return Fraction(longest * (2 if neighbours is Neighbours.REPLACE else 1))
+
+
+def moment_sensitivity(size: int, radius: float, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the weighted upper triangle of `moments`, in steps. [GR3]"""
+    longest = math.ceil(STEPS // COARSE * radius * (1 + 1e-9)) + math.isqrt(size) + 1
+    root = root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)
+    return DIAGONAL * root * WEIGHT * longest**2
+
+
+def score_cost(mu: Fraction, size: int, radius: float, neighbours: Neighbours) -> Gaussian:
+    """The cost of a score with this mu, its slack included. [GR2]"""
+    return Gaussian(mu, slack(size, math.ceil(score_sensitivity(size, radius, neighbours) / mu)))
+
+
+def moment_cost(mu: Fraction, size: int, radius: float, neighbours: Neighbours) -> Gaussian:
+    """The cost of second moments with this mu, its slack included. [GR3]"""
+    sigma = math.ceil(moment_sensitivity(size, radius, neighbours) / mu)
+    return Gaussian(mu, slack(size * (size + 1) // 2, sigma))
+
+
+def noisy_score(
+    rows: Prepared, family: Family, w: Floats, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+) -> tuple[Floats, float]:
+    """The sum of weighted scores, and the noise on each entry. [GR2]"""
+    size = len(w)
+    moved = score_sensitivity(size, rows.radius, neighbours)
+    blurred = rng.blur(score(rows, family, w), sensitivity=moved, cost=cost)  # [GR2]
+    unit = family.top / RESIDUAL / STEPS
+    return np.asarray(blurred * unit, dtype=np.float64), float(moved / exact(cost.mu)) * unit
+
+
+def noisy_moments(
+    rows: Prepared, family: Family | None, w: Floats, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+) -> tuple[Floats, float]:
+    """The sum of weighted second moments, symmetric, and the noise s on its diagonal. [GR3]"""
+    size = len(w)
+    upper = np.triu_indices(size)
+    heavier = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
+    moved = moment_sensitivity(size, rows.radius, neighbours)
+    room = ROOM // BESIDE
+    found = np.clip(moments(rows, family, w)[upper], -room, room) * heavier
+    blurred = rng.blur(found, sensitivity=moved, cost=cost)  # [GR3]
+    unit = (1.0 if family is None else family.steepest) / WEIGHT / (STEPS // COARSE) ** 2
+    matrix = np.zeros((size, size))
+    matrix[upper] = blurred / heavier * unit
+    return matrix + np.triu(matrix, 1).T, float(moved / exact(cost.mu) / DIAGONAL) * unit

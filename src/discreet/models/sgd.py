@@ -1,0 +1,218 @@
+"""Stochastic gradient descent: noisy sums of clipped gradients over secret samples, for any loss with a gradient.
+
+Releases
+    At each step the noisy sum, over a Poisson sample of the people, of gradients clipped to a public length; from them
+    the parameters of every step. What is returned is their average over the last half.
+Promise
+    [SG1] (epsilon, delta). With rate = 1 under both relations; with a smaller rate under ADD_OR_REMOVE, and REPLACE is
+          refused when it is asked for. `loss` lists every step.
+    [SG2] Steps, rate, clip, learning rate and what sums are divided by are public; a step is taken whether the sample
+          holds anybody or not.
+Why
+    [SG1] A person's clipped gradient is at most `score_sensitivity` steps long, [GC1] of models/gradients.py: the sum
+    moves by as much under ADD_OR_REMOVE, and by twice as much under REPLACE. Then [NP1] of noise/sampled.py, and
+    adaptive composition: parameters of a step are what was released before. `strength` returns a mu at which
+    `implies` itself said that all steps keep the guarantee ([C7] of accounting/compose.py).
+    [SG2] Under ADD_OR_REMOVE the number of people is declared by the caller, as a guess, and is never counted.
+Needs
+    Features in units of about 1, or declared bounds; delta > 0.
+Accuracy
+    Noise of (1 or 2) clip / (mu n rate) on each entry of a mean gradient; sqrt(steps) times that for one pass of all.
+Source
+    Abadi et al. 2016; Bassily, Smith and Thakurta 2014; Polyak and Juditsky 1992 for the average.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.accounting.calibrate import gaussian
+from discreet.accounting.compose import implies
+from discreet.errors import BadInput
+from discreet.friendly.matrix import in_one, matrix
+from discreet.models.coefficients import Coefficients, Link
+from discreet.models.features import Features, Scaling, prepared
+from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
+from discreet.models.score import score_sensitivity
+from discreet.noise.lattice import slack
+from discreet.noise.sampled import rounded_rate
+from discreet.promise.exact import Number, exact, is_number, root_below
+from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.loss import Gaussian, Loss, Sampled, compose
+from discreet.promise.mechanism import Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.provenance import Provenance
+from discreet.promise.release import Release
+from discreet.stable.clipped import Floats
+from discreet.stable.declared import agree
+from discreet.stable.stages import STRONGEST
+
+LINKS: Final[dict[str, Link]] = {"logistic": "logit", "poisson": "log"}
+MOST_STEPS: Final = 100_000
+NO_INTERVAL: Final = "no interval: the error of stopped, clipped descent is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class StochasticDescent:
+    """Parameters that make a loss small. Rows are features followed by the outcome.
+
+    `descends` is a named loss ("squared", "huber", "logistic", "poisson") or a function gradients(w, X, y) of one row
+    with `parameters` numbers. `people` is what sums are divided by, times the rate: the number of rows where it is
+    public, a public guess where it is not.
+
+    >>> from discreet.noise.seeded import Seeded
+    >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(4000)])
+    >>> model = StochasticDescent(Features(("x",)), "logistic", 2.0, 1e-6, steps=40, people=4000)
+    >>> bool(0.3 < model.release(rows, Seeded(1)).value["x"] < 2)
+    True
+    """
+
+    features: Features
+    descends: str | Callable[[Floats, Any, Any], Any]
+    epsilon: Number
+    delta: Number
+    steps: int = 40
+    rate: float = 1.0
+    clip: float | None = None
+    learning: float | None = None
+    people: int | None = None
+    parameters: int | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.people, int) and not isinstance(self.people, bool) and self.people > 0):
+            raise BadInput(f"people is {self.people!r}; give the number of people, or where that is private, a guess")
+        check_budget(self.epsilon, self.delta, self.people)
+        if not self.delta:
+            raise BadInput("delta is 0; descent adds Gaussian noise and needs delta > 0, for example delta=1e-6")
+        if callable(self.descends) == (self.parameters is None):
+            raise BadInput(f"give one of {LOSSES}, or a function of one row together with its number of parameters=")
+        if not callable(self.descends) and self.descends not in LOSSES:
+            raise BadInput(f"loss is {self.descends!r}; give one of {LOSSES}, or a function")
+        if not isinstance(self.steps, int) or isinstance(self.steps, bool) or not 1 <= self.steps <= MOST_STEPS:
+            raise BadInput(f"steps is {self.steps!r}; give a whole number from 1 to {MOST_STEPS}")
+        if not is_number(self.rate) or not 1e-6 <= self.rate <= 1:
+            raise BadInput(f"rate is {self.rate!r}; give the chance of a person to be in a sample, 1e-6 to 1")
+        if self.rate < 1 and self.neighbours is not Neighbours.ADD_OR_REMOVE:  # [SG1]
+            raise BadInput(
+                "a Poisson sample hides whether a person is there, not that one is replaced; give "
+                "neighbours='add_or_remove', or rate=1"
+            )
+        for name in ("clip", "learning"):
+            value = getattr(self, name)
+            if value is not None and not (is_number(value) and 1e-9 <= value <= 1e9):
+                raise BadInput(f"{name} is {value!r}; give a number from 1e-9 to 1e9, or None")
+        self.cost  # noqa: B018  too small a budget is refused here
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """As asked for."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def cost(self) -> Gaussian:
+        """Of one step, on its sample. [SG1]"""
+        moved = score_sensitivity(self.size, 1.0, self.neighbours)
+        return strength(self.guarantee, rounded_rate(self.rate), self.steps, self.size, moved)
+
+    @property
+    def loss(self) -> Loss:
+        """Every step. [SG1]"""
+        return _steps(self.cost, rounded_rate(self.rate), self.steps)
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are."""
+        return self.features.size if self.parameters is None else int(self.parameters)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The average of the last half of all parameters."""
+        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
+        if self.neighbours.size_is_public:
+            agree(len(table), self.people)
+        scaling = self.features.scaling()
+        if scaling is None:  # as they come
+            columns = len(self.features.names)
+            scaling = Scaling(np.zeros(columns), np.ones(columns), self.features.intercept)
+        people = self._gradients(table, scaling)
+        w = np.zeros(people.size)
+        cost, rate = self.cost, rounded_rate(self.rate)
+        moved = score_sensitivity(people.size, 1.0, self.neighbours)
+        divide = rate * int(self.people or 1)  # [SG2]
+        pace, total, kept = self.pace, np.zeros(people.size), 0
+        for step in range(self.steps):
+            here = w
+            noisy = rng.sampled_sum(
+                people.people,
+                lambda chosen, at=here: people.total(at, chosen),
+                sensitivity=moved,
+                cost=cost,
+                rate=rate,
+            )  # [SG1]
+            w = np.clip(w - pace / divide * self.longest / 2**26 * np.asarray(noisy, dtype=np.float64), -1e100, 1e100)
+            if step >= self.steps // 2:
+                total, kept = total + w, kept + 1
+        return self._released(total / kept, scaling, rng)
+
+    @property
+    def longest(self) -> float:
+        """The clip: as given, or the root of the number of parameters, about the length of a row of features."""
+        return math.sqrt(self.size) if self.clip is None else float(self.clip)
+
+    @property
+    def pace(self) -> float:
+        """The learning rate: as given, or 4 / size of a logistic loss, 1 / size of others."""
+        if self.learning is not None:
+            return float(self.learning)
+        return (4.0 if self.descends == "logistic" else 1.0) / self.size
+
+    def _gradients(self, table: Floats, scaling: Scaling) -> Gradients:
+        if callable(self.descends):
+            return AnyGradients(self.descends, table[:, :-1], table[:, -1], self.size, self.longest)
+        return ModelGradients.of(prepared(table, scaling), self.descends, self.longest)  # type: ignore[arg-type]
+
+    def _released(self, w: Floats, scaling: Scaling, rng: Randomness) -> Release[Any]:
+        shown = {
+            "loss": "a function" if callable(self.descends) else self.descends,
+            "steps": self.steps,
+            "rate": self.rate,
+            "clip": self.longest,
+            "neighbours": self.neighbours,
+        }
+        value: Any = w
+        if not callable(self.descends):
+            slopes, constant = scaling.back(w)
+            value = Coefficients(slopes, constant, self.features.names, LINKS.get(self.descends, "identity"))
+        provenance = Provenance("StochasticDescent", shown, rng.secure, (NO_INTERVAL,))
+        return Release(self.guarantee, provenance, value, name="descent")
+
+
+def _steps(cost: Gaussian, rate: float, times: int) -> Loss:
+    """So many steps on samples."""
+    return compose(*(Sampled(cost, Fraction(rate)) if rate < 1 else cost,) * times)
+
+
+@lru_cache(maxsize=256)
+def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fraction) -> Gaussian:
+    """The noise of one step with which all keep the guarantee: nearly the least. [SG1]"""
+
+    def costing(mu: Fraction) -> Gaussian:
+        return Gaussian(mu, slack(size, math.ceil(moved / mu)))
+
+    most = Fraction(STRONGEST)
+    if rate == 1:
+        whole = gaussian(guarantee.epsilon, guarantee.delta, times * exact(costing(most).slack))
+        return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [SG1]
+    low = float(strength(guarantee, 1.0, times, size, moved).mu)  # of all people at every step
+    high = min(3 * low / rate, float(STRONGEST))
+    while high / low > 1.02:
+        middle = math.sqrt(low * high)
+        fits = implies(_steps(costing(exact(middle)), rate, times), guarantee)  # [SG1]
+        low, high = (middle, high) if fits else (low, middle)
+    return costing(exact(low))

@@ -1,0 +1,81 @@
+"""The scikit-learn faces, by scikit-learn's own checks."""
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+import discreet
+from discreet.errors import BadInput, Refused
+from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
+
+VALUES = "an exception that depends on a value of the data tells of it: missing and infinite outcomes are no error"
+EXCLUDED = {
+    "check_supervised_y_no_nan": VALUES,
+    "check_classifiers_regression_target": VALUES,
+    "check_classifier_not_supporting_multiclass": VALUES,
+    "check_fit2d_1sample": "one row tells no scale: a refusal, which says so in words of its own",
+    "check_classifiers_classes": "the classes are public and declared, not read off the data",
+}
+
+
+class Repeated(PrivateLinearRegression):
+    """Every row 200 times: the checks' tables are too small for a private regression, which refuses them."""
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        rows = super()._rows(X, reset=reset)
+        return np.tile(rows, (200, 1)) if reset else rows
+
+    def _checked(self, outcome: Any, rows: Any) -> Any:
+        return np.tile(super()._checked(outcome, rows[: len(rows) // 200]), 200)
+
+
+@pytest.mark.parametrize(
+    "model", [PrivateLogisticRegression(1000.0, bounds=(-5, 5)), Repeated(20.0)], ids=["logistic", "linear"]
+)
+def test_scikit_learns_own_checks(model: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(model, expected_failed_checks=EXCLUDED, on_fail=None, on_skip=None)
+    failed = [f"{one['check_name']}: {one['exception']}" for one in results if one["status"] == "failed"]
+    assert not failed
+    assert sum(one["status"] == "passed" for one in results) > 35
+
+
+def table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6000, 2)) * [1, 30]
+    return x, x @ [1.0, -0.05] + rng.logistic(size=6000)
+
+
+def test_in_pipelines_and_pickles() -> None:
+    x, y = table()
+    labels = np.where(y > 0, "ill", "well")
+    model = PrivateLogisticRegression(2.0, classes=("well", "ill"), random_state=1)
+    pipeline = make_pipeline(FunctionTransformer(), model).fit(x, labels)
+    assert pipeline.score(x, labels) > 0.7
+    assert pipeline.predict_proba(x[:3]).sum(axis=1) == pytest.approx(1)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.coef_ == model.coef_).all()
+    assert str(again.release_) == str(model.release_)
+    assert cross_val_score(model, x, labels, cv=2).mean() > 0.7
+    line = PrivateLinearRegression(2.0, random_state=1).fit(x, y)
+    assert line.coef_ == pytest.approx([1.0, -0.05], abs=0.3)
+    assert line.score(x, y) > 0.4
+    assert set(vars(line)) >= {"coef_", "intercept_", "release_"}
+
+
+def test_what_is_refused() -> None:
+    x, y = table()
+    with pytest.raises(BadInput, match="no default"):
+        discreet.PrivateLogisticRegression().fit(x, y > 0)
+    with pytest.raises(BadInput, match="length"):
+        discreet.PrivateLinearRegression(1.0).fit(x, y[:-1])
+    with pytest.raises(Refused):
+        discreet.PrivateLinearRegression(1.0).fit(x[:20], y[:20])

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def defined(doc: str) -> set[str]:
     return {match.group(1) for line in doc.splitlines() if (match := re.match(r"\s*\[([A-Z]{1,2}\d+)\]", line))}
 
 
+@cache
 def homes() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in SOURCES:
@@ -58,7 +60,8 @@ def test_each_citation_has_a_home(path: Path) -> None:
     [
         path
         for path in SOURCES
-        if "def release(self, rows" in path.read_text() and path.parent.name in ("statistics", "friendly", "blocks")
+        if "def release(self, rows" in path.read_text()
+        and path.parent.name in ("stable", "statistics", "friendly", "blocks", "models")
     ],
     ids=lambda path: path.stem,
 )

@@ -34,7 +34,7 @@ def density(
     share are found, which needs delta > 0.
 
     >>> import discreet
-    >>> rows = [float(index % 50) for index in range(20_000)]
+    >>> rows = [(0.618 * index) % 50 for index in range(20_000)]
     >>> curve = discreet.density(rows, epsilon=1.0, support=(0, 50), rng=discreet.Seeded(1)).value
     >>> 0.015 < curve(25.0) < 0.025
     True

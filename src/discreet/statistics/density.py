@@ -140,7 +140,7 @@ class Density:
             cells,
             np.cumsum(shares)[:-1],
         )
-        spread = CurveSpread(curve, noisy[:-1], by, present, law)
+        spread = CurveSpread(curve, noisy[:-1], by, present, law)  # [DE3]
         notes = [
             f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {len(cells) - 1} cells",
             f"expected distance in total variation over these bins: {show(spread.total_variation)}",

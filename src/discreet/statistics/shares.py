@@ -12,6 +12,8 @@ Why
     E|Z| / n each. Cutting to what shares can be (the nearest point of the simplex) is left out: it helps.
 Needs
     Independent records, for the intervals; where n is private it is taken from the noisy counts, `other` among them.
+Accuracy
+    A share's standard deviation is sqrt(p (1 - p) / n) from sampling and that of a count's noise over n from privacy.
 Source
     Diakonikolas, Hardt and Schmidt 2015 (private distribution learning); Agresti and Coull 1998.
 """

@@ -9,18 +9,17 @@ changed after. diffprivlib gets the true range of each column, and epsilon 1 wit
 """
 
 import argparse
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import discreet
 from benchmarks.noise import seconds
+from benchmarks.theirs import diffprivlib_models
 from discreet import Seeded
 from discreet.friendly.matrix import matrix
 from discreet.models.assign import Ball, cluster_sums
@@ -81,18 +80,14 @@ def loss(rows: Any, centres: Any) -> float:
 
 
 def theirs(rows: Any, k: int, seed: int) -> float:
-    """diffprivlib, in the true ranges; its forests, which need an older scikit-learn, are left out."""
-    forest = ModuleType("diffprivlib.models.forest")
-    vars(forest).update(RandomForestClassifier=None, DecisionTreeClassifier=None)
-    sys.modules.setdefault("diffprivlib.models.forest", forest)
-    try:
-        from diffprivlib.models import KMeans  # type: ignore[import-untyped]
-    except ImportError:
+    """diffprivlib, in the true ranges."""
+    models = diffprivlib_models()
+    if models is None:
         return np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bounds = rows.min(axis=0), rows.max(axis=0)
-        return loss(rows, KMeans(k, epsilon=1.0, bounds=bounds, random_state=seed).fit(rows).cluster_centers_)
+        return loss(rows, models.KMeans(k, epsilon=1.0, bounds=bounds, random_state=seed).fit(rows).cluster_centers_)
 
 
 def losses(name: str, draw: Callable[[int], Data], k: int, bar: float | None, runs: int) -> Iterator[Row]:

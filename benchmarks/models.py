@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.noise import seconds
+from benchmarks.theirs import diffprivlib_models
 from discreet import Neighbours, Seeded
 from discreet.models.linear import LeastSquares
 
@@ -131,17 +132,13 @@ def speed() -> Iterator[Row]:
 
 def other_library() -> Row:
     """diffprivlib's regression, where it can be imported: it needs bounds."""
-    try:
-        from diffprivlib.models import LinearRegression  # type: ignore[import-untyped, unused-ignore]
-    except ImportError as reason:
-        words = (
-            "not compared: it does not import beside this scikit-learn" if "sklearn" in str(reason) else "not installed"
-        )
-        return "diffprivlib LinearRegression, n=5,000, d=5", words, "-", "", True
+    models = diffprivlib_models()
+    if models is None:
+        return "diffprivlib LinearRegression, n=5,000, d=5", "not compared: not installed", "-", "", True
     errors = []
     for seed in range(30):
         x, y, truth, _ = drawn(5000, 5, seed)
-        model = LinearRegression(
+        model = models.LinearRegression(
             epsilon=EPSILON,
             bounds_X=(x.min(axis=0), x.max(axis=0)),
             bounds_y=(float(y.min()), float(y.max())),

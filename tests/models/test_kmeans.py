@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet import audit
-from discreet.accounting.compose import implies
+from discreet.accounting.compose import implies, slack
 from discreet.audit.meter import drawn, exceeds
 from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput, Refused
@@ -19,6 +19,7 @@ from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans, block_tuples, bottleneck, pair_rows
 from discreet.models.lloyd import LloydKMeans
 from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Approximate, compose
 from discreet.promise.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -109,7 +110,10 @@ def test_friendly_replay() -> None:
         assert replay(mechanism, audit.Pair([*crowd, one], [*crowd, other]), seed=index) == []
     assert mechanism.release([*crowd, (1e6, 1e6)], Seeded(0)).refusal is None
     assert implies(mechanism.loss, mechanism.guarantee)
-    assert exceeds(drawn(mechanism, [*crowd, (1e6, 1e6)]), mechanism.loss) is None
+    spent = drawn(mechanism, [*crowd, (1e6, 1e6)])
+    assert exceeds(spent, mechanism.loss) is None
+    assert slack(spent) <= slack(mechanism.loss)  # the tuples' grid is coarser than that of sums
+    assert implies(compose(spent, Approximate(0, mechanism.miss)), mechanism.guarantee)
 
 
 @pytest.mark.claim("KF1")
@@ -185,6 +189,7 @@ def test_what_is_asked_for_is_checked() -> None:
         {"centre": [0.0, 0.0]},
         {"loss": 1},
         {"radius": -1.0},
+        {"radius": 1.0, "centre": [[0.0], [0.0, 1.0]]},
         {"neighbours": "near"},
         {"unit": ""},
     ):
@@ -195,6 +200,11 @@ def test_what_is_asked_for_is_checked() -> None:
             discreet.kmeans(rows, k, epsilon=1.0)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="columns"):
         discreet.kmeans(np.zeros((10, 300)), 1000, epsilon=1.0)
+    door = Recorder(Seeded(0))
+    for method in ("centred", "lloyd", "friendly"):  # more columns than a ball has: before anything is drawn
+        with pytest.raises(BadInput, match="32768"):
+            discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door)  # type: ignore[arg-type]
+    assert door.log == []
 
 
 def test_the_value_and_its_picture() -> None:

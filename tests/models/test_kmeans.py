@@ -130,7 +130,12 @@ def test_one_row_changes_one_tuple_and_a_block_that_fails_gives_none() -> None:
     points = np.array([[0.0], [5.0]])
     assert bottleneck(points, points[::-1] + 1) == 1.0
     assert math.isnan(bottleneck(points, points * np.nan))
-    assert pair_rows(np.stack([points, points + 2, points])).tolist() == [[0.0], [2.0]]
+    tuples = np.stack([points, points + 2, points + 1, points + 5, points])
+    assert pair_rows(tuples).tolist() == [[0.0], [2.0], [0.0], [4.0]]
+    for place in range(5):  # one tuple changes one pair at most
+        other = tuples.copy()
+        other[place] += 0.25
+        assert (pair_rows(other) != pair_rows(tuples)).sum() == (place < 4)
 
 
 @pytest.mark.claim("KF2")

@@ -64,7 +64,7 @@ def test_a_row_at_its_centre_is_no_occasion_for_a_warning(fast: bool, monkeypatc
     for norm in (1, 2):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found = cluster_sums(rows, ball, np.zeros((2, 2)), 2**20, norm=norm, centred=True)  # type: ignore[arg-type]
+            found = cluster_sums(rows, ball, np.zeros((2, 2)), 2**20, norm=norm, centred=True)
             assert found.counts.tolist() == [2, 0]
             distances(rows, ball, np.zeros((2, 2)))
 

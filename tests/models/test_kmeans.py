@@ -208,7 +208,7 @@ def test_what_is_asked_for_is_checked() -> None:
     door = Recorder(Seeded(0))
     for method in ("centred", "lloyd", "friendly"):  # more columns than a ball has: before anything is drawn
         with pytest.raises(BadInput, match="32768"):
-            discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door)  # type: ignore[arg-type]
+            discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door)
     assert door.log == []
 
 

@@ -61,7 +61,7 @@ def merged(points: Floats, weights: Floats, k: int) -> Floats:
     centres, mass = points.astype(np.float64), np.maximum(weights, 1e-12)
     cost = np.array([_unions(centres, mass, place) for place in range(len(centres))])
     for _ in range(len(centres) - k):
-        one, other = sorted(np.unravel_index(int(np.argmin(cost)), cost.shape))
+        one, other = sorted(int(place) for place in np.unravel_index(int(np.argmin(cost)), cost.shape))
         both = mass[one] + mass[other]
         centres[one] = (centres[one] * mass[one] + centres[other] * mass[other]) / both
         mass[one], mass[other] = both, np.nan  # the other is no more

@@ -1,5 +1,6 @@
 """Whole numbers, whatever the order: what a row adds to its cluster depends on that row alone."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,21 @@ def test_what_a_row_adds_is_no_longer_than_the_reach(norm: Any) -> None:
             assert sum(abs(e) if norm == 1 else e * e for e in row) <= (reach if norm == 1 else reach * reach)
         inside = lengths(moved, norm) <= (reach if norm == 1 else reach * reach)
         assert np.array_equal(added[inside], moved[inside])
+
+
+@pytest.mark.claim("KA1")
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_row_at_its_centre_is_no_occasion_for_a_warning(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its difference has the length 0, by which nothing may be divided in public."""
+    monkeypatch.setattr(assign, "compiled", lambda: fast)
+    ball = Ball(np.zeros(2), 1.0)
+    rows = matrix(np.array([[0.0, 0.0], [np.nan, 1.0], [np.inf, 0.0], [1e308, -1e308], [0.5, 0.0]]))
+    for norm in (1, 2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = cluster_sums(rows, ball, np.zeros((2, 2)), 2**20, norm=norm, centred=True)
+            assert found.counts.tolist() == [2, 0]
+            distances(rows, ball, np.zeros((2, 2)))
 
 
 @pytest.mark.claim("KA1")

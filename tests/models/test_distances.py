@@ -1,5 +1,7 @@
 """A radius that holds most rows, and the loss: what one row can do to them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -42,8 +44,8 @@ def test_the_radius_holds_what_was_asked_for() -> None:
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_the_loss_moves_by_the_cap_at_most(delta: float) -> None:
     cost = Purse(1.0, delta).noise(1)  # type: ignore[arg-type]
-    values = np.array([0.0, 0.5, 1.0, 1e9, np.nan])
-    for odd in (0.0, 2.0, 3.0, 1e300, np.nan, np.inf):
+    crowds = np.array([0.0, 0.5, 1.0, 1e9, np.nan]), np.array([2.0, *[0.3] * 40])  # in one of them the odd row is far
+    for values, odd in product(crowds, (0.0, 2.0, 3.0, 1e300, np.nan, np.inf)):
         doors = [Recorder(Seeded(0)), Recorder(Seeded(0)), Recorder(Seeded(0))]
         for door, table in zip(doors, (values, np.append(values[1:], odd), np.append(values, odd)), strict=True):
             noisy_loss(table, 3.0, cost=cost, rng=door)

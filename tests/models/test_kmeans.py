@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet import audit
-from discreet.accounting.compose import implies
+from discreet.accounting.compose import implies, slack
 from discreet.audit.meter import drawn, exceeds
 from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput, Refused
@@ -19,6 +19,7 @@ from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans, block_tuples, bottleneck, pair_rows
 from discreet.models.lloyd import LloydKMeans
 from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Approximate, compose
 from discreet.promise.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -109,7 +110,10 @@ def test_friendly_replay() -> None:
         assert replay(mechanism, audit.Pair([*crowd, one], [*crowd, other]), seed=index) == []
     assert mechanism.release([*crowd, (1e6, 1e6)], Seeded(0)).refusal is None
     assert implies(mechanism.loss, mechanism.guarantee)
-    assert exceeds(drawn(mechanism, [*crowd, (1e6, 1e6)]), mechanism.loss) is None
+    spent = drawn(mechanism, [*crowd, (1e6, 1e6)])
+    assert exceeds(spent, mechanism.loss) is None
+    assert slack(spent) <= slack(mechanism.loss)  # the tuples' grid is coarser than that of sums
+    assert implies(compose(spent, Approximate(0, mechanism.miss)), mechanism.guarantee)
 
 
 @pytest.mark.claim("KF1")
@@ -126,7 +130,12 @@ def test_one_row_changes_one_tuple_and_a_block_that_fails_gives_none() -> None:
     points = np.array([[0.0], [5.0]])
     assert bottleneck(points, points[::-1] + 1) == 1.0
     assert math.isnan(bottleneck(points, points * np.nan))
-    assert pair_rows(np.stack([points, points + 2, points])).tolist() == [[0.0], [2.0]]
+    tuples = np.stack([points, points + 2, points + 1, points + 5, points])
+    assert pair_rows(tuples).tolist() == [[0.0], [2.0], [0.0], [4.0]]
+    for place in range(5):  # one tuple changes one pair at most
+        other = tuples.copy()
+        other[place] += 0.25
+        assert (pair_rows(other) != pair_rows(tuples)).sum() == (place < 4)
 
 
 @pytest.mark.claim("KF2")
@@ -185,6 +194,7 @@ def test_what_is_asked_for_is_checked() -> None:
         {"centre": [0.0, 0.0]},
         {"loss": 1},
         {"radius": -1.0},
+        {"radius": 1.0, "centre": [[0.0], [0.0, 1.0]]},
         {"neighbours": "near"},
         {"unit": ""},
     ):
@@ -195,6 +205,11 @@ def test_what_is_asked_for_is_checked() -> None:
             discreet.kmeans(rows, k, epsilon=1.0)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="columns"):
         discreet.kmeans(np.zeros((10, 300)), 1000, epsilon=1.0)
+    door = Recorder(Seeded(0))
+    for method in ("centred", "lloyd", "friendly"):  # more columns than a ball has: before anything is drawn
+        with pytest.raises(BadInput, match="32768"):
+            discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door)
+    assert door.log == []
 
 
 def test_the_value_and_its_picture() -> None:

@@ -184,4 +184,4 @@ def cut(moved: Floats, reach: int, norm: Norm) -> Floats:
     outside = length > (float(reach) * reach if norm == 2 else reach)
     with np.errstate(all="ignore"):
         factor = reach * SHRINK / (np.sqrt(length) if norm == 2 else length)
-    return np.asarray(np.where(outside[:, None], np.trunc(moved * factor[:, None]), moved))
+        return np.asarray(np.where(outside[:, None], np.trunc(moved * factor[:, None]), moved))

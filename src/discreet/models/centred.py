@@ -34,7 +34,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.friendly.matrix import Rows, matrix
-from discreet.models.assign import BITS, Ball, Floats, distances
+from discreet.models.assign import BITS, WIDEST, Ball, Floats, distances
 from discreet.models.cluster_sums import Noisy, noise_per_reach, noisy_clusters
 from discreet.models.clusters import Clusters
 from discreet.models.distances import holding, noisy_loss
@@ -231,6 +231,7 @@ def check_iterations(iterations: object, most: int) -> None:
 
 
 def check_width(width: int, clusters: int) -> None:
-    """What one draw may hold. Public."""
-    if clusters * (width + 1) > ENTRIES:
-        raise BadInput(f"the data have {width} columns; with so many clusters give at most {ENTRIES // clusters - 1}")
+    """What one draw and the steps of a ball may hold. Public."""
+    most = min(ENTRIES // clusters - 1, WIDEST)
+    if width > most:
+        raise BadInput(f"the data have {width} columns; with so many clusters give at most {most}")

@@ -18,7 +18,7 @@ Source
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -83,13 +83,21 @@ def check_ball(radius: object, centre: object) -> None:
         raise BadInput(f"radius is {radius!r}; give the radius of a ball known to hold the rows, or None")
     if centre is None:
         return
-    point = np.asarray(centre)
+    point = _array(centre)
     if point.ndim != 1 or point.dtype.kind not in "iuf" or not np.isfinite(point).all() or len(point) > WIDEST:
         raise BadInput(f"centre is {centre!r}; give a finite number for each column, or None for 0")
 
 
 def fixed(centre: object) -> tuple[float, ...] | None:
     """A centre as a value that a frozen mechanism can hold; anything odd is left for `check_ball` to refuse."""
-    if isinstance(centre, np.ndarray | list | tuple) and np.asarray(centre).ndim == 1:
-        return tuple(np.asarray(centre).tolist())
+    if isinstance(centre, np.ndarray | list | tuple) and _array(centre).ndim == 1:
+        return tuple(_array(centre).tolist())
     return centre  # type: ignore[return-value]
+
+
+def _array(centre: object) -> "np.ndarray[Any, Any]":
+    """A centre as an array; one without dimensions if its rows differ in length, which numpy would raise for."""
+    try:
+        return np.asarray(centre)
+    except ValueError:
+        return np.array(None)

@@ -12,7 +12,8 @@ Why
     to whatever it may be: k-means in a block sees that block alone, and one that fails gives a tuple of NaN, which is
     nobody's friend. The tuples are neighbours under REPLACE. Their pairs' distances cost [TR1] of friendly/radius.py
     (one tuple changes one pair), their mean [FT2] with an event of probability `miss`; the rest is [KR1] and [KN1], on
-    all rows, around released centres. Shares add up to 1: [KB1] of models/purse.py, with mu of (epsilon, delta - miss).
+    all rows, around released centres. Shares add up to 1: [KB1] of models/purse.py, with mu of (epsilon, delta - miss)
+    and the slack of DRAWS draws on the coarser grid of the tuples.
     [KF2] As the code reads: the number of rows is public, the octave is found or not by noisy counts, and tuples agree
     or not by a noisy one.
 Needs
@@ -57,6 +58,7 @@ from discreet.promise.release import Release
 
 MISS: Final = Fraction(1, 10)  # of delta: that fewer tuples agree than the search believes
 SCALE, TEST, MEAN, RADIUS, LAST = (Fraction(part, 100) for part in (20, 15, 15, 5, 45))
+DRAWS: Final = 5  # scale, test, mean, last sums and loss [KF1]
 BLOCKS, FEWEST = 40.0, 30.0  # over the mu of the test
 ROWS: Final = 25  # of a block, for each cluster, and
 LEAST: Final = 20  # at least
@@ -108,7 +110,7 @@ class FriendlyKMeans:
     @property
     def purse(self) -> Purse:
         """The rest. [KF1]"""
-        return Purse(self.epsilon, exact(self.delta) - self.miss)
+        return Purse(self.epsilon, exact(self.delta) - self.miss, DRAWS * TUPLE_SLACK)
 
     @property
     def loss(self) -> Loss:

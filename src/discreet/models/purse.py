@@ -5,10 +5,13 @@ Claims
           their squares of mu, a choice of epsilon e taken as (pi / 8) e^2, all slack paid first.
     [KB2] `loss` is no less than any such parts together, known before there are data.
 
-Why: [KB1] epsilons add up ([C3] of accounting/currency.py), squares of mu do too, and a choice costs no more than that
-([C4]); mu is that of (epsilon, delta) after the slack of DRAWS draws ([K3] of accounting/calibrate.py). What holds at a
-smaller epsilon holds at this one: for a large one, where slack costs e^epsilon times itself, mu is that of a smaller.
-[KB2] Pure: anything of that epsilon. Else by [C4] the parts are mu-GDP together, with the slack of the draws.
+Why: [KB1] epsilons add up ([C3] of accounting/currency.py), and squares of mu do too ([C4]). A choice of epsilon e is
+mu-GDP, by every test and so at every delta, with mu = 2 g(e / 2), g = Phi^-1 of the logistic function ([C2] of
+accounting/convert.py). g is 0 at 0 and concave above it, so mu <= g'(0) e = sqrt(2 pi) e / 4, the square of which is
+(pi / 8) e^2. mu is that of (epsilon, delta) after all slack ([K3] of accounting/calibrate.py). What holds at a smaller
+epsilon holds at this one: for a large one, where slack costs e^epsilon times itself, mu is that of a smaller.
+[KB2] Pure: anything of that epsilon. Else by [C4] the parts are mu-GDP together, with the slack of the draws, as long
+as theirs add up to no more than the purse's: DRAWS draws of `noise`, or what else it is told.
 """
 
 import math
@@ -19,7 +22,7 @@ from typing import Final
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
-from discreet.noise.lattice import slack
+from discreet.noise.lattice import slack as off_by
 from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.guarantee import check_budget
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss
@@ -27,7 +30,7 @@ from discreet.promise.neighbours import Neighbours
 
 FINE: Final = 36  # binary digits of a standard deviation: as friendly/noisy.py has it
 ENTRIES: Final = 2**20  # of one draw
-SLACK: Final = slack(ENTRIES, 2**FINE)
+SLACK: Final = off_by(ENTRIES, 2**FINE)
 DRAWS: Final = 64
 SMALLEST, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu for which every stage has a grid
 CHOICE: Final = Fraction(25464, 10_000)  # just below 8 / pi: epsilon^2 of a choice for a unit of mu^2
@@ -35,10 +38,11 @@ CHOICE: Final = Fraction(25464, 10_000)  # just below 8 / pi: epsilon^2 of a cho
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """The whole budget; without a delta it is pure."""
+    """The whole budget; without a delta it is pure. `slack` is that of all Gaussian draws together."""
 
     epsilon: Number
     delta: Number
+    slack: Fraction = DRAWS * SLACK  # [KB2]
 
     @property
     def pure(self) -> bool:
@@ -48,12 +52,12 @@ class Purse:
     @property
     def mu(self) -> Fraction:
         """What Gaussian draws and choices may cost together. [KB1]"""
-        return _mu(exact(self.epsilon), exact(self.delta))
+        return _mu(exact(self.epsilon), exact(self.delta), self.slack)
 
     @property
     def loss(self) -> Loss:
         """All of it, however it is shared. [KB2]"""
-        return Approximate(self.epsilon, 0) if self.pure else Gaussian(self.mu, DRAWS * SLACK)
+        return Approximate(self.epsilon, 0) if self.pure else Gaussian(self.mu, self.slack)
 
     def noise(self, share: Fraction) -> Laplace | Gaussian:
         """What noise may cost that has this share. [KB1]"""
@@ -67,8 +71,8 @@ class Purse:
 
 
 @lru_cache(maxsize=256)
-def _mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    off = float(DRAWS * SLACK)
+def _mu(epsilon: Fraction, delta: Fraction, slack: Fraction) -> Fraction:
+    off = float(slack)
     tenth = math.ceil(1 - math.log10(delta))
     place = min(float(epsilon), max(0.0, math.log(10.0**-tenth / off)))
     return exact(min(gaussian(place, float(delta), off), STRONGEST))  # [KB1]

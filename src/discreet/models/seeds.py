@@ -15,6 +15,7 @@ from discreet.models.assign import Floats
 
 CANDIDATES: Final = 32  # points of a low-discrepancy sequence for each seed
 STEPS: Final = 50
+TOGETHER: Final = 1 << 22  # numbers in memory
 
 
 def packed(count: int, width: int) -> Floats:
@@ -31,14 +32,12 @@ def packed(count: int, width: int) -> Floats:
 def _packed(count: int, width: int) -> Floats:
     points = _uniform(CANDIDATES * count, width)
     chosen = [int(np.argmax((points * points).sum(axis=1)))]
-    apart = np.full(len(points), np.inf)
+    apart, least = np.full(len(points), np.inf), 2.0
     for _ in range(count - 1):  # the candidate farthest from all that were chosen
         apart = np.minimum(apart, np.linalg.norm(points - points[chosen[-1]], axis=1))
         chosen.append(int(np.argmax(apart)))
-    kept = points[chosen]
-    gaps = np.linalg.norm(kept[:, None] - kept[None], axis=2) + 4 * np.eye(count)
-    least = min(float(gaps.min()), 2.0)
-    return np.asarray(kept * (2 / (2 + least)))  # least / 2 from the surface, when shrunk
+        least = min(least, float(apart[chosen[-1]]))
+    return np.asarray(points[chosen] * (2 / (2 + least)))  # least / 2 from the surface, when shrunk
 
 
 def _uniform(count: int, width: int) -> Floats:
@@ -60,24 +59,33 @@ def merged(points: Floats, weights: Floats, k: int) -> Floats:
     [[0.5], [9.0]]
     """
     centres, mass = points.astype(np.float64), np.maximum(weights, 1e-12)
-    while len(centres) > k:
-        gaps = ((centres[:, None] - centres[None]) ** 2).sum(axis=2)
-        cost = gaps * mass[:, None] * mass[None] / (mass[:, None] + mass[None])
-        cost[np.tril_indices(len(centres))] = np.inf
-        one, other = np.unravel_index(int(np.argmin(cost)), cost.shape)
+    cost = np.array([_unions(centres, mass, place) for place in range(len(centres))])
+    for _ in range(len(centres) - k):
+        one, other = sorted(int(place) for place in np.unravel_index(int(np.argmin(cost)), cost.shape))
         both = mass[one] + mass[other]
         centres[one] = (centres[one] * mass[one] + centres[other] * mass[other]) / both
-        mass[one] = both
-        centres, mass = np.delete(centres, other, axis=0), np.delete(mass, other)
+        mass[one], mass[other] = both, np.nan  # the other is no more
+        cost[one] = cost[:, one] = _unions(centres, mass, one)
+        cost[other] = cost[:, other] = np.inf
+    centres, mass = centres[~np.isnan(mass)], mass[~np.isnan(mass)]
     heaviest = np.argsort(-mass, kind="stable")
     while len(centres) < k:
         centres = np.concatenate([centres, centres[heaviest[: k - len(centres)]]])
     return _lloyd(points, np.maximum(weights, 1e-12), centres)
 
 
+def _unions(centres: Floats, mass: Floats, place: int) -> Floats:
+    """What it costs to join a centre to each of the others; infinitely much to itself, or to one that is no more."""
+    gaps = ((centres - centres[place]) ** 2).sum(axis=1)
+    cost = gaps * (mass * mass[place] / (mass + mass[place]))
+    cost[place] = np.inf
+    return np.asarray(np.where(np.isnan(cost), np.inf, cost))
+
+
 def _lloyd(points: Floats, weights: Floats, centres: Floats) -> Floats:
+    step = max(1, TOGETHER // centres.size)
     for _ in range(STEPS):
-        labels = np.argmin(((points[:, None] - centres[None]) ** 2).sum(axis=2), axis=1)
+        labels = np.concatenate([_nearest(points[at : at + step], centres) for at in range(0, len(points), step)])
         mass = np.bincount(labels, weights=weights, minlength=len(centres))
         sums = np.stack([np.bincount(labels, weights=weights * column, minlength=len(centres)) for column in points.T])
         after = np.where(mass[:, None] > 0, sums.T / np.maximum(mass, 1e-300)[:, None], centres)
@@ -85,3 +93,7 @@ def _lloyd(points: Floats, weights: Floats, centres: Floats) -> Floats:
             break
         centres = after
     return np.asarray(centres)
+
+
+def _nearest(points: Floats, centres: Floats) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    return np.asarray(np.argmin(((points[:, None] - centres[None]) ** 2).sum(axis=2), axis=1))

@@ -27,16 +27,22 @@ VALUES: tuple[Any, ...] = (
     *((math.nan, 1.0), (5e-324, -0.0), None, (1.0,), "ab", (None, "x")),
 )
 
+LONG = (
+    (25.0, 76.0),
+    (1.0, 60.0),
+    (2.0, 7.0),
+)  # along x, along the residual, both outside the ball but held; and inside
+
 
 def world(step: int, relation: Neighbours) -> list[audit.Pair]:
     """Odd rows against each other, or there and not there, beside a crowd."""
     pairs = []
-    for index, (left, right) in enumerate((a, b) for a in VALUES for b in VALUES if a is not b):
-        if index % step == 0:
-            at = (0, 150, 398)[index % 3]
-            first = [*CROWD[:at], left, *CROWD[at:], (0.0, 1.0)]
-            other = [*CROWD[:at], *([right] if relation is Neighbours.REPLACE else []), *CROWD[at:], (0.0, 1.0)]
-            pairs.append(audit.Pair(first, other) if index % 2 else audit.Pair(other, first))
+    several = [(a, b) for a in VALUES for b in VALUES if a is not b][::step]
+    for index, (left, right) in enumerate([*several, *((a, b) for a in LONG for b in LONG if a is not b)]):
+        at = (0, 150, 398)[index % 3]
+        first = [*CROWD[:at], left, *CROWD[at:], (0.0, 1.0)]
+        other = [*CROWD[:at], *([right] if relation is Neighbours.REPLACE else []), *CROWD[at:], (0.0, 1.0)]
+        pairs.append(audit.Pair(first, other) if index % 2 else audit.Pair(other, first))
     return pairs
 
 

@@ -41,6 +41,7 @@ def test_terms_and_their_names() -> None:
         ("y", 1, "'~'"),
         ("~ a", 0, "outcome"),
         ("y ~ a + a", 8, "already"),
+        ("y ~ a:b + b:a", 10, "already"),
         ("y ~ a - b", 8, "taken away"),
         ("y ~ a + 2", 8, "0 or 1"),
         ("y ~ a $ b", 6, "nothing"),

@@ -1,6 +1,7 @@
 """Formulas: what they mean, where they are wrong, and that no value of a table raises."""
 
 import math
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 import discreet
 from discreet import audit
+from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.models.design import Design, columns_of
+from discreet.models.design import Design, check_frame, columns_of, width_of
 from discreet.models.formula import Factor, Formula
 from discreet.models.formulated import Formulated
 from discreet.models.linear import LeastSquares
@@ -39,6 +41,7 @@ def test_terms_and_their_names() -> None:
         ("y", 1, "'~'"),
         ("~ a", 0, "outcome"),
         ("y ~ a + a", 8, "already"),
+        ("y ~ a:b + b:a", 10, "already"),
         ("y ~ a - b", 8, "taken away"),
         ("y ~ a + 2", 8, "0 or 1"),
         ("y ~ a $ b", 6, "nothing"),
@@ -141,6 +144,80 @@ def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
     assert mechanism.release(crowd, Seeded(0)).refusal is None
 
 
+@pytest.mark.claim("LD1")
+@pytest.mark.parametrize("text", ["y ~ C(t)", "y ~ t", "y ~ t:x"])
+def test_one_missing_truth_value_changes_no_question(text: str) -> None:
+    """pandas and Arrow hand truth values out as objects as soon as one is missing: that must decide nothing."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y, truths = rng.normal(size=600), [bool(k % 2) for k in range(600)]
+    for made in (pa.array, partial(pd.array, dtype="boolean")):
+        asked = []
+        for one in (True, None):
+            frame = {"y": y, "x": y * y, "t": made([one, *truths[1:]])}
+            door = Recorder(Seeded(1))
+            discreet.linear_regression(text, frame, epsilon=8.0, delta=1e-5, rng=door)
+            asked.append([type(request).__name__ for request, _ in door.log])
+        assert asked[0] == asked[1]
+        assert "Sift" not in asked[0]
+
+
+def test_declared_texts_are_no_numbers_with_and_without_a_missing_one() -> None:
+    pd = pytest.importorskip("pandas")
+    for listed in (["a", "b"], ["a", None]):
+        for texts in (pa.array(listed), pd.Series(listed, dtype="string")):
+            with pytest.raises(BadInput, match="C\\(g\\)"):
+                check_frame(Formula.read("y ~ g"), {"y": [1.0, 2.0], "g": texts})
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [b"a", b"b"],
+        [date(2020, 1, 1), date(2020, 1, 2)],
+        list(np.array(["2020-01", "2020-02"], dtype="M8[ns]")),
+        [0.5, 1],
+    ],
+)
+def test_levels_that_are_found_are_those_of_the_rows(levels: list[Any]) -> None:
+    """Whatever they are: shown by its name alone, a date would be a text, and no row's."""
+    rng = np.random.default_rng(0)
+    at = rng.integers(0, 2, size=4000)
+    frame = {"g": [levels[k] for k in at], "y": 2.0 * at + rng.normal(size=4000)}
+    release = discreet.linear_regression("y ~ C(g)", frame, epsilon=8.0, delta=1e-5, rng=Seeded(1))
+    assert abs(release.value.coef[0]) == pytest.approx(2.0, abs=0.3)
+
+
+@pytest.mark.claim("LF2")
+def test_too_many_columns_of_levels_that_were_found_are_a_refusal() -> None:
+    """An error says that nothing was drawn: here something was."""
+    rng = np.random.default_rng(0)
+    names = [f"{k}" for k in range(40)]
+    frame: dict[str, Any] = {name: list(rng.choice(names, size=8000)) for name in ("a", "b")} | {
+        "y": rng.normal(size=8000)
+    }
+    given: dict[str, Any] = {"epsilon": 16.0, "delta": 1e-6, "rng": Seeded(1)}
+    assert "columns" in str(discreet.linear_regression("y ~ C(a):C(b)", frame, **given).refusal)
+    with pytest.raises(BadInput, match="1521 columns"):
+        discreet.linear_regression("y ~ C(a):C(b)", frame, levels={"a": names, "b": names}, **given)
+    mixed = {"g": [("1", 1)[k % 2] for k in range(8000)], "y": frame["y"]}
+    both = discreet.linear_regression("y ~ C(g) - 1", mixed, **given)
+    assert "its own name" in str(both.refusal)
+    for text in ("y ~ C(a):C(b) + C(a)", "y ~ C(a):y + C(b) - 1", "y ~ C(a) + C(b) - 1"):
+        few = {"a": ("0", "1", "2"), "b": ("0", "1")}
+        assert width_of(Formula.read(text), few) == len(columns_of(Formula.read(text), frame, few, {}).names)
+
+
+def test_columns_whose_names_are_no_texts() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=3000)
+    frame: dict[Any, Any] = {0: x, 1: 2 * x + rng.normal(size=3000)}
+    release = discreet.linear_regression("`1` ~ `0`", frame, epsilon=8.0, delta=1e-5, rng=Seeded(1))
+    assert release.value["0"] == pytest.approx(2.0, abs=0.3)
+    with pytest.raises(BadInput, match="two columns"):
+        check_frame(Formula.read("`1` ~ `0`"), frame | {"0": x})
+
+
 def test_bad_requests() -> None:
     base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6}
     for text, frame, given, word in (
@@ -155,6 +232,8 @@ def test_bad_requests() -> None:
         ("y ~ age", people(), {"bounds": [(0, 1)]}, "dictionary"),
         ("y ~ age", people(), {"intercept": False}, "- 1"),
         ("y ~ age", people(), {"method": "friendly"}, "moments"),
+        ("y ~ C(sex)", people(), {"levels": ["f", "m"]}, "dictionary"),
+        ("y ~ age", people(), {"unit": "sex"}, "a column here"),
     ):
         with pytest.raises(BadInput, match=word):
             discreet.linear_regression(text, frame, **(base | given))

@@ -27,16 +27,22 @@ VALUES: tuple[Any, ...] = (
     *((math.nan, 1.0), (5e-324, -0.0), None, (1.0,), "ab", (None, "x")),
 )
 
+LONG = (
+    (25.0, 76.0),
+    (1.0, 60.0),
+    (2.0, 7.0),
+)  # along x, along the residual, both outside the ball but held; and inside
+
 
 def world(step: int, relation: Neighbours) -> list[audit.Pair]:
     """Odd rows against each other, or there and not there, beside a crowd."""
     pairs = []
-    for index, (left, right) in enumerate((a, b) for a in VALUES for b in VALUES if a is not b):
-        if index % step == 0:
-            at = (0, 150, 398)[index % 3]
-            first = [*CROWD[:at], left, *CROWD[at:], (0.0, 1.0)]
-            other = [*CROWD[:at], *([right] if relation is Neighbours.REPLACE else []), *CROWD[at:], (0.0, 1.0)]
-            pairs.append(audit.Pair(first, other) if index % 2 else audit.Pair(other, first))
+    several = [(a, b) for a in VALUES for b in VALUES if a is not b][::step]
+    for index, (left, right) in enumerate([*several, *((a, b) for a in LONG for b in LONG if a is not b)]):
+        at = (0, 150, 398)[index % 3]
+        first = [*CROWD[:at], left, *CROWD[at:], (0.0, 1.0)]
+        other = [*CROWD[:at], *([right] if relation is Neighbours.REPLACE else []), *CROWD[at:], (0.0, 1.0)]
+        pairs.append(audit.Pair(first, other) if index % 2 else audit.Pair(other, first))
     return pairs
 
 
@@ -198,6 +204,7 @@ def test_the_verb_its_methods_and_its_words() -> None:
         assert "x1" in release.summary()
         assert not {"residuals", "loss", "score"} & set(dir(release.value))
     assert "method 'moments'" in str(discreet.linear_regression(x, y, **base))
+    assert "method 'friendly'" in str(discreet.linear_regression(x, y, unit=np.arange(12_000) // 2, **base))
     assert release.value.predict([[0.0, 0.0]])[0] == release.value.intercept
     for given, word in (
         ({"method": "other"}, "method"),
@@ -211,11 +218,43 @@ def test_the_verb_its_methods_and_its_words() -> None:
         ({"bounds": {"z": (0, 1)}}, "'z'"),
         ({"bounds": [(0, 1)]}, "3 pairs"),
         ({"neighbours": "other"}, "neighbours"),
+        ({"unit": None}, "unit is None"),
+        ({"blocks": 100}, "friendly"),
+        ({"method": "friendly", "intercept": "no"}, "intercept"),
+        ({"names": ["intercept", "b"]}, "'intercept'"),
     ):
         with pytest.raises(BadInput, match=word):
             discreet.linear_regression(x, y, **(base | given))
     with pytest.raises(BadInput, match="length"):
         discreet.linear_regression(x, y[1:], **base)
+
+
+def test_a_name_is_no_column_and_a_column_no_name() -> None:
+    """A text as unit says what a row is: where it names a column, people may have several rows, and are told so."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": np.arange(3000.0), "patient": np.arange(3000) // 3})
+    outcome = pd.Series(np.arange(3000.0), name="x")
+    base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "rng": Seeded(1)}
+    with pytest.raises(BadInput, match="a column here"):
+        discreet.linear_regression(frame, outcome, unit="patient", **base)
+    with pytest.raises(BadInput, match="both called 'x'"):
+        discreet.linear_regression(frame[["x"]], outcome, bounds={"x": (0, 3000)}, **base)
+    release = discreet.linear_regression(frame[["x"]], outcome, unit="patient", **base)
+    assert "one patient's data" in str(release)
+
+
+@pytest.mark.claim("LR2")
+@pytest.mark.parametrize("ridge", [1e10, 1e99])
+def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
+    """In the units of a column found by a draw it may overflow: that must not raise."""
+    x = np.random.default_rng(0).normal(size=(3000, 2))
+    for relation in BOTH:
+        release = LeastSquares(8.0, 1e-5, ("a",), ridge=ridge, neighbours=relation).release(
+            x * [1e-149, 1.0], Seeded(1)
+        )
+        assert "ridge" in str(release.refusal)
+    release = LeastSquares(8.0, 1e-5, ("a",), ridge=ridge).release(x, Seeded(1))
+    assert release.value["a"] == pytest.approx(0.0, abs=1e-3)
 
 
 def test_descent_on_the_squares() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.blocks.ask import planned
 from discreet.blocks.estimator import LineFit
 from discreet.blocks.table import Table
+from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, Link
 from discreet.promise.exact import Number
 from discreet.promise.mechanism import Randomness
@@ -71,8 +72,11 @@ def line_in_blocks(
     neighbours: Neighbours,
     unit: str,
     rng: Randomness,
+    notes: tuple[str, ...] = (),
 ) -> Release[Coefficients]:
     """Least squares on blocks, the estimates combined privately."""
+    if not isinstance(intercept, bool):
+        raise BadInput(f"intercept is {intercept!r}; give True or False")
     table = Table.of(rows, y, people)
     fit = LineFit(names, intercept)
     mechanism = planned(
@@ -101,6 +105,8 @@ def line_in_blocks(
         unit=unit,
     )
     release = mechanism.release(table, rng)
+    kept = replace(release.provenance, notes=(*notes, *release.provenance.notes))
+    release = replace(release, provenance=kept)
     if release.refusal is not None:
         return replace(release, name="linear regression")
     named = "intercept" if intercept else None

@@ -5,21 +5,25 @@ Claims
           value raises. What is no number, has no logarithm or is at no known level is NaN.
 Why
     Numbers, and the keys by which levels are known, are made by [R1] of rows.py; then one logarithm or
-    product of entries of one row each. What is refused is refused by names and declared types.
+    product of entries of one row each. What is refused is refused by names and declared types, and by these alone it is
+    decided which columns hold truth values.
 """
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.formula import Factor, Formula
 from discreet.rows import column, key, numbers_of
+from discreet.rows import name as as_entry
 from discreet.stable.clipped import Floats
 from discreet.stable.declared import Bounds
 
+TEXTS: Final = ("str", "utf8", "large_str", "large_utf8")  # how the names of such types begin
 Levels = Mapping[str, tuple[Hashable, ...]]
 Part = tuple[str, Floats, Bounds | None]  # a column of the design
 
@@ -35,30 +39,53 @@ class Design:
 
 def names_of(frame: Any) -> tuple[str, ...]:
     """The names of a frame's columns: pandas, polars, Arrow or a dictionary of columns."""
+    return tuple(map(str, _labels(frame)))
+
+
+def _labels(frame: Any) -> tuple[Hashable, ...]:
+    """What a frame itself calls its columns: not always texts."""
     if isinstance(frame, Mapping):
-        return tuple(map(str, frame))
+        return tuple(frame)
     found = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
     if found is None or not hasattr(frame, "__getitem__"):
         raise BadInput(
             f"the data are of type {type(frame).__name__}; a formula needs named columns: a frame or a dictionary"
         )
-    return tuple(map(str, found))
+    return tuple(found)
 
 
 def column_of(frame: Any, name: str) -> Any:
     """A column by name."""
-    if name not in names_of(frame):
+    return column(_raw(frame, name))
+
+
+def _raw(frame: Any, name: str) -> Any:
+    labels = [label for label in _labels(frame) if str(label) == name]
+    if not labels:
         raise BadInput(f"the formula names {name!r}, which is no column; there are {', '.join(names_of(frame)[:20])}")
-    return column(frame.column(name) if hasattr(frame, "column_names") else frame[name])
+    if len(labels) > 1:
+        raise BadInput(f"two columns are called {name!r}; give each its own name")
+    return frame.column(labels[0]) if hasattr(frame, "column_names") else frame[labels[0]]
+
+
+def _kind(frame: Any, name: str) -> str:
+    """numpy's letter for a column's declared type, "U" for texts, read off no row. [LD1]
+
+    One missing entry turns truth values of pandas, polars and Arrow into objects: off the rows, somebody's missing
+    entry would decide whether levels have to be found, and whether there are bounds.
+    """
+    raw = _raw(frame, name)
+    if str(getattr(raw, "dtype", getattr(raw, "type", ""))).lower().startswith(TEXTS):
+        return "U"
+    return column(getattr(raw, "iloc", raw)[:0]).dtype.kind if hasattr(raw, "__array__") else "O"
 
 
 def check_frame(formula: Formula, frame: Any) -> int:
     """The number of rows: private or public. Names and declared types are looked at before anything is drawn."""
     sizes = set()
     for factor in formula.factors:
-        values = column_of(frame, factor.name)
-        sizes.add(len(values))
-        if factor.kind != "category" and values.dtype.kind not in "biufO":
+        sizes.add(len(column_of(frame, factor.name)))
+        if factor.kind != "category" and _kind(frame, factor.name) not in "biufO":
             raise BadInput(f"the column {factor.name!r} does not hold numbers; write C({factor.name}) for categories")
     if len(sizes) != 1:
         raise BadInput("the columns have different lengths; they must be the same")
@@ -67,6 +94,8 @@ def check_frame(formula: Formula, frame: Any) -> int:
 
 def declared_levels(levels: Any, formula: Formula, frame: Any) -> dict[str, tuple[Hashable, ...]]:
     """Levels that are public: listed, or of a column of truth values."""
+    if not isinstance(levels or {}, Mapping):
+        raise BadInput(f"levels are {levels!r}; give a dictionary by name of column, the level to compare with first")
     given = dict(levels or {})
     strange = [name for name in given if name not in formula.categories]
     if strange:
@@ -80,23 +109,38 @@ def declared_levels(levels: Any, formula: Formula, frame: Any) -> dict[str, tupl
             found[name] = tuple(dict.fromkeys(key(level) for level in listed))
             if len(found[name]) != len(listed):
                 raise BadInput(f"levels of {name!r} are {listed!r}; list each once")
-        elif column_of(frame, name).dtype.kind == "b":
+        elif _kind(frame, name) == "b":
             found[name] = (key(False), key(True))
     return found
+
+
+def width_of(formula: Formula, levels: Levels) -> int:
+    """How many columns `columns_of` makes beside the outcome."""
+    full = _full(formula)
+    wide = {
+        factor: len(levels[factor.name]) - (factor != full) if factor.kind == "category" else 1
+        for factor in formula.factors
+    }
+    return sum(math.prod(wide[factor] for factor in term) for term in formula.terms)
+
+
+def _full(formula: Formula) -> Factor | None:
+    """The category whose levels all have a column: without an intercept the first that stands by itself."""
+    alone = (factor for factor in formula.factors if factor.kind == "category" and (factor,) in formula.terms)
+    return None if formula.intercept else next(alone, None)
 
 
 def columns_of(formula: Formula, frame: Any, levels: Levels, bounds: Mapping[str, Bounds]) -> Design:
     """The columns of each term in turn, and the outcome. [LD1]"""
     known: dict[Factor, list[Part]] = {}
-    whole = not formula.intercept  # without an intercept the first category's levels all have a column
+    full = _full(formula)
     for factor in formula.factors:
         values = column_of(frame, factor.name)
         if factor.kind == "category":
-            full = whole and (factor,) in formula.terms
-            known[factor] = _indicators(str(factor), values, levels[factor.name], full)
-            whole = whole and not full
+            known[factor] = _indicators(str(factor), values, levels[factor.name], factor == full)
         else:
-            known[factor] = [(str(factor), *_numbers(factor, values, bounds))]
+            truths = _kind(frame, factor.name) == "b"
+            known[factor] = [(str(factor), *_numbers(factor, values, bounds.get(factor.name), truths))]
     parts: list[Part] = []
     for term in formula.terms:
         made = known[term[0]]
@@ -109,10 +153,9 @@ def columns_of(formula: Formula, frame: Any, levels: Levels, bounds: Mapping[str
     return Design(rows, tuple(name for name, _, _ in parts), tuple(pair for _, _, pair in listed))
 
 
-def _numbers(factor: Factor, values: Any, bounds: Mapping[str, Bounds]) -> tuple[Floats, Bounds | None]:
+def _numbers(factor: Factor, values: Any, pair: Bounds | None, truths: bool) -> tuple[Floats, Bounds | None]:
     found = numbers_of(values)
-    pair = bounds.get(factor.name)
-    if pair is None and values.dtype.kind == "b":
+    if pair is None and truths:
         pair = (0.0, 1.0)
     if factor.kind == "number":
         return found, pair
@@ -130,9 +173,7 @@ def _indicators(name: str, values: Any, levels: tuple[Hashable, ...], full: bool
     found: list[Part] = []
     for place in range(0 if full else 1, len(levels)):
         here = np.where(at < 0, np.nan, (at == place).astype(np.float64))  # [LD1]
-        label = levels[place]
-        shown = label[1] if isinstance(label, tuple) else label
-        found.append((f"{name}[{'' if full else 'T.'}{shown}]", here, (0.0, 1.0)))
+        found.append((f"{name}[{'' if full else 'T.'}{as_entry(levels[place])}]", here, (0.0, 1.0)))
     return found
 
 

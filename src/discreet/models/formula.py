@@ -10,6 +10,7 @@ errors point at the character.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Literal, NoReturn
 
@@ -85,7 +86,7 @@ class _Reader:
                 if found is not None or number not in (("1",) if sign == "-" else ("0", "1")):
                     self.fail("only '- 1' can be taken away, and only 0 or 1 stand alone", self.start)
                 intercept = sign == "+" and number == "1"
-            elif found in terms:
+            elif Counter(found) in map(Counter, terms):  # in whatever order: a product is one
                 self.fail("this term is there already", self.start)
             else:
                 terms.append(found)

@@ -20,6 +20,10 @@ ABOUT: Final = "the population's coefficients of least squares, each by itself"
 RIDGED: Final = "the population's coefficients of least squares with this ridge, each by itself"
 LOST: Final = 0.02  # of what a coefficient is made of: with more in directions lost in the noise it has no interval
 HIDDEN: Final = "the noise is larger than what the rows show; bring more rows, fewer columns, or a larger epsilon"
+STIFFEST: Final = 1e150  # a penalty in the frame: its products with other numbers there are still floats
+STIFF: Final = (
+    "this ridge in the units of the columns is beyond the floats; rescale the columns, or give a smaller ridge"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +57,10 @@ def _line(found: Squares, names: tuple[str, ...], intercept: bool, ridge: float 
     if values[-1] < 2 * loud:
         return HIDDEN
     automatic = max(0.0, loud - float(values[0])) if ridge is None else 0.0
-    solved = _solved(found, many, automatic, np.array([0.0] * intercept + [ridge or 0.0] * len(names)))
+    penalty = np.array([0.0] * intercept + [ridge or 0.0] * len(names))
+    if not float((penalty / found.units[:many] ** 2).max()) * float(np.abs(found.turn).max()) ** 2 < STIFFEST:
+        return STIFF
+    solved = _solved(found, many, automatic, penalty)
     inner, per = found.turn[:many, :many].T, found.turn[many, many]
     # from entries less their centres, over their units, to the columns themselves
     own = np.diag(found.units[many] / found.units[:many])

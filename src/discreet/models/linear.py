@@ -32,6 +32,7 @@ Source
     analytic Gaussian noise, and no bounds. Sheffet 2017 for intervals from noisy second moments.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -98,6 +99,9 @@ class LeastSquares:
             raise BadInput(f"intercept is {self.intercept!r}; give True or False")
         if not 1 <= len(self.names) <= WIDEST:
             raise BadInput(f"there are {len(self.names)} columns; give 1 to {WIDEST}")
+        twice = [name for name, times in Counter((*self.names, *["intercept"] * self.intercept)).items() if times > 1]
+        if twice:  # a table by name would show one of them only
+            raise BadInput(f"two coefficients would be called {twice[0]!r}; give each column its own name")
         if self.ridge is not None and not (is_number(self.ridge) and 0 <= float(self.ridge) < 1e100):
             raise BadInput(f"ridge is {self.ridge!r}; give 0, a positive number, or None for what the noise asks for")
         if self.bounds is not None:
@@ -191,6 +195,8 @@ def declared_bounds(bounds: Any, names: Sequence[str], outcome: str) -> tuple[Bo
         return None
     every = (*names, outcome)
     if isinstance(bounds, Mapping):
+        if outcome in names:
+            raise BadInput(f"y and a column of X are both called {outcome!r}; name them apart to give bounds by name")
         strange = [name for name in bounds if name not in every]
         if strange:
             raise BadInput(f"bounds are given for {strange[0]!r}; the columns are {', '.join(every)}")

@@ -63,12 +63,8 @@ def linear_regression(
     (True, ('x0', 'x1'))
     """
     relation, noise = relation_of(neighbours), door(rng)
-    if method not in METHODS:
-        raise BadInput(f"method is {method!r}; give one of {', '.join(METHODS)}")
-    people = not isinstance(unit, str)
-    if people and method not in ("auto", "friendly"):
-        raise BadInput("unit is a column of names: people may have several rows, which method 'friendly' protects")
-    chosen = ("friendly" if people else "moments") if method == "auto" else method
+    people = _several(unit, y if isinstance(X, str) else X)
+    chosen = _chosen(method, people, blocks)
     note = (BLOCKS if people else MOMENTS,) if method == "auto" else ()
     if isinstance(X, str):
         formula = Formula.read(X)
@@ -106,8 +102,9 @@ def linear_regression(
             neighbours=relation,
             unit="person" if people else named(unit),
             rng=noise,
+            notes=note,
         )
-    pairs = declared_bounds(bounds, called, getattr(y, "name", None) or "y")
+    pairs = declared_bounds(bounds, called, str(getattr(y, "name", None) or "y"))
     if chosen == "sgd":
         if ridge is not None:
             raise BadInput("ridge goes with method 'moments'; leave it out")
@@ -125,6 +122,33 @@ def linear_regression(
         return found
     mechanism = LeastSquares(epsilon, delta, called, intercept, ridge, pairs, relation, named(unit), None, note)
     return mechanism.release(np.column_stack([rows, outcome]), noise)
+
+
+def _several(unit: Any, table: Any) -> bool:
+    """Whether `unit` is a column of names, for people with several rows; a text says what a row is, and no more."""
+    if unit is None:
+        raise BadInput("unit is None; name what a row is, or give the column that says whose row each is")
+    if not isinstance(unit, str):
+        return True
+    framed = isinstance(table, Mapping) or hasattr(table, "column_names") or hasattr(table, "columns")
+    if unit != "row" and framed and unit in names_of(table):
+        raise BadInput(
+            f"unit is {unit!r}, which is a column here, and a text only says what one row is. If people may have "
+            "several rows, give X and y without that column, and the column itself as unit; if not, another word"
+        )
+    return False
+
+
+def _chosen(method: str, people: bool, blocks: Any) -> str:
+    """The method, and what does not go with it."""
+    if method not in METHODS:
+        raise BadInput(f"method is {method!r}; give one of {', '.join(METHODS)}")
+    if people and method not in ("auto", "friendly"):
+        raise BadInput("unit is a column of names: people may have several rows, which method 'friendly' protects")
+    chosen = ("friendly" if people else "moments") if method == "auto" else method
+    if blocks != "auto" and chosen != "friendly":
+        raise BadInput(f"blocks is {blocks!r}, which goes with method 'friendly'; leave it out")
+    return chosen
 
 
 def _least_squares(

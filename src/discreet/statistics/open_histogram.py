@@ -99,24 +99,29 @@ class OpenHistogram:
         """The least noisy count that is shown."""
         return threshold_for(_sensitivity(self.neighbours), self.epsilon, self.delta)  # [S1]
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
-        """The shared categories and their noisy counts, the largest first."""
-        values = column(rows)
-        size = public_size(values, self.neighbours)
+    def sifted(self, values: npt.NDArray[Any], rng: Randomness) -> dict[Hashable, int]:
+        """The canonical keys of the shared categories, and their noisy counts, the largest first. [S1]"""
+        size, threshold = public_size(values, self.neighbours), self.threshold
         check_budget(self.epsilon, self.delta, size)
-        threshold = self.threshold
         if size is not None and size < threshold:
             raise BadInput(
                 f"{size} rows are fewer than the threshold {threshold}: no category could be shown; "
                 "give more rows, a larger epsilon or delta, or list the public categories"
             )
-        shown = rng.sift(
+        return rng.sift(
             tally(values),
             sensitivity=_sensitivity(self.neighbours),
             cost=Laplace(self.epsilon),
             above=threshold,
             delta=self.delta,
         )  # [S1]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+        """The shared categories and their noisy counts, the largest first."""
+        values = column(rows)
+        size = public_size(values, self.neighbours)
+        threshold = self.threshold
+        shown = self.sifted(values, rng)
         law = LaplaceLaw(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
         counts = np.array(list(shown.values()), dtype=np.int64)
         parameters = {"threshold": threshold, "neighbours": self.neighbours, "rows": size}

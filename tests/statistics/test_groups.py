@@ -140,3 +140,28 @@ def test_refusals_are_by_public_numbers() -> None:
         RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1))
     with pytest.raises(BadInput, match="number of people"):
         GroupsTest((3,), 1.0, Neighbours.ADD_OR_REMOVE)
+
+
+@pytest.mark.claim("HR3")
+def test_a_small_group_among_many_rows_is_not_taken_as_normal() -> None:
+    """One rank is uniform: twice its deviation never passes n. Of a normal limit 8% would."""
+    found = null_deviations(stream(5), (1, 5_000), 300)
+    assert found.max() <= 5_000
+    assert (null_deviations(stream(5), (2_000, 3_001), 300) % 1 != 0).any()
+    release = GroupsTest((5_000,), 10.0).release([0.0] * 5_001, Seeded(1))
+    assert round(release.value.p_value * 1000, 9) % 1 == 0
+
+
+def test_releases_say_that_groups_are_public() -> None:
+    for release in (
+        test_two_samples([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+        test_anova([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+    ):
+        assert "which group a person is in is public" in str(release)
+
+
+def test_bad_parameters_of_the_classes() -> None:
+    with pytest.raises(BadInput, match="draws"):
+        GroupsTest((3,), 1.0, draws=0)
+    with pytest.raises(BadInput, match="sizes"):
+        GroupsTest(3, 1.0)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Tests of means: inversion of intervals, directions, parallel composition."""
+"""Tests of means: inversion of intervals, directions, two samples at the price of one."""
 
 import math
 
@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from discreet import audit, test_mean, test_two_means
-from discreet.audit.replay import replay
+from discreet.audit.replay import Recorder
 from discreet.audit.worlds import Pair, neighbours_of
 from discreet.errors import BadInput
+from discreet.noise.blur import Blur
 from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
-from discreet.statistics.convolved import ConvolvedSpread
-from discreet.statistics.differences import MeanTest, TwoMeansTest, inverted, tail_of_two
+from discreet.stable.clipped import Moment
+from discreet.statistics.convolved import ConvolvedSpread, tail
+from discreet.statistics.differences import MeanTest, TwoMeansTest, inverted, tail_of_two, unclipped
 
 CROWD = [0.5 + index / 200 for index in range(120)]
 VALUES = (0.0, 1e12, math.inf, math.nan, "a")
@@ -29,16 +31,29 @@ def test_means_pass_the_audit(relation: Neighbours, options: dict[str, object]) 
 
 
 @pytest.mark.claim("HM2")
-def test_one_person_moves_the_draws_of_one_mean_alone() -> None:
-    """No draw moves further than it claims, and the other sample's draws do not move at all."""
-    test = TwoMeansTest(60, 8.0, bounds=(0.0, 2.0))
-    for place in (0, 100):
-        for value in VALUES:
-            changed: list[object] = list(CROWD)
-            changed[place] = value
-            assert replay(test, Pair(CROWD, changed)) == []
-            halves = (CROWD[60:], changed[60:]) if place < 60 else (CROWD[:60], changed[:60])
-            assert halves[0] == halves[1]
+@pytest.mark.parametrize("options", [{"bounds": (0.0, 2.0)}, {"model": "gaussian"}, {}])
+def test_two_means_pass_the_audit(options: dict[str, object]) -> None:
+    """Neighbours in both samples: each pair of sums moves as one sum does, and all draws are within epsilon."""
+    test = TwoMeansTest(60, 8.0, size=len(CROWD), **options)  # type: ignore[arg-type]
+    world = [Pair(CROWD, [*CROWD[:place], value, *CROWD[place + 1 :]]) for place in (0, 60) for value in VALUES[1:4]]
+    audit.check(test, world, hostile_values=False).require()
+    assert test.release(CROWD, Seeded(1)).refusal is None
+
+
+@pytest.mark.claim("HM2")
+def test_a_sum_moves_by_as_much_as_is_claimed_in_each_sample() -> None:
+    """From one bound to the other the claim is reached, so that a smaller one would be caught."""
+    test = TwoMeansTest(2, 8.0, bounds=(0.0, 2.0))
+
+    for place in range(4):
+        asked = []
+        for end in (0.0, 2.0):
+            recorder = Recorder(Seeded(0))
+            test.release([end if k == place else 1.0 for k in range(4)], recorder)
+            asked.append([request for request, _ in recorder.log if isinstance(request, Blur)])
+        (mean, square), (other, _) = asked
+        assert np.abs(mean.values - other.values).sum() == 2**27 == mean.sensitivity
+        assert square.sensitivity == 2**26
 
 
 @pytest.mark.claim("HM3")
@@ -48,8 +63,6 @@ def test_the_p_value_is_where_the_interval_ends(alternative: str) -> None:
     release = test_mean([0.0] * 50, 0.0, epsilon=1.0, bounds=(-1.0, 1.0), rng=Seeded(1))
     assert 0 < release.value.p_value <= 1
     for null in (0.4, 0.9, 1.25):
-        from discreet.statistics.convolved import tail
-
         p = inverted(
             spread.estimate - null,
             lambda t: tail(t, math.hypot(0.2, 0.05), 0.15),
@@ -84,6 +97,41 @@ def test_sizes() -> None:
         assert np.mean([release.value.p_value <= 0.1 for release in found]) <= 0.1 + 5 * math.sqrt(0.09 / 300)
 
 
+@pytest.mark.claim("HM3")
+def test_two_means_of_any_size_have_a_p_value() -> None:
+    """Squares of the largest and the smallest numbers are no floats; nor is a distance in many of the smallest."""
+    shape = [float(k % 7 - 3) for k in range(3000)]
+    for size in (1e299, 1e200, 1.0, 1e-200, 5e-324, 0.0):
+        rows = [size * x for x in shape]
+        assert 0 < test_two_means(rows, rows, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
+        assert 0 < test_mean(rows, 0.0, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
+    tiny = test_two_means([1e-250] * 50, [0.0] * 50, epsilon=1.0, bounds=(-1e-240, 1e-240), rng=Seeded(1))
+    assert 0 < tiny.value.p_value <= 1
+    assert 0 < test_two_means([1.0], [2.0], epsilon=1.0, bounds=(0.0, 3.0), rng=Seeded(1)).value.p_value <= 1
+    assert test_mean(shape, 1e308, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+
+
+@pytest.mark.claim("HM3")
+def test_a_small_noise_counts_as_normal() -> None:
+    """Either side of a hundredth of the normal part, where the difference of two laws would lose all digits."""
+    for small in (0.00999, 0.01001):
+        for t in (4.0, 5.0, 6.0):
+            assert tail_of_two(t, 1.0, small, 1.0005 * small) == pytest.approx(
+                tail(t, 1.02**0.5 * 0.9902, 0.0), rel=0.2
+            )
+
+
+@pytest.mark.claim("HM3")
+def test_the_share_within_the_clip_is_undone() -> None:
+    """Half a standard deviation off the centre, with three spreads: the mean is what it was, to the second order."""
+    people = np.random.default_rng(4)
+    for sd in (0.3, 0.8, 2.0):
+        u = np.clip(people.normal(0.1 * sd, sd, 300_000), -1, 1)
+        mean, square = unclipped(Moment(u.mean(), 0.1, 10), Moment((u * u).mean(), 0.1, 10))
+        assert mean.mean == pytest.approx(0.1 * sd, rel=0.03)
+        assert mean.noise / 0.1 == pytest.approx((square.noise / 0.1) ** 0.5)
+
+
 def test_decisions() -> None:
     people = np.random.default_rng(3)
     x, y = people.normal(5, 2, 2000), people.normal(5.5, 2, 1500)
@@ -94,6 +142,7 @@ def test_decisions() -> None:
         assert test_two_means(x, y, alternative="less", **ask).value.decide(0.001)  # type: ignore[arg-type]
     assert test_mean(x, 4.5, model="symmetric", epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     assert "in the limit" in str(test_mean(x, 5.0, epsilon=1.0, rng=Seeded(1)))
+    assert "which group a person is in is public" in str(test_two_means(x, y, epsilon=1.0, rng=Seeded(1)))
 
 
 def test_refusals() -> None:

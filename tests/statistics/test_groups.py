@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet import audit, test_anova, test_two_samples
-from discreet.audit.worlds import HOSTILE, THORNS, neighbours_of
+from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
 from discreet.errors import BadInput
 from discreet.noise.seeded import Seeded
 from discreet.noise.simulated import stream
@@ -15,6 +15,7 @@ from discreet.statistics.groups import (
     GroupsTest,
     RankSumTest,
     deviation,
+    deviation_moves,
     larger_pairs,
     null_deviations,
     rank_sum_law,
@@ -36,6 +37,8 @@ def test_the_rank_sum_passes_the_audit() -> None:
 @pytest.mark.claim("HR2")
 def test_groups_pass_the_audit() -> None:
     audit.check(GroupsTest((1, 2), 40.0, draws=19), WORLD, hostile_values=False).require()
+    furthest = Pair([0.0, 3.0, 1.0, 2.0], [9.0, 3.0, 1.0, 2.0])  # as far as is claimed
+    audit.check(GroupsTest((2,), 40.0, draws=19), [furthest], hostile_values=False).require()
 
 
 @pytest.mark.claim("HR1")
@@ -48,7 +51,7 @@ def test_one_value_moves_the_pairs_by_the_larger_group(one: int, other: int) -> 
 @pytest.mark.parametrize("groups", [(2, 2), (2, 2, 1), (1, 1, 3), (1, 1, 1)])
 def test_one_value_moves_the_deviation_by_no_more_than_is_proved(groups: tuple[int, ...]) -> None:
     """Reached by two groups of one size."""
-    bound = 2 * (sum(groups) - min(groups))
+    bound = deviation_moves(groups)
     furthest = max(_moves(sum(groups), lambda found: int(deviation(found[None, :], groups)[0])))
     assert furthest == bound if groups == (2, 2) else furthest <= bound
 
@@ -140,3 +143,28 @@ def test_refusals_are_by_public_numbers() -> None:
         RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1))
     with pytest.raises(BadInput, match="number of people"):
         GroupsTest((3,), 1.0, Neighbours.ADD_OR_REMOVE)
+
+
+@pytest.mark.claim("HR3")
+def test_a_small_group_among_many_rows_is_not_taken_as_normal() -> None:
+    """One rank is uniform: twice its deviation never passes n. Of a normal limit 8% would."""
+    found = null_deviations(stream(5), (1, 5_000), 300)
+    assert found.max() <= 5_000
+    assert (null_deviations(stream(5), (2_000, 3_001), 300) % 1 != 0).any()
+    release = GroupsTest((5_000,), 10.0).release([0.0] * 5_001, Seeded(1))
+    assert round(release.value.p_value * 1000, 9) % 1 == 0
+
+
+def test_releases_say_that_groups_are_public() -> None:
+    for release in (
+        test_two_samples([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+        test_anova([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+    ):
+        assert "which group a person is in is public" in str(release)
+
+
+def test_bad_parameters_of_the_classes() -> None:
+    with pytest.raises(BadInput, match="draws"):
+        GroupsTest((3,), 1.0, draws=0)
+    with pytest.raises(BadInput, match="sizes"):
+        GroupsTest(3, 1.0)  # type: ignore[arg-type]

@@ -67,6 +67,11 @@ def test_simulated_p_values_are_super_uniform_ties_included() -> None:
     ]
     for k in (1, 2, 5, 10, 15):
         assert np.mean(np.array(found) <= k / 20) <= k / 20 + 5 * math.sqrt(0.25 / 4000)
+    below = [  # zero, or a number below it
+        simulated_p_value(-float(values.integers(0, 2)), lambda g, n: -g.integers(0, 2, n).astype(float), Seeded(i), 19)
+        for i in range(400)
+    ]
+    assert sum(p == 1 for p in below) > 100  # the lower of two values: all reach it
     continuous = [
         simulated_p_value(float(values.normal()), lambda g, n: g.normal(size=n), Seeded(i), 19) for i in range(4000)
     ]

@@ -112,3 +112,10 @@ def test_refusals_are_by_public_numbers() -> None:
         test_simple([0.0] * 5, P, Q, epsilon=0.5)
     with pytest.raises(BadInput, match="number of people"):
         SimpleTest(P, Q, 1.0, neighbours=Neighbours.ADD_OR_REMOVE)
+
+
+def test_parameters_of_the_wrong_kind_are_our_own_errors() -> None:
+    with pytest.raises(BadInput, match="clamp"):
+        SimpleTest({"a": 0.5, "b": 0.5}, {"a": 0.7, "b": 0.3}, 1.0, clamp=5)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="probability is 'x'"):
+        SimpleTest({"a": "x"}, {"a": 1.0}, 1.0)

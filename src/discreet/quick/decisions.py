@@ -109,7 +109,10 @@ def test_two_means(
     unit: str = "row",
     rng: Randomness | None = None,
 ) -> Release[Tested]:
-    """Whether two independent groups, of public sizes, have populations with one mean. Holds for many people.
+    """Whether two independent groups have populations with one mean. Holds for many people.
+
+    Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
+    them together, or at public `bounds`.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
@@ -117,7 +120,7 @@ def test_two_means(
     True
     """
     rows, first = _joined(x, y)
-    test = TwoMeansTest(first, epsilon, alternative, model, bounds, relation_of(neighbours), named(unit))
+    test = TwoMeansTest(first, epsilon, alternative, model, bounds, relation_of(neighbours), named(unit), len(rows))
     return test.release(rows, door(rng))
 
 
@@ -131,9 +134,10 @@ def test_two_samples(
     unit: str = "row",
     rng: Randomness | None = None,
 ) -> Release[Tested]:
-    """Whether two independent groups, of public sizes, have one law (Mann and Whitney). Exact, whatever the law.
+    """Whether two independent groups have one law (Mann and Whitney). Exact, whatever the law.
 
-    "greater" is for x that tends to be larger. If people may change groups, use `test_any`.
+    "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
+    groups too, use `test_any`.
 
     >>> import discreet
     >>> x, y = [k % 50 for k in range(200)], [k % 50 + 15 for k in range(200)]
@@ -205,8 +209,10 @@ def test_fit(
         if not isinstance(bins, int) or isinstance(bins, bool) or not 2 <= bins <= 10_000:
             raise BadInput(f"bins is {bins!r}; give a whole number, 2 to 10000")
         given, chances = law_on_bins(null, None if edges is None else Edges.of(edges), bins)
-    else:
+    elif isinstance(null, list | tuple | np.ndarray):
         given, chances = _bins(categories, edges), tuple(null)
+    else:
+        raise BadInput(f"null is of type {type(null).__name__}; give probabilities, or a law of scipy.stats")
     return FitTest(given, chances, epsilon, relation_of(neighbours), named(unit)).release(x, door(rng))
 
 
@@ -221,7 +227,9 @@ def test_closeness(
     unit: str = "row",
     rng: Randomness | None = None,
 ) -> Release[Tested]:
-    """Whether two samples, of public sizes, have the same probabilities of public bins. Holds for many people.
+    """Whether two samples have the same probabilities of public bins. Holds for many people.
+
+    Who is in which sample is public; a person's entry is hidden.
 
     >>> import discreet
     >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
@@ -271,7 +279,9 @@ def test_anova(
     unit: str = "row",
     rng: Randomness | None = None,
 ) -> Release[Tested]:
-    """Whether several independent groups, of public sizes, have one law, by ranks. Exact, whatever the law.
+    """Whether several independent groups have one law, by ranks. Exact, whatever the law.
+
+    Who is in which group is public; a person's value is hidden.
 
     >>> import discreet
     >>> groups = [[k % 50 + shift for k in range(200)] for shift in (0, 10, 20)]

@@ -16,6 +16,7 @@ from discreet.promise.spread import Interval
 from discreet.stable.located import Square
 from discreet.stable.normal import Response, clipped_square, density, solve
 
+FAR = 800.0
 LIMITS = (1e-4, 1e4)  # a variance is within this factor of the square of the scale that was found first
 
 
@@ -25,6 +26,8 @@ def tail(t: float, normal: float, laplace: float) -> float:
 
     if t < 0:
         return 1 - tail(-t, normal, laplace)
+    if t > FAR * (normal + laplace):  # below the smallest float, and t / normal could be infinite
+        return 0.0
     if laplace <= normal / 100:
         return float(ndtr(-t / math.hypot(normal, math.sqrt(2) * laplace))) if normal else 0.0
     if not normal:

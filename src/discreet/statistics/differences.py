@@ -1,20 +1,29 @@
-"""Is a mean what it is said to be, and are two means equal? By inverting the intervals of private means.
+"""Is a mean what it is said to be, and are two means equal?
 
 Releases
-    The private mean of one sample, or of each of two, and the p-value computed from it.
+    MeanTest: a private mean and the p-value computed from it. TwoMeansTest: a centre c and a radius R, found in both
+    samples together (or c the middle of public bounds and R half their length); for each sample the noisy mean of
+    clip(x - c, +-R) and that of its square; and the p-value computed from them.
 Promise
     [HM1] One sample: that of the mean used, statistics/mean.py or statistics/gaussian.py: pure epsilon.
-    [HM2] Two samples, their sizes public: pure epsilon, each mean with the whole of it.
-    [HM3] The p-value is the least level at which the mean's interval leaves the null hypothesis out: super-uniform as
-          far as that interval holds its confidence, which is in the limit of many people. The note says so. For data
-          of any shape the interval, and so the test, is about the mean of winsorised values.
+    [HM2] Two samples: pure epsilon. Who is in which sample is public: replacing a person replaces a value there.
+    [HM3] The p-value is the least level at which an interval leaves the null hypothesis out: super-uniform as far as
+          that interval holds its confidence, which is in the limit of many people. The note says so. For data of any
+          shape the interval, and so the test, is about means of winsorised values.
 Why
     [HM1], [HM3] Post-processing; an interval and a test are one another's inverse.
-    [HM2] Replacing a person changes one of two disjoint samples, so that all noise but that of one mean is the same.
+    [HM2] The stages' epsilons sum to epsilon. The choices are those of statistics/mean.py and statistics/gaussian.py,
+    made on all rows. A person is in one sample, so that of a pair of sums, one of each sample, one moves: in L1 by no
+    more than the sum of one sample does, [W1] of stable/clipped.py. So each pair is blurred at the price of one.
     [HM3] The difference of two means has the normal parts of both, added in squares, and two Laplace noises; Student's
-    factor has the degrees of freedom of Welch and Satterthwaite.
+    factor has the degrees of freedom of Welch and Satterthwaite. The squares' noises move the estimated variance of the
+    difference by about the root of the sum of their squares, h; h / 2 is added, and the variance is at least h. Where
+    both samples have one law they are clipped alike, so that clipping makes no difference between them. With the
+    normal model the clip is hard, and where spreads differ one sample's mean follows c more than the other's: each is
+    divided by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its square tells.
 Needs
-    As many people as the mean needs; otherwise a refusal.
+    As many people as the mean needs, in all for the normal model, in each sample for data of any shape; otherwise a
+    refusal.
 Accuracy
     That of the means: docs/measured-means.md.
 Source
@@ -22,27 +31,38 @@ Source
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, is_number, show
+from discreet.promise.exact import Number, exact, is_number, show
 from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Loss
+from discreet.promise.loss import Approximate, Gaussian, Laplace, Loss
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.rows import column, public_size
-from discreet.stable.declared import agree, check_bounds, check_size
+from discreet.rows import column, numbers, public_size
+from discreet.stable.clipped import Floats, Moment, Power, exact_sums, fitting_bits, noise_size, sensitivity_of
+from discreet.stable.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
+from discreet.stable.locate import far_distance, middle
+from discreet.stable.located import find_place
+from discreet.stable.normal import clipped_square, mean_radius, solve
+from discreet.stable.stages import Stages, unit_variance
 from discreet.statistics.convolved import ConvolvedSpread, student_factor, tail
+from discreet.statistics.gaussian import NOTE, GaussianMean, odd_scale, public_stages, too_few
 from discreet.statistics.groups import all_sizes, check_sizes
-from discreet.statistics.hypothesis import Tested, check_replace
-from discreet.statistics.mean import plan_mean
+from discreet.statistics.hypothesis import PUBLIC_GROUPS, Tested, check_replace
+from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
 from discreet.statistics.proportion import Alternative, check_alternative
 
 Model = Literal["gaussian"] | None
+SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data
+LIMITS: Final = (1e-3, 1e3)  # of a variance, in squared radii
 APART: Final = 1e-3  # scales that are closer than this are taken apart, upwards
 LIMIT: Final = "the p-value holds in the limit of many people: it inverts the interval of a private mean"
 
@@ -108,7 +128,7 @@ class MeanTest:
 
 @dataclass(frozen=True, slots=True)
 class TwoMeansTest:
-    """Have the first `first` rows and the others populations with one mean?
+    """Have the first `first` rows and the others populations with one mean? `size` is the number of all rows.
 
     >>> from discreet.noise.seeded import Seeded
     >>> rows = [float(k % 80) for k in range(4000)] + [float(k % 80) + 9 for k in range(4000)]
@@ -123,11 +143,13 @@ class TwoMeansTest:
     bounds: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    size: int | None = None
 
     def __post_init__(self) -> None:
         check_replace(self.neighbours)
         MeanTest(0.0, self.epsilon, self.alternative, self.model, self.bounds)
         check_sizes((self.first,))
+        check_size(self.size, self.neighbours)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -135,56 +157,147 @@ class TwoMeansTest:
         return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
 
     @property
-    def loss(self) -> Approximate:
-        """Pure epsilon: the samples are disjoint. [HM2]"""
-        return Approximate(self.epsilon, 0)
+    def loss(self) -> Loss:
+        """Every draw; before the public size is known, their sum. [HM2]"""
+        return Approximate(self.epsilon, 0) if self.size is None else self.stages(self.size).loss
+
+    def stages(self, size: int) -> Stages:
+        """The costs for so many rows in both samples. [HM2]"""
+        if self.model == "gaussian":
+            return with_squares(public_stages(self.epsilon, size, known_sigma=False), self.epsilon)
+        if self.bounds is not None:
+            return BoundedMean(*self.bounds, self.epsilon).stages
+        return RankClippedMean(self.epsilon).stages(size)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The first mean less the second, and the p-value; or a refusal."""
-        values = column(rows)
-        sizes = all_sizes((self.first,), public_size(values, self.neighbours))
-        parts = values[: self.first], values[self.first :]
-        found = [_planned(self, len(part)).release(part, rng) for part in parts]  # [HM2]
+        values = numbers(rows)
+        sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
+        found = self._clip(values, sizes, rng)  # [HM2]
         shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
-        provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT,))
-        refusal = next((one.refusal for one in found if one.refusal is not None), None)
+        provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
-        blank: Release[Tested] = Release(self.guarantee, provenance, refusal=refusal, name=name)
-        if refusal is not None:
-            return blank
-        one, other = (release.spread for release in found)
-        assert isinstance(one, ConvolvedSpread)
-        assert isinstance(other, ConvolvedSpread)
-        apart = one.estimate - other.estimate
-        return replace(blank, answer=Tested(apart, p_value_of_difference(one, other, self.alternative)))  # [HM3]
+        blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
+        if isinstance(found, str):
+            return replace(blank, refusal=found)
+        means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [HM2]
+        if self.model == "gaussian":
+            means, squares = zip(*map(unclipped, means, squares), strict=True)  # [HM3]
+        p_value = p_value_of_difference(means, squares, self.alternative)  # [HM3]
+        ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
+        notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)  # [HM3]
+        answer = Tested(found.radius * (means[0].mean - means[1].mean), p_value)
+        return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
+
+    def _clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
+        """Where values are cut, found in both samples together; or a refusal. [HM2]"""
+        if self.model == "gaussian":
+            return self._normal_clip(values, sizes, rng)
+        stages = self.stages(sum(sizes))
+        if self.bounds is not None:
+            low, high = (float(end) for end in self.bounds)
+            return Clip(low / 2 + high / 2, high / 2 - low / 2, stages)
+        free = RankClippedMean(self.epsilon)
+        if 4 * free.beyond > min(sizes):
+            needed = 4 * free.beyond * float(self.epsilon)
+            return too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False)
+        assert stages.centre is not None
+        assert stages.scale is not None
+        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [HM2]
+        far = far_distance(values, centre=centre, beyond=free.beyond, cost=stages.scale, rng=rng)  # [HM2]
+        if far > WIDEST:
+            return "the data reach beyond 1e300; rescale them, or give public bounds"
+        return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (unseen(free.beyond),))
+
+    def _normal_clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
+        """The clip that is best for a normal mean of the smaller sample, in units of the scale of both. [HM2]"""
+        size, model = sum(sizes), GaussianMean(self.epsilon, bounds=self.bounds)
+        stages = self.stages(size)
+        if not model.feasible(stages, size):
+            return too_few(size, self.epsilon, model.needed, self.neighbours)
+        at = find_place(values, stages, size=size, neighbours=self.neighbours, rng=rng, bounds=self.bounds)  # [HM2]
+        if not SMALLEST < at.scale < LARGEST:
+            return odd_scale(at.scale)
+        assert stages.mean is not None
+        best, _ = mean_radius(min(sizes), unit_variance(stages.mean, min(sizes), self.neighbours))
+        return Clip(at.centre, best * at.scale, stages, (NOTE,))
 
 
-def _planned(test: "MeanTest | TwoMeansTest", size: int | None) -> Mechanism[float]:
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Where values are cut, public or released, and what the stages cost."""
+
+    centre: float
+    radius: float
+    stages: Stages
+    notes: tuple[str, ...] = ()
+
+
+def with_squares(stages: Stages, epsilon: Number) -> Stages:
+    """Some of what the mean had is for the square. [HM2]"""
+    assert isinstance(stages.mean, Laplace)
+    square = exact(epsilon) * SQUARE
+    return replace(stages, mean=Laplace(exact(stages.mean.epsilon) - square), square=Laplace(square))
+
+
+def group_moments(parts: Sequence[Floats], clip: Clip, rng: Randomness) -> list[Sequence[Moment]]:
+    """The noisy means of clip((x - centre) / radius, +-1) in each of several samples, and those of its square. [HM2]"""
+    costs: dict[Power, Laplace | Gaussian | None] = {1: clip.stages.mean, 2: clip.stages.square}
+    given: dict[Power, Laplace] = {power: cost for power, cost in costs.items() if isinstance(cost, Laplace)}
+    bits = min(map(fitting_bits, given.values()))
+    sums = [exact_sums(part, clip.centre, clip.radius, (1, 2), bits) for part in parts]
+    found: list[Sequence[Moment]] = []
+    for totals, (power, cost) in zip(zip(*sums, strict=True), given.items(), strict=True):
+        moved = sensitivity_of(power, Neighbours.REPLACE) * 2**bits  # [HM2]
+        noisy = rng.blur(np.array(totals, dtype=np.int64), sensitivity=moved, cost=cost) / 2**bits  # [HM2]
+        least, noise = -1.0 if power == 1 else 0.0, noise_size(moved, cost) / 2**bits
+        found.append(
+            [
+                Moment(min(max(float(total) / len(part), least), 1.0), noise / len(part), len(part))
+                for total, part in zip(noisy, parts, strict=True)
+            ]
+        )
+    return found
+
+
+def unclipped(mean: Moment, square: Moment) -> tuple[Moment, Moment]:
+    """Both as they would be if the clip did not shrink a normal mean towards its centre. [HM3]"""
+    variance = solve(lambda v: clipped_square(v, 1.0).mean, square.mean, *LIMITS)
+    slope = math.erf(1 / math.sqrt(2 * variance))  # P(|Z| < 1 / sd)
+    return (
+        Moment(mean.mean / slope, mean.noise / slope, mean.size),
+        Moment(square.mean / slope**2, square.noise / slope**2, square.size),
+    )
+
+
+def _planned(test: MeanTest, size: int | None) -> Mechanism[float]:
     return plan_mean(
         size, test.epsilon, model=test.model, bounds=test.bounds, neighbours=test.neighbours, unit=test.unit
     )
 
 
-def p_value_of_difference(one: ConvolvedSpread, other: ConvolvedSpread, alternative: Alternative) -> float:
-    """Of the difference of two private means. [HM3]"""
-    normal = math.hypot(one.sampling, one.normal_noise, other.sampling, other.normal_noise)
+def p_value_of_difference(means: Sequence[Moment], squares: Sequence[Moment], alternative: Alternative) -> float:
+    """Of the difference of two noisy means, in units of the radius. [HM3]"""
+    others = [max(1.0, mean.size - 1) for mean in means]
+    rough = [square.mean - mean.mean**2 for mean, square in zip(means, squares, strict=True)]
+    unsure = math.hypot(*(square.noise / count for square, count in zip(squares, others, strict=True)))
+    variance = max(sum(one / count for one, count in zip(rough, others, strict=True)) + unsure / 2, unsure)  # [HM3]
+    parts = [max(one, square.noise) / count for one, square, count in zip(rough, squares, others, strict=True)]
+    freedom = sum(parts) ** 2 / sum(part**2 / count for part, count in zip(parts, others, strict=True))
 
     def chance(t: float) -> float:
-        return tail_of_two(t, normal, one.laplace, other.laplace)
+        return tail_of_two(t, math.sqrt(variance), means[0].noise, means[1].noise)
 
-    parts = [(one.sampling**2, one.freedom), (other.sampling**2, other.freedom)]
-    below = sum(square**2 / freedom for square, freedom in parts)
-    freedom = sum(square for square, _ in parts) ** 2 / below if below else math.inf
-    return inverted(one.estimate - other.estimate, chance, freedom, alternative)
+    return inverted(means[0].mean - means[1].mean, chance, freedom, alternative)
 
 
 def tail_of_two(t: float, normal: float, one: float, other: float) -> float:
     """P(N + L + M > t) with two Laplace noises, whose sum has the density (b^2 f_b - c^2 f_c) / (b^2 - c^2). [HM3]"""
     small, large = sorted((one, other))
-    if not large:
-        return tail(t, normal, 0.0)
+    if small <= normal / 100:  # as good as normal, up to 10^-7; the difference below would blow that up
+        return tail(t, math.hypot(normal, math.sqrt(2) * small), large)
     large = max(large, small * (1 + APART))
-    weight = large * large / (large * large - small * small)
+    weight = 1 / (1 - (small / large) ** 2)
     return weight * tail(t, normal, large) - (weight - 1) * tail(t, normal, small)
 
 

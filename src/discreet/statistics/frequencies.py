@@ -3,7 +3,8 @@
 Releases
     A noisy count for every public cell (and one for what fits in none), and the p-value computed from them.
 Promise
-    [HF1] Pure epsilon: replacing one person's row lowers one count by 1 and raises one by 1.
+    [HF1] Pure epsilon: replacing one person's row lowers one count by 1 and raises one by 1. In ClosenessTest who is in
+          which sample is public.
     [HF2] FitTest: the p-value is super-uniform if the entries are independent with the given probabilities.
     [HF3] ClosenessTest, IndependenceTest: super-uniform in the limit of many people. The null law depends on
           probabilities that nobody knows; they are estimated from the noisy counts, and the law is simulated at the
@@ -43,8 +44,8 @@ from discreet.promise.release import Release
 from discreet.rows import column, public_size
 from discreet.statistics.bins import Bins, Edges, counts
 from discreet.statistics.groups import all_sizes, check_sizes
-from discreet.statistics.hypothesis import Tested, check_replace
-from discreet.statistics.nulls import CELLS, DRAWS, LEAST, Floats, Integers, simulated_p_value
+from discreet.statistics.hypothesis import PUBLIC_GROUPS, Tested, check_replace
+from discreet.statistics.nulls import CELLS, DRAWS, LEAST, Floats, Integers, check_draws, simulated_p_value
 
 MOVED: Final = 2  # [HF1]
 LIMIT: Final = "the p-value holds in the limit of many people: its null law is simulated at estimated probabilities"
@@ -71,8 +72,14 @@ class FitTest:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_replace(self.neighbours)
+        check_draws(self.draws)
         given = self.probabilities
-        if len(given) != len(self.bins) or not all(is_number(p) and p >= 0 for p in given) or sum(given) > 1 + 1e-9:
+        if (
+            not isinstance(given, tuple)
+            or len(given) != len(self.bins)
+            or not all(is_number(p) and p >= 0 for p in given)
+            or sum(given) > 1 + 1e-9
+        ):
             raise BadInput(
                 f"the probabilities are {given!r}; give {len(self.bins)} numbers, 0 or more, that sum to at most 1"
             )
@@ -124,6 +131,7 @@ class ClosenessTest:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_replace(self.neighbours)
+        check_draws(self.draws)
         check_sizes((self.first,))
 
     @property
@@ -152,7 +160,9 @@ class ClosenessTest:
 
         observed = float(distance(noisy[None, :, :], sizes, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, 2 * len(chances)))  # [HF3]
-        provenance = Provenance("ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, (LIMIT,))
+        provenance = Provenance(
+            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, (LIMIT, PUBLIC_GROUPS)
+        )
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test that two samples agree")
 
 
@@ -177,6 +187,7 @@ class IndependenceTest:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_replace(self.neighbours)
+        check_draws(self.draws)
         if min(len(self.one), len(self.other)) < 2:
             raise BadInput("each column needs two categories or more; list them")
 
@@ -237,9 +248,11 @@ def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:
     return found
 
 
-def null_fits(generator: Any, size: int, chances: Floats, scale: Any, draws: int) -> Floats:
-    """The statistic on simulated counts with noise. [HF2]"""
-    drawn = generator.multinomial(size, chances, draws)
+def null_fits(
+    generator: Any, size: int, chances: Floats, scale: Any, draws: int, *, truth: Floats | None = None
+) -> Floats:
+    """The statistic on simulated counts with noise: under the null hypothesis, or under another truth. [HF2]"""
+    drawn = generator.multinomial(size, chances if truth is None else truth, draws)
     return misfit(drawn + simulated.laplace(generator, drawn.shape, scale), size, chances, scale)
 
 

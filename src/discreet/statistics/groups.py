@@ -22,8 +22,9 @@ Why
     4 (n - 1) A / n^2, for labels too. But the null law needs the group sizes, so they are public here.)
     [HR3] Then all orders of the ranks are equally likely. U has the characteristic function
     prod_i i sin((n2 + i) t / 2) / ((n2 + i) sin(i t / 2)), i = 1, ..., n1, after centring (the Gaussian binomial
-    coefficient): [HN1] of statistics/nulls.py. A is simulated: [HN2]; above 5,000 rows from the normal limit of rank
-    sums with their exact covariance, which is off by less than 1 / n.
+    coefficient): [HN1] of statistics/nulls.py. A is simulated: [HN2]; above 5,000 rows, with
+    30 or more in every group, from the normal limit of rank sums with their exact covariance. What is off is the
+    fourth cumulant, -1.2 / n_min of a normal's squared variance: chances move by less than 1 / (30 n_min).
 Needs
     Public group sizes; min(n1, n2) epsilon of 10, else there is no power and it is refused.
 Accuracy
@@ -52,7 +53,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.rows import numbers, public_size
-from discreet.statistics.hypothesis import Tested, check_replace
+from discreet.statistics.hypothesis import PUBLIC_GROUPS, Tested, check_replace
 from discreet.statistics.nulls import (
     CELLS,
     DRAWS,
@@ -61,12 +62,15 @@ from discreet.statistics.nulls import (
     Integers,
     NoisyLaw,
     by_parts,
+    check_draws,
     check_powerful,
     simulated_p_value,
 )
 from discreet.statistics.proportion import Alternative, check_alternative
 
-NORMAL: Final = 5_000  # rows above which rank sums are simulated from their normal limit
+NORMAL: Final = 5_000  # rows above which rank sums are simulated from their normal limit,
+FULL: Final = 30  # if no group has fewer: few ranks do not sum to a normal variable
+FEWEST: Final = 999  # draws where ranks are many and a group is small
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class RankSumTest:
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [HR1]
         shown = {"groups": (one, other), "alternative": self.alternative}
         answer = Tested(noisy / pairs, law.p_value(noisy, self.alternative))  # [HR3]
-        provenance = Provenance("RankSumTest", shown, rng.secure)
+        provenance = Provenance("RankSumTest", shown, rng.secure, (PUBLIC_GROUPS,))
         return Release(self.guarantee, provenance, answer, name=f"rank sum test ({self.alternative})")
 
 
@@ -135,6 +139,7 @@ class GroupsTest:
         check_budget(self.epsilon, 0, None)
         check_replace(self.neighbours)
         check_sizes(self.sizes)
+        check_draws(self.draws)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -150,12 +155,8 @@ class GroupsTest:
         """4 (n - 1) / n^2 times the noisy A, and the p-value."""
         values = numbers(rows)
         groups = all_sizes(self.sizes, public_size(values, self.neighbours))
-        size, moved = sum(groups), 2 * (sum(groups) - min(groups))
-        if min(groups) * float(self.epsilon) < LEAST:
-            raise BadInput(
-                f"the smallest group has {min(groups)} rows; at epsilon {float(self.epsilon):g} "
-                f"{math.ceil(LEAST / float(self.epsilon))} are needed, or there is hardly any power"
-            )
+        check_smallest(groups, self.epsilon)
+        size, moved = sum(groups), deviation_moves(groups)
         found = deviation(ranks(values, rng.permutation(size))[None, :], groups)
         noisy = rng.blur(int(found[0]), sensitivity=moved, cost=Laplace(self.epsilon))  # [HR2]
         scale = laplace_scale(moved, self.epsilon)
@@ -163,8 +164,9 @@ class GroupsTest:
         def draw(generator: Any, draws: int) -> Floats:
             return null_deviations(generator, groups, draws) + simulated.laplace(generator, (draws,), scale)
 
-        p_value = simulated_p_value(noisy, draw, rng, self.draws)  # [HR3]
-        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure)
+        draws = self.draws if size <= NORMAL or min(groups) >= FULL else min(self.draws, FEWEST)
+        p_value = simulated_p_value(noisy, draw, rng, draws)  # [HR3]
+        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, (PUBLIC_GROUPS,))
         answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=f"test that {len(groups)} groups have one law")
 
@@ -215,7 +217,7 @@ def deviation(table: Integers, groups: Sequence[int]) -> Integers:
 def null_deviations(generator: Any, groups: Sequence[int], draws: int) -> Floats:
     """A for equally likely orders. [HR3]"""
     size = sum(groups)
-    if size > NORMAL:
+    if size > NORMAL and min(groups) >= FULL:  # [HR3]
         sizes = np.array(groups, dtype=np.float64)
         normal = generator.standard_normal((draws, len(groups))) * np.sqrt(sizes)
         parts = normal - sizes / size * normal.sum(axis=1, keepdims=True)
@@ -230,9 +232,27 @@ def null_deviations(generator: Any, groups: Sequence[int], draws: int) -> Floats
     return found
 
 
+def deviation_moves(groups: Sequence[int]) -> int:
+    """How far one replaced value moves A, at most. [HR2]"""
+    return 2 * (sum(groups) - min(groups))
+
+
+def check_smallest(groups: Sequence[int], epsilon: Number) -> None:
+    """Refuse, by public numbers, a group that noise would drown."""
+    if min(groups) * float(epsilon) < LEAST:
+        raise BadInput(
+            f"the smallest group has {min(groups)} rows; at epsilon {float(epsilon):g} "
+            f"{math.ceil(LEAST / float(epsilon))} are needed, or there is hardly any power"
+        )
+
+
 def check_sizes(sizes: Sequence[int]) -> None:
     """Whole numbers, 1 or more."""
-    if not sizes or not all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in sizes):
+    if (
+        not isinstance(sizes, list | tuple)
+        or not sizes
+        or not all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in sizes)
+    ):
         raise BadInput(f"the group sizes are {sizes!r}; give whole numbers, 1 or more")
 
 

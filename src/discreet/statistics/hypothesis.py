@@ -1,7 +1,7 @@
 """Private tests: a release whose value has a p-value."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.promise.exact import Number, is_number, show
@@ -18,6 +18,8 @@ from discreet.statistics.proportion import (
     check_alternative,
     check_share,
 )
+
+PUBLIC_GROUPS: Final = "which group a person is in is public; what is hidden is the person's value"
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,8 +152,15 @@ def simulated_p_value(
 ) -> float:
     """(1 + how many simulated values reach the observed one) / (1 + draws). [HN2]"""
     generator = simulated.stream(rng.below(2**63))  # [HN2]
-    reached = int(np.count_nonzero(draw(generator, draws) >= observed * (1 - 1e-12)))
+    least = observed - abs(observed) * 1e-12  # ties count against the test, below 0 too
+    reached = int(np.count_nonzero(draw(generator, draws) >= least))
     return (1 + reached) / (1 + draws)
+
+
+def check_draws(draws: object) -> None:
+    """A public number of simulated values."""
+    if not isinstance(draws, int) or isinstance(draws, bool) or draws < 1:
+        raise BadInput(f"draws is {draws!r}; give a whole number of simulated values, 9999 say")
 
 
 def prime_above(number: int) -> int:

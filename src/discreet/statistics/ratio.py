@@ -69,6 +69,9 @@ class Cells:
         """From two laws."""
         if isinstance(p, Mapping) and isinstance(q, Mapping):
             names = Categories.of([*p, *(name for name in q if name not in p)])
+            for chance in (*p.values(), *q.values()):
+                if not is_number(chance):
+                    raise BadInput(f"a probability is {chance!r}; probabilities must be 0 or more and sum to 1")
             null, other = (np.array([float(law.get(name, 0)) for name in names.names]) for law in (p, q))
             for law in (null, other):
                 if not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
@@ -128,7 +131,10 @@ class SimpleTest:
         if self.method not in ("clamped", "vote"):
             raise BadInput(f"method is {self.method!r}; give 'clamped' or 'vote'")
         if self.clamp is not None and not (
-            len(self.clamp) == 2 and all(map(is_number, self.clamp)) and self.clamp[0] < self.clamp[1]
+            isinstance(self.clamp, list | tuple)
+            and len(self.clamp) == 2
+            and all(map(is_number, self.clamp))
+            and self.clamp[0] < self.clamp[1]
         ):
             raise BadInput(f"the clamp is {self.clamp!r}; give two numbers, the lower first")
         object.__setattr__(self, "cells", Cells.of(self.p, self.q))

@@ -185,5 +185,7 @@ def _two(boxes: Boxes, target: Floats) -> Floats:
         longest = float(np.abs(step).max())
         if longest < 1e-9:
             break
-        place = np.clip(place - step / max(1.0, longest), low, high)
+        before, place = place, np.clip(place - step / max(1.0, longest), low, high)
+        if (place == before).all():  # in a corner
+            break
     return place

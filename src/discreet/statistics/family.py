@@ -140,17 +140,17 @@ def each(function: Column, values: Floats) -> Floats:
 
     What it says of an entry is not heard, and it cannot write on the data.
     """
-    values = values.view()
-    values.flags.writeable = False
+    shown = values.view()
+    shown.flags.writeable = False
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = np.asarray(function(values), dtype=np.float64)
+            found = np.asarray(function(shown), dtype=np.float64)
             if found.shape == values.shape:
-                return found
+                return values if found is shown else found
         except Exception:  # noqa: BLE001, S110  an entry must not be heard
             pass
-        return _alone(function, values)
+        return _alone(function, shown)
 
 
 def _alone(function: Column, values: Floats) -> Floats:
@@ -169,8 +169,10 @@ def _check_entrywise(function: Column) -> None:
     """On public numbers: what an entry becomes may not depend on the others, or one person would move them all.
 
     Bit for bit, as `each` may take the entries together or one by one; and with odd numbers among them, as a function
-    may look at the others for the sake of a missing or a negative one only.
+    may look at the others for the sake of a missing or a negative one only. Ours never raise: `each` has one way.
     """
+    if function in (same, np.log, logit, log_one_minus):
+        return
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = np.array(PLAIN)

@@ -67,7 +67,7 @@ class Family:
             )
         if self.links and (len(self.links) != many or any(link not in LINKS for link in self.links)):
             raise BadInput(f"links are {self.links!r}; give one of {', '.join(LINKS)} for each of {self.parameters}")
-        if isinstance(self.parameters, str) or len(set(self.parameters)) < many:
+        if not isinstance(self.parameters, tuple | list) or len(set(self.parameters)) < many:
             raise BadInput(f"parameters are {self.parameters!r}; give a tuple of different names")
         if self.origin is not None and not is_number(self.origin):
             raise BadInput(f"origin is {self.origin!r}; give a finite number, or leave it out")

@@ -24,7 +24,8 @@ Why
 Needs
     n epsilon of 174 under REPLACE and of 260 under ADD_OR_REMOVE for an answer; of about 1,000 for a good one.
     Records of the family: the interval rests on it. Missing records, and those at which a statistic has
-    no value, count as the middle of the box. A family's functions treat each record alone (checked on public numbers).
+    no value, count as the middle of the box. A family's functions treat each record alone, bit for bit, and keep
+    nothing of it; the first is checked on public numbers, the second cannot be.
 Accuracy
     At n = 2,000 and epsilon = 1 intervals are 1.01 to 1.1 times as wide as the likelihood's: docs/measured-families.md
 Source

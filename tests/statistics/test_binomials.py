@@ -64,3 +64,8 @@ def test_probabilities_are_a_distribution() -> None:
 def test_trials_are_a_whole_number(trials: object) -> None:
     with pytest.raises(BadInput, match="trials is"):
         BinomialFit(trials, 1.0)  # type: ignore[arg-type]
+
+
+def test_categories_that_look_alike_are_refused() -> None:
+    with pytest.raises(BadInput, match="alike"):
+        MultinomialFit(Categories.of([1, "1"]), 1.0)

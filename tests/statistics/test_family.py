@@ -1,7 +1,10 @@
 """Families, and the values that fitted ones are."""
 
 import copy
+import math
 import pickle
+import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from discreet.errors import BadInput
 from discreet.statistics.boxed import boxes_for, inverted, points
 from discreet.statistics.family import FAMILIES, Family, Fitted, each, gamma, gamma_start, link, poisson, unlink
+from discreet.statistics.sufficient import SufficientStatistics
 
 
 def test_parameters_by_name_and_what_follows_from_them() -> None:
@@ -37,6 +41,65 @@ def test_a_function_that_raises_does_so_for_its_entry_alone() -> None:
     found = each(picky, np.array([4.0, -1.0, 9.0]))
     assert found[[0, 2]].tolist() == [2.0, 3.0]
     assert np.isnan(found[1])
+
+
+def test_nothing_is_heard_of_an_entry_and_the_data_stay() -> None:
+    def loud(x: np.ndarray) -> np.ndarray:
+        if (x < 0).any():
+            warnings.warn("negative", stacklevel=2)
+        return np.asarray(np.sqrt(x))
+
+    def writing(x: np.ndarray) -> np.ndarray:
+        x[x < 0] = 0.0
+        return np.asarray(np.sqrt(x))
+
+    values = np.array([4.0, -1.0, 9.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert each(loud, values)[[0, 2]].tolist() == [2.0, 3.0]
+        each(writing, values)
+    assert values.tolist() == [4.0, -1.0, 9.0]
+    with pytest.raises(BadInput, match="read-only"):
+        Family("odd", ("rate",), poisson, lambda m: (m,), statistics=(writing,))
+
+
+@pytest.mark.parametrize(
+    "sly",
+    [
+        lambda x: np.where(np.isnan(x), np.nanmean(x), x),
+        lambda x: np.abs(x) if (x < 0).any() else x + 1,
+        lambda x: x / np.float64(1 + 1e-15) if len(x) > 1 else x,
+        lambda x: np.minimum(x, np.nanquantile(x, 0.9)) if np.isinf(x).any() else x,
+    ],
+)
+def test_looking_at_others_for_the_sake_of_one_is_refused(sly: Any) -> None:
+    for asked in ({"statistics": (sly,)}, {"handle": sly}):
+        with pytest.raises(BadInput, match="depends on other entries"):
+            Family("odd", ("rate",), poisson, lambda m: (m,), **asked)
+
+
+PLAIN: dict[str, Any] = {"name": "odd", "parameters": ("rate",), "distribution": poisson, "start": lambda m: (m,)}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"origin": math.nan},
+        {"origin": "x"},
+        {"parameters": "a"},
+        {"parameters": ("a", "a"), "statistics": (np.log, np.square)},
+    ],
+)
+def test_bad_descriptions_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="give a"):
+        Family(**(PLAIN | asked))
+
+
+@pytest.mark.parametrize("asked", [{"start": lambda: (1.0,)}, {"start": float}, {"distribution": lambda rate: rate}])
+def test_a_family_without_laws_is_refused_before_there_are_data(asked: dict[str, Any]) -> None:
+    family = Family(**(PLAIN | asked))
+    with pytest.raises(BadInput, match="give no law"):
+        SufficientStatistics(family, 1.0)
 
 
 def test_statistics_that_look_at_others_are_refused() -> None:

@@ -240,12 +240,18 @@ def scipy_law(model: Any, fixed: Mapping[str, float] | None) -> ScipyLaw:
     if fixed is None:
         ends = {"loc": 0.0} if np.isfinite(dist.a) else {}
         fixed = ends | ({"scale": 1.0} if ends and np.isfinite(dist.b) else {})
+    if not isinstance(fixed, Mapping):
+        raise BadInput(f"fixed is {fixed!r}; give a dict of numbers for some of {', '.join(every)}")
     unknown = [name for name in fixed if name not in every]
     if unknown or not all(is_number(value) for value in fixed.values()):
         raise BadInput(f"fixed is {dict(fixed)!r}; give numbers for some of {', '.join(every)}")
     domains = {one.name: one.domain for one in dist._shape_info()}  # noqa: SLF001  scipy has no other
     ranges = {name: Scale(float(low), float(high)) for name, (low, high) in domains.items()} | {"loc": Scale()}
-    free = {name: ranges.get(name, Scale(0.0)) for name in every if name not in fixed}
+    ranges["scale"] = Scale(0.0)
+    for name, value in fixed.items():
+        if not ranges[name].low <= value <= ranges[name].high or (name == "scale" and value == 0):
+            raise BadInput(f"fixed {name} is {value!r}; give one within ({ranges[name].low}, {ranges[name].high})")
+    free = {name: ranges[name] for name in every if name not in fixed}
     if not free:
         raise BadInput(f"all parameters of {dist.name} are fixed; nothing is left to fit")
     return ScipyLaw(dist, {name: float(value) for name, value in fixed.items()}, free)
@@ -256,10 +262,12 @@ def density_law(density: Any, names: Any, start: Any, bounds: Any) -> DensityLaw
     called = [names] if isinstance(names, str) else list(names or ())
     first = [start] if is_number(start) else list(start if start is not None else ())
     ends = list(bounds) if bounds is not None else [(None, None)] * len(called)
-    if not called or len(first) != len(called) or len(ends) != len(called):
+    sound = all(is_number(at) for at in first) and all(_is_pair(pair) for pair in ends)
+    if not called or len(set(called)) < len(called) or not len(first) == len(ends) == len(called) or not sound:
         raise BadInput(
-            f"names are {names!r}, start is {start!r}, bounds are {bounds!r}; a density of your own needs names=, a "
-            "public start= and, if its parameters have ends, bounds=, one for each: (0, None) for a positive one"
+            f"names are {names!r}, start is {start!r}, bounds are {bounds!r}; a density of your own needs different "
+            "names=, a public start= and, if its parameters have ends, bounds=, one for each: (0, None) for a "
+            "positive one"
         )
     scales = {}
     for name, at, pair in zip(called, first, ends, strict=True):
@@ -268,6 +276,12 @@ def density_law(density: Any, names: Any, start: Any, bounds: Any) -> DensityLaw
             raise BadInput(f"start of {name!r} is {at!r}, which is not within ({low}, {high}); give one that is")
         scales[str(name)] = Scale(float(low), float(high))
     return DensityLaw(density, tuple(float(at) for at in first), scales)
+
+
+def _is_pair(pair: Any) -> bool:
+    """Whether these are two ends, each a number or None."""
+    ends = tuple(pair) if isinstance(pair, Sequence) and not isinstance(pair, str) else ()
+    return len(ends) == 2 and all(end is None or is_number(end) or end in (-np.inf, np.inf) for end in ends)
 
 
 def plan_likelihood(

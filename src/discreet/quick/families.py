@@ -54,8 +54,9 @@ def family(
     relation, called = relation_of(neighbours), named(unit)
     kind = name.lower() if isinstance(name, str) else name
     kind = {"normal": "gaussian", "categorical": "multinomial"}.get(kind, kind) if isinstance(kind, str) else kind
-    if not isinstance(kind, Family) and kind not in NAMES:
-        raise BadInput(f"family is {name!r}; give one of {', '.join(NAMES)}, or a discreet.Family of your own")
+    if not isinstance(kind, Family) and not (isinstance(kind, str) and kind in NAMES):
+        seen = repr(name) if isinstance(name, str) else f"of type {type(name).__name__}"  # it may be the data
+        raise BadInput(f"family is {seen}; give one of {', '.join(NAMES)}, or a discreet.Family of your own")
     if (trials is not None) != (kind == "binomial"):
         raise BadInput(f"trials is {trials!r}; it is needed for 'binomial', for example trials=10, and for no other")
     if (categories is not None) != (kind == "multinomial"):

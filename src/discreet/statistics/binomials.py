@@ -125,6 +125,9 @@ class MultinomialFit:
 
     def __post_init__(self) -> None:
         self._histogram()
+        names = [label(one) for one in self.categories.names]
+        if len(set(names)) < len(names):
+            raise BadInput(f"categories are shown as {names!r}, some of them alike; give each a name of its own")
 
     def _histogram(self) -> Histogram:
         return Histogram(self.categories, self.epsilon, 0.0, "laplace", self.neighbours, self.unit)

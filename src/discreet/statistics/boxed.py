@@ -28,8 +28,11 @@ def points(law: Any) -> tuple[Floats, Floats]:
     """A law as points and their probabilities."""
     if hasattr(law, "pmf"):
         first, last = float(law.ppf(1e-13)), float(law.isf(1e-13))
-        if last - first < WHOLE:
-            whole = np.arange(first, last + 1)
+        if not math.isfinite(last - first):  # scipy follows it no further
+            return np.full(1, math.nan), np.ones(1)
+        step = max(1.0, float(np.ceil((last - first + 1) / WHOLE)))
+        if step == 1 or 8 * step < float(law.ppf(0.75)) - float(law.ppf(0.25)):  # fine enough for what is smooth
+            whole = np.arange(first, last + step, step)
             chances = np.asarray(law.pmf(whole), dtype=np.float64)
             return whole, chances / chances.sum()
     shares = (np.arange(POINTS) + 0.5) / POINTS
@@ -49,8 +52,8 @@ class Boxes:
 
     def columns(self, x: Floats) -> list[Floats]:
         """The turned statistics of each entry, by a fixed order of operations on that entry alone."""
-        found = [each(one, x) - at for one, at in zip(self.family.statistics, self.origin, strict=True)]
         with np.errstate(all="ignore"):
+            found = [each(one, x) - at for one, at in zip(self.family.statistics, self.origin, strict=True)]
             turned = []
             for row, weights in enumerate(self.turn):
                 column = weights[0] * found[0]
@@ -92,8 +95,11 @@ class Boxes:
         return self.guess - far, self.guess + far
 
 
-def boxes_for(family: Family, guess: Floats, size: float, epsilon: float) -> Boxes:
-    """The boxes for so many records, each statistic at this epsilon. Reads a guess that was released, nothing else."""
+def boxes_for(family: Family, guess: Floats, size: float, epsilon: float, nearby: tuple[Floats, ...] = ()) -> Boxes:
+    """The boxes for so many records, each statistic at this epsilon. Reads a guess that was released, nothing else.
+
+    With `nearby` guesses of a single parameter the box holds theirs too: a narrow law may lie at any of them.
+    """
     x, chances = points(family.law(guess))
     seen = np.array([np.nan_to_num(each(one, x), posinf=BEYOND, neginf=-BEYOND) for one in family.statistics])
     origin = seen @ chances
@@ -104,6 +110,11 @@ def boxes_for(family: Family, guess: Floats, size: float, epsilon: float) -> Box
     turn = np.linalg.inv(np.linalg.cholesky(common)) / spread[None, :]
     turned = turn @ off
     ends = np.array([best_ends(one, chances, size, epsilon) for one in turned])
+    for other in nearby:
+        x, chances = points(family.law(other))
+        beside = turn[0, 0] * (each(family.statistics[0], x) - origin[0])
+        low, high = best_ends(beside, chances, size, epsilon)
+        ends[0] = min(ends[0, 0], low), max(ends[0, 1], high)
     centre, radius = ends.mean(axis=1), np.maximum((ends[:, 1] - ends[:, 0]) / 2, 1e-9)
     return Boxes(family, guess, origin, turn, centre, radius)
 
@@ -157,7 +168,7 @@ def crossing(boxes: Boxes, function: Any) -> float:
             return float(brentq(at, left, guess, xtol=1e-8))
         if at(right) * here <= 0:
             return float(brentq(at, guess, right, xtol=1e-8))
-    return low if abs(at(low)) < abs(at(high)) else high
+    return min((low, high), key=lambda end: float(np.nan_to_num(abs(at(end)), nan=math.inf)))
 
 
 def _two(boxes: Boxes, target: Floats) -> Floats:
@@ -174,5 +185,7 @@ def _two(boxes: Boxes, target: Floats) -> Floats:
         longest = float(np.abs(step).max())
         if longest < 1e-9:
             break
-        place = np.clip(place - step / max(1.0, longest), low, high)
+        before, place = place, np.clip(place - step / max(1.0, longest), low, high)
+        if (place == before).all():  # in a corner
+            break
     return place

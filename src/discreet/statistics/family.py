@@ -6,6 +6,7 @@ parameters from a median. Clipping, noise, inversion and intervals follow (stati
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -14,14 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.promise.exact import show
+from discreet.promise.exact import is_number, show
 
 Floats = npt.NDArray[np.float64]
 Column = Callable[[Floats], Floats]
 Link = Literal["log", "identity", "logit"]
 LEAST_RATE: Final = 1 / 3  # a Poisson rate whose median is 0
-MOST_COUNTED: Final = 1e12
+MOST_COUNTED: Final = 1e9  # scipy's Poisson laws have no quantiles a little beyond
 LINKS: Final = ("log", "identity", "logit")
+PLAIN: Final = (0.5, 0.25, 3.0, 1.0, 0.75, 2.0, 7.0, 0.125)  # public numbers to try functions on
+ODD: Final = (math.nan, math.inf, -math.inf, -2.0, 0.0, 1e300, 1e-300)
 
 
 def same(x: Floats) -> Floats:
@@ -64,6 +67,10 @@ class Family:
             )
         if self.links and (len(self.links) != many or any(link not in LINKS for link in self.links)):
             raise BadInput(f"links are {self.links!r}; give one of {', '.join(LINKS)} for each of {self.parameters}")
+        if not isinstance(self.parameters, tuple | list) or len(set(self.parameters)) < many:
+            raise BadInput(f"parameters are {self.parameters!r}; give a tuple of different names")
+        if self.origin is not None and not is_number(self.origin):
+            raise BadInput(f"origin is {self.origin!r}; give a finite number, or leave it out")
         for function in (*self.statistics, self.handle):
             _check_entrywise(function)
 
@@ -80,6 +87,21 @@ class Family:
     def unlinked(self, places: Sequence[float] | Floats) -> tuple[float, ...]:
         """And back."""
         return tuple(unlink(scale, float(one)) for scale, one in zip(self.scales, places, strict=True))
+
+    def check_start(self) -> None:
+        """Refuses a family that has no law for any of some public medians, before there are data."""
+        failure: object = "not finite"
+        for seen in ((1.0, 1.0), (0.5, 0.5), (10.0, 1.0), (0.0, 1.0), (100.0, 10.0)):
+            try:
+                with np.errstate(all="ignore"):
+                    if math.isfinite(self.law(self.linked(self.start(*seen[: len(self.parameters)]))).ppf(0.5)):
+                        return
+            except Exception as error:  # noqa: BLE001  shown below
+                failure = error
+        raise BadInput(
+            f"start and distribution of {self.name!r} give no law for medians such as 1: {failure}; start takes as "
+            "many numbers as there are parameters and returns a tuple of them; distribution returns a scipy.stats law"
+        )
 
     def law(self, places: Sequence[float] | Floats) -> Any:
         """The distribution at linked parameters."""
@@ -114,15 +136,26 @@ def slope_of(scale: Link, value: float) -> float:
 
 
 def each(function: Column, values: Floats) -> Floats:
-    """A function of each entry alone: where the array as a whole makes it raise, entry by entry, NaN for those."""
-    with np.errstate(all="ignore"):
+    """A function of each entry alone: where the array as a whole makes it raise, entry by entry, NaN for those.
+
+    What it says of an entry is not heard, and it cannot write on the data.
+    """
+    shown = values.view()
+    shown.flags.writeable = False
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
-            found = np.asarray(function(values), dtype=np.float64)
+            found = np.asarray(function(shown), dtype=np.float64)
             if found.shape == values.shape:
-                return found
+                return values if found is shown else found
         except Exception:  # noqa: BLE001, S110  an entry must not be heard
             pass
-        return np.array([_one(function, values[place : place + 1]) for place in range(len(values))])
+        return _alone(function, shown)
+
+
+def _alone(function: Column, values: Floats) -> Floats:
+    """Entry by entry: as `each`, bit for bit, for a function of each entry alone."""
+    return np.array([_one(function, values[place : place + 1]) for place in range(len(values))], dtype=np.float64)
 
 
 def _one(function: Column, entry: Floats) -> float:
@@ -133,16 +166,26 @@ def _one(function: Column, entry: Floats) -> float:
 
 
 def _check_entrywise(function: Column) -> None:
-    """On public numbers: what an entry becomes may not depend on the others, or one person would move them all."""
-    trial = np.array([0.5, 0.25, 3.0, 1.0, 0.75, 2.0, 7.0, 0.125])
-    with np.errstate(all="ignore"):
+    """On public numbers: what an entry becomes may not depend on the others, or one person would move them all.
+
+    Bit for bit, as `each` may take the entries together or one by one; and with odd numbers among them, as a function
+    may look at the others for the sake of a missing or a negative one only. Ours never raise: `each` has one way.
+    """
+    if function in (same, np.log, logit, log_one_minus):
+        return
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = np.array(PLAIN)
+        plain.flags.writeable = False
         try:
-            whole = np.asarray(function(trial), dtype=np.float64)
-            alone = np.array([np.asarray(function(trial[k : k + 1]), dtype=np.float64)[0] for k in range(len(trial))])
+            found = np.asarray(function(plain), dtype=np.float64)
         except Exception as error:
-            raise BadInput(f"a statistic failed on the numbers {trial.tolist()}: {error}") from error
-    if whole.shape != trial.shape or not np.allclose(whole, alone, rtol=1e-12, atol=0, equal_nan=True):
-        raise BadInput("a statistic of an entry depends on other entries; give a function of each entry alone")
+            raise BadInput(f"a statistic failed on the numbers {list(PLAIN)}: {error}") from error
+        if found.shape != plain.shape:
+            raise BadInput(f"a statistic of {len(PLAIN)} numbers has the shape {found.shape}; give one number for each")
+        for trial in (plain, *(np.array([*PLAIN, odd]) for odd in ODD), np.array([*ODD, *PLAIN, *ODD, *PLAIN])):
+            if not np.array_equal(each(function, trial), _alone(function, trial), equal_nan=True):
+                raise BadInput("a statistic of an entry depends on other entries; give a function of each entry alone")
 
 
 class Fitted(Mapping[str, float]):
@@ -207,7 +250,7 @@ class Fitted(Mapping[str, float]):
 
 
 def poisson_start(distance: float) -> tuple[float]:
-    """From the median distance to -1: the median and a third. Beyond a million million nothing is followed."""
+    """From the median distance to -1: the median and a third. Beyond a thousand million nothing is followed."""
     if not distance < MOST_COUNTED:
         raise ValueError("too large to count")
     return (max(distance - 2 / 3, LEAST_RATE),)

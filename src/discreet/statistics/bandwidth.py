@@ -37,7 +37,7 @@ def merged(cells: Floats, by: int) -> Floats:
 
 
 def best_merge(cells: Floats, size: float, variance: float) -> int:
-    """How many cells make a bin: the number with the least estimated risk, up to half of them."""
+    """How many cells make a bin: the number with the least estimated risk, up to half of them, or all."""
     size = max(2.0, size)
 
     def risk(by: int) -> float:
@@ -46,4 +46,5 @@ def best_merge(cells: Floats, size: float, variance: float) -> int:
         true = square - len(cells) * variance - float(bins.sum())
         return (square / size**2 - 2 * true / (size * (size - 1))) / by
 
-    return min(range(1, len(cells) // 2 + 1), key=risk)
+    numbers: list[int] = [*range(1, len(cells) // 2 + 1), len(cells)]
+    return min(numbers, key=risk)

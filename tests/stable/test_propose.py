@@ -18,7 +18,7 @@ def crowds(relation: Neighbours) -> list[audit.Pair]:
     found = []
     for lead in (1, 2, 3, 30):
         rows = ["a"] * (20 + lead) + ["b"] * 20
-        changed = [([*rows[1:], odd] if relation is REPLACE else [*rows, odd]) for odd in ("a", "z", None)]
+        changed = [([*rows[1:], odd] if relation is REPLACE else [*rows, odd]) for odd in ("a", "b", "z", None)]
         found += [audit.Pair(rows, other) for other in changed]
     return found
 

@@ -40,6 +40,14 @@ def test_audit(relation: Neighbours, support: tuple[float, float] | None) -> Non
 
 
 @pytest.mark.claim("DE2")
+def test_one_person_more_where_the_number_of_cells_would_double() -> None:
+    rows = [index / 256 for index in range(511)]
+    mechanism = Density(4.0, (0, 2), ADD)
+    assert cells_for(511, 0.05) < cells_for(512, 0.05)
+    audit.check(mechanism, [audit.Pair(rows, [*rows, 1.0])], hostile_values=False).require()
+
+
+@pytest.mark.claim("DE2")
 @pytest.mark.parametrize("relation", Neighbours)
 def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
     for size in (10, 680, 10**6):

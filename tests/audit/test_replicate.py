@@ -66,6 +66,11 @@ def test_bad_parameters() -> None:
         audit.replicate(lambda rows, offset: 0, sample, runs=0)
     with pytest.raises(BadInput):
         width_for(-1, 0.1)
+    with pytest.raises(BadInput):
+        offset_of(7)  # type: ignore[arg-type]
+    for odd in ("flu", {"a": 1.0}):
+        with pytest.raises(BadInput, match="numbers"):
+            replicable(release.map(lambda _, odd=odd: odd), width=1, offset=0)  # type: ignore[misc]
     refused = discreet.mean([1.0] * 5, epsilon=0.1, model="gaussian", rng=Seeded(1))
     if refused.refusal is not None:
         assert replicable(refused, width=1, offset=0).refusal == refused.refusal

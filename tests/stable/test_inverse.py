@@ -87,3 +87,17 @@ def test_bad_parameters_and_statistics_that_raise() -> None:
         raise ValueError("a secret")
 
     assert 0 <= InverseSensitivity(broken, (0, 1), 1.0).release([0.5] * 10, Seeded(1)).value <= 1
+
+
+@pytest.mark.claim("IS2")
+def test_reaches_nest_where_floats_are_coarse_beside_the_range() -> None:
+    """Far from 0 a mean is rounded by more than the range times `rounding`: this one does not rise as computed."""
+    low, unit, rng = 1e9, float(np.spacing(1e9)), np.random.default_rng(0)
+    mechanism = InverseSensitivity(lambda rows: (rows.sum() - rows[0] - rows[-1]) / 3, (low, low + 1e-3), 8.0)
+    for _ in range(500):
+        rows = np.sort(low + unit * rng.integers(0, 20, 5).astype(float))
+        other = np.sort([*rows[1:], low + unit * 19])
+        for changes in range(3):
+            mine, wider = mechanism._ends(rows, changes), mechanism._ends(other, changes + 1)
+            assert wider[0] <= mine[0]
+            assert mine[1] <= wider[1]

@@ -18,7 +18,7 @@ def crowds(relation: Neighbours) -> list[audit.Pair]:
     found = []
     for lead in (1, 2, 3, 30):
         rows = ["a"] * (20 + lead) + ["b"] * 20
-        changed = [([*rows[1:], odd] if relation is REPLACE else [*rows, odd]) for odd in ("a", "z", None)]
+        changed = [([*rows[1:], odd] if relation is REPLACE else [*rows, odd]) for odd in ("a", "b", "z", None)]
         found += [audit.Pair(rows, other) for other in changed]
     return found
 
@@ -109,3 +109,12 @@ def test_a_distance_that_jumps_is_caught() -> None:
     mechanism = ProposeTestRelease(len, lambda rows: 100 * int(rows[0] > 0), 1.0, 1e-6)
     verdict = audit.check(mechanism, [audit.Pair([1.0, 2.0], [-1.0, 2.0])], hostile_values=False)
     assert any("moved by 100" in finding for finding in verdict.findings)
+
+
+def test_distances_may_be_whole_numbers_of_any_kind() -> None:
+    for distance in (90, np.int64(90), np.uint8(90)):
+        release = ProposeTestRelease(len, lambda rows, known=distance: known, 1.0, 1e-6).release([1.0] * 9, Seeded(1))  # type: ignore[misc]
+        assert release.value == 9
+    for odd in (90.0, True, "90", None):
+        refused = ProposeTestRelease(len, lambda rows, known=odd: known, 1.0, 1e-6).release([1.0] * 9, Seeded(1))  # type: ignore[misc]
+        assert refused.refusal is not None

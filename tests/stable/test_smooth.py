@@ -102,3 +102,10 @@ def test_bad_parameters_and_values() -> None:
         STEPS,
         STEPS // 4,
     ]
+
+
+def test_any_epsilon_that_is_allowed() -> None:
+    for epsilon in (1e-9, 1e6):
+        for law, delta in (("student", 0.0), ("cauchy", 0.0), ("laplace", 1e-6)):
+            value = SmoothMedian(epsilon, (0, 1), delta, law).release([0.25] * 20, Seeded(1)).value  # type: ignore[arg-type]
+            assert 0 <= value <= 1

@@ -1,6 +1,7 @@
 """Densities: what is promised, what is reached, what is drawn."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.bandwidth import best_merge, cells_for, merged
 from discreet.statistics.curve import Curve, on_simplex
-from discreet.statistics.curve_error import sum_radius
+from discreet.statistics.curve_error import CurveSpread, sum_radius
 from discreet.statistics.density import Density, reach, widened
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -36,6 +37,14 @@ def ends(relation: Neighbours) -> list[audit.Pair]:
 @pytest.mark.parametrize("support", [None, (0.0, 2.0)])
 def test_audit(relation: Neighbours, support: tuple[float, float] | None) -> None:
     audit.check(Density(16.0 if support is None else 1.0, support, relation), ends(relation)).require()
+
+
+@pytest.mark.claim("DE2")
+def test_one_person_more_where_the_number_of_cells_would_double() -> None:
+    rows = [index / 256 for index in range(511)]
+    mechanism = Density(4.0, (0, 2), ADD)
+    assert cells_for(511, 0.05) < cells_for(512, 0.05)
+    audit.check(mechanism, [audit.Pair(rows, [*rows, 1.0])], hostile_values=False).require()
 
 
 @pytest.mark.claim("DE2")
@@ -99,6 +108,28 @@ def test_the_band_holds_everywhere_at_once(values: str) -> None:
     assert proportion_bounds(hits, runs, CHANCE)[1] >= 0.8
 
 
+@pytest.mark.claim("DE3")
+def test_the_noise_of_the_number_missing_is_in_the_band() -> None:
+    """Sampling aside: on a fixed sample of few people the band's noise part holds what the divisor adds."""
+    law, cells = LaplaceLaw(laplace_scale(2, 1)), 32
+    rng, fail = np.random.default_rng(9), math.exp(-float(1 / law.scale))
+    mechanism, size = Density(1.0, (0, 1)), 4000
+    radius = sum_radius(law, cells + 2, 0.1 / 4)
+    held = np.zeros(cells + 3)
+    held[2] = size  # all people in one narrow cell, so that most ends have all of them below
+    for _ in range(200):
+        noise = rng.geometric(1 - fail, cells + 3) - rng.geometric(1 - fail, cells + 3)
+        spread = mechanism._shown(np.linspace(0, 1, cells + 1), held + noise, size, law, Seeded(1)).spread
+        assert spread.people <= size  # type: ignore[union-attr]
+        error = np.cumsum(spread.noisy)[:-1] / spread.people - np.cumsum(held / size)[: cells + 1]  # type: ignore[union-attr]
+        sums = np.cumsum(noise)[: cells + 1]
+        most = max(np.abs(sums).max(), np.abs(sums + noise[-1]).max())
+        assert np.abs(error).max() * spread.people <= most + 1e-9  # type: ignore[union-attr]
+        sampled = math.sqrt(math.log(2 / 0.1) / (2 * spread.people))  # type: ignore[union-attr]
+        top = sampled + (noise[0] + radius) / spread.people  # type: ignore[union-attr]
+        assert spread.band(0.8).high[0] == pytest.approx(top)  # type: ignore[union-attr]
+
+
 def test_intervals_of_all_bins_at_once() -> None:
     rng, hits, runs = np.random.default_rng(1), 0, 100
     for run in range(runs):
@@ -151,6 +182,32 @@ def test_curve() -> None:
     for q in (0, 1, -1, math.nan):
         with pytest.raises(BadInput):
             curve.quantile(q)
+    assert curve.polygon([0.0, 3.0]) == pytest.approx([0.4 + 0.1 / 1.5, 0.2 - 0.2 / 1.5])  # the lines go on to the ends
+    assert curve.polygon([-1e-9, 3 + 1e-9]).tolist() == [0.0, 0.0]
+    steep = replace(curve, heights=np.array([0.1, 0.45]))
+    assert steep.polygon(0.0) == 0.0
+    flat = replace(curve, edges=np.array([0.0, 2.0]), heights=np.array([0.4]))
+    assert flat.polygon([0.0, 0.3, 2.0, 2.1]) == pytest.approx([0.4, 0.4, 0.4, 0.0])
+
+
+def test_all_cells_may_make_one_bin() -> None:
+    assert best_merge(np.full(32, 100.0), 3200, 8.0) == 32
+    release = Density(1.0, (0, 1)).release(np.linspace(0, 1, 2000), Seeded(3))
+    curve = release.value
+    assert len(curve.heights) == 1
+    above = CurveSpread(replace(curve, heights=np.array([1 + 2**-52])), np.zeros(34), 32, 9.0, release.spread.law)  # type: ignore[union-attr]
+    assert above.sampling.tolist() == [0.0]
+    assert curve.polygon(0.01) == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+def test_too_small_an_epsilon_is_refused_before_any_draw(relation: Neighbours) -> None:
+    class Closed(Seeded):
+        def draw(self, request: object) -> object:
+            raise AssertionError("drawn")
+
+    with pytest.raises(BadInput, match="epsilon"):
+        Density(1e-9, neighbours=relation).release([1.0] * 9, Closed(1))
 
 
 def test_the_nearest_shares() -> None:

@@ -6,7 +6,7 @@ Releases
 Promise
     [IS1] REPLACE: Choice(epsilon), pure, if for neighbours each `reach` of k changes lies within the other's of k + 1.
     [IS2] That holds for the `reach` of a statistic that rises with each record and does not depend on their order, as
-          computed to within `rounding` of the range between the bounds.
+          computed to within `rounding` times the larger of the bounds.
 Why
     [IS1] Between the k-th and the (k+1)-th reach the length is k + 1, within the first one it is 0. Nested as stated,
     lengths of neighbours differ by at most 1 for every t; beyond the last step they are all the same. The ends are the
@@ -130,7 +130,7 @@ class InverseSensitivity:
             found = _contained(lambda: (self.statistic(least), self.statistic(most)), 2)  # type: ignore[misc]
         if found is None:
             return low, high
-        slack = 2 * changes * self.rounding * (high - low)  # [IS2]
+        slack = 2 * changes * self.rounding * max(abs(low), abs(high))  # [IS2]
         return min(max(found[0] - slack, low), high), max(min(found[1] + slack, high), low)
 
 

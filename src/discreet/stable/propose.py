@@ -94,7 +94,8 @@ class ProposeTestRelease:
     def threshold(self) -> int:
         """The least t that discrete Laplace noise reaches with probability delta or less: a^t / (1 + a)."""
         rate = float(1 / laplace_scale(1, self.testing))
-        return max(1, math.ceil((-math.log(float(self.delta)) - math.log1p(math.exp(-rate))) / rate + 1e-9))  # [PT1]
+        least = (-math.log(float(self.delta)) - math.log1p(math.exp(-rate))) / rate
+        return max(1, math.ceil(least * (1 + 1e-12) + 1e-9))  # [PT1]: more than the roundings
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The answer, or that it was not stable enough."""
@@ -103,7 +104,8 @@ class ProposeTestRelease:
         answer, away = _contained(self.statistic, rows), _contained(self.distance, rows)
         if self.bound is not None and not is_number(answer):
             answer, away = 0.0, 0
-        known = away if isinstance(away, int) and not isinstance(away, bool) and answer is not None else 0
+        whole = isinstance(away, int | np.integer) and not isinstance(away, bool)
+        known = int(away) if whole and answer is not None else 0
         noisy = rng.blur(min(max(known, 0), FAR), sensitivity=1, cost=Laplace(self.testing))  # [PT1]
         stable = noisy >= self.threshold
         parameters = {"bound": self.bound, "neighbours": self.neighbours, "threshold": self.threshold, "rows": size}

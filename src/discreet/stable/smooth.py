@@ -85,7 +85,7 @@ class SmoothMedian:
         half = exact(self.epsilon) / 2
         if self.law != "laplace":
             return half / DEGREES[self.law]
-        pace = half / Fraction(log(2 / float(self.delta)))
+        pace = min(half / Fraction(log(2 / float(self.delta))), Fraction(32))  # beyond it nothing would change
         while price("laplace", pace, half, self.delta) > 2 * half:
             pace *= Fraction(9, 10)
         return pace

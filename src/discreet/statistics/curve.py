@@ -43,11 +43,24 @@ class Curve:
         return float(high) if places.ndim == 0 else high
 
     def polygon(self, t: Any) -> Any:
-        """The frequency polygon at t: straight lines between the bins' middles. Closer to a smooth density."""
-        places, half = np.asarray(t, dtype=float), np.diff(self.edges) / 2
-        middles = np.concatenate([[self.edges[0] - half[0]], self.edges[:-1] + half, [self.edges[-1] + half[-1]]])
-        high = np.interp(places, middles, np.concatenate([[0.0], self.heights, [0.0]]), left=0.0, right=0.0)
+        """The frequency polygon at t: straight lines between the bins' middles. Closer to a smooth density.
+
+        The first and the last line go on to the ends, or to 0; beyond the ends it is 0.
+        """
+        places = np.asarray(t, dtype=float)
+        high = np.interp(places, *self.corners, left=0.0, right=0.0)
         return float(high) if places.ndim == 0 else high
+
+    @property
+    def corners(self) -> tuple[Floats, Floats]:
+        """Where the polygon's lines meet: places and heights."""
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        if len(middles) == 1:
+            return self.edges, np.repeat(self.heights, 2)
+        part = (self.edges[[0, -1]] - middles[[0, -1]]) / np.diff(middles)[[0, -1]]  # of the way to the next middle
+        first, last = np.maximum(self.heights[[0, -1]] + part * np.diff(self.heights)[[0, -1]], 0.0)
+        places = np.concatenate([self.edges[:1], middles, self.edges[-1:]])
+        return places, np.concatenate([[first], self.heights, [last]])
 
     def cdf(self, t: Any) -> Any:
         """The share of people up to t. What lies beyond the ends is counted at the ends."""

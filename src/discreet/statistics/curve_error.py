@@ -38,8 +38,8 @@ class CurveSpread:
     @property
     def sampling(self) -> Floats:
         """Standard deviation of each height from sampling."""
-        shares = self.curve.heights * self._widths
-        return np.sqrt(shares * (1 - shares) / self.people) / self._widths
+        shares = np.minimum(self.curve.heights * self._widths, 1.0)  # rounded, one share of all may be above 1
+        return np.asarray(np.sqrt(shares * (1 - shares) / self.people) / self._widths)
 
     @property
     def privacy(self) -> Floats:
@@ -72,7 +72,7 @@ class CurveSpread:
         """For the population's distribution function at `value.fine`, all places at once. [DE3]"""
         miss = (1 - check_confidence(confidence)) / 2
         sampled = math.sqrt(math.log(2 / miss) / (2 * self.people))  # [DE3]
-        noise = sum_radius(self.law, len(self.noisy), miss / 2) / self.people  # [DE3]: Levy's inequality doubles it
+        noise = sum_radius(self.law, len(self.noisy), miss / 4) / self.people  # [DE3]: Levy's inequality, twice
         reached = np.cumsum(self.noisy)[:-1] / self.people
         high = np.maximum.accumulate(reached + sampled + noise)
         low = np.minimum.accumulate((reached - sampled - noise)[::-1])[::-1]

@@ -15,14 +15,19 @@ Why
     move by 2 in L1 under REPLACE and 1 under ADD_OR_REMOVE; [N1]. They are added up: basic composition.
     [DE2] Given the earlier releases the ends and their number are public.
     [DE3] The share of the sample below t is within a of the population's for all t but with probability
-    2 exp(-2 n a^2) (Dvoretzky, Kiefer, Wolfowitz; Massart). The noise of its value at the k-th end is the sum of k
-    independent symmetric noises: by Levy's inequality all m partial sums are within t but with probability
-    2 P(|S_m| > t) <= 4 exp(m psi(l) - l t) for every l, psi the logarithm of the moment generating function of discrete
-    Laplace noise, (1 - a)^2 / ((1 - a e^l) (1 - a e^-l)). Each gets half of 1 - confidence. The band's ends are made to
-    rise from the outside (the upper one by its running maximum): they only widen; and are cut to [0, 1].
+    2 exp(-2 n a^2) (Dvoretzky, Kiefer, Wolfowitz; Massart). Let S_k be the sum of the noises of the k cells below an
+    end, and Z that of the number missing, which is cut to 0 or more: the divisor N is n less Z or 0, at most n. With p
+    the share of the sample below the end, (n p + S_k) / N - p is (S_k + p Z) / N or S_k / N: within the larger of |S_k|
+    and |S_k + Z|, over N. These are partial sums of independent symmetric noises in two orders, Z last or first, m of
+    them at most: by Levy's inequality all of both are within t but with probability 4 P(|S_m| > t) <=
+    8 exp(m psi(l) - l t) for every l, psi the logarithm of the moment generating function of discrete Laplace noise,
+    (1 - a)^2 / ((1 - a e^l) (1 - a e^-l)). Sampling and noise get half of 1 - confidence each. The band's ends are made
+    to rise from the outside (the upper one by its running maximum): they only widen; and are cut to [0, 1].
 Needs
     Independent records, for intervals. Without a support n epsilon of 680: each quartile is drawn with 34 nats. A
     support that is given should hold nearly all; what lies beyond is reported as `below` and `above`.
+    Few missing entries, without a support: the quartiles take each for 0, so many of them far from the data make the
+    support too wide, and the bins coarse.
     A declared whole-number type is read as any other: its ties make spikes if cells are narrower than the grain.
 Accuracy
     See statistics/bandwidth.py. The integrated squared error falls as n^(-2/3) for n^(2/3) epsilon^2 well above 8, the
@@ -107,14 +112,15 @@ class Density:
         values = numbers(rows)
         size = public_size(values, self.neighbours)
         counting, placing, filling = self._shares(size)
+        asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours) if placing else None
         people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [DE1]
         ends = self.support
-        if ends is None:
-            asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
+        if asked is not None:
             found = asked.release(values, rng)  # [DE1]
             if found.refusal is not None:
                 return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
             ends = reach(*found.value.tolist())
+        assert ends is not None
         move = 2 if self.neighbours is Neighbours.REPLACE else 1
         law = LaplaceLaw(laplace_scale(move, filling))
         cells = np.linspace(*widened(*ends), cells_for(people, law.sd**2) + 1)  # [DE2]
@@ -128,7 +134,7 @@ class Density:
     ) -> Release[Curve]:
         """Everything from the noisy counts: cells with one below and one above, and the missing last."""
         variance = law.sd**2
-        present = max(2.0, (noisy.sum() if size is None else size) - noisy[-1])
+        present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [DE3]
         shares = on_simplex(noisy[:-1] / present)
         by = best_merge(noisy[1:-2], present, variance)
         edges = np.append(cells[:-1:by], cells[-1])

@@ -38,6 +38,8 @@ def width_for(sd: float, differ: float) -> float:
 
 def offset_of(name: str) -> float:
     """An offset in [0, 1) that everybody derives from the same public words, for example the study's title."""
+    if not isinstance(name, str):
+        raise BadInput(f"name is {name!r}; give words that all teams share, for example the study's title")
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6]) / 2**48
 
 
@@ -50,14 +52,15 @@ def replicable(release: Release[Any], *, width: float, offset: float) -> Release
     if release.refusal is not None:
         return release
 
-    def rounded(value: Any) -> Any:
-        cells = np.floor(np.asarray(value, dtype=float) / width - offset + 0.5)
-        found = (cells + offset) * width
-        return float(found) if found.ndim == 0 else found
-
+    try:
+        value = np.asarray(release.value, dtype=float)
+    except (TypeError, ValueError):
+        seen = type(release.value).__name__
+        raise BadInput(f"the value is of type {seen}; only numbers and arrays of them can be rounded") from None
+    found = (np.floor(value / width - offset + 0.5) + offset) * width
     note = f"rounded to multiples of {width:g} from a shared offset: replicable, which gives no privacy by itself"
     provenance = replace(release.provenance, notes=(*release.provenance.notes, note))
-    answer = rounded(release.value)
+    answer = float(found) if found.ndim == 0 else found
     spread = None if release.spread is None else Widened(release.spread, answer - release.value, width / 2)
     return replace(release, answer=answer, spread=spread, provenance=provenance)
 

@@ -4,14 +4,17 @@ Releases
     What a histogram releases (statistics/histogram.py, statistics/open_histogram.py); shares are computed from it.
 Promise
     [SH1] The guarantee of the histogram: shares and their intervals are post-processing.
-    [SH2] Expected total variation over K listed categories, nothing being missing: at most half of
-          sqrt(K / n) + K E|Z| / n, Z one count's noise.
+    [SH2] Expected total variation over K listed categories, `other` among them, n being public: at most half of
+          sqrt(K / n) + (K E|Z| + sqrt(K) s) / n, Z one count's noise and s its standard deviation.
 Why
     [SH1] Nothing but the release is read.
     [SH2] E|c_j / n - p_j| <= sqrt(p_j / n), whose sum is at most sqrt(K / n) (Cauchy and Schwarz); the noise adds
-    E|Z| / n each. Cutting to what shares can be (the nearest point of the simplex) is left out: it helps.
+    E|Z| / n each. The nearest point of the simplex is max(c / n - t, 0) for some t: of two sets of shares the distance
+    is twice the sum of where one is above the other, and for t >= 0 none is further above p than c / n is (mirrored for
+    t < 0). So the distance grows by at most that of the sum of c / n from 1, which is the sum of K noises over n.
 Needs
     Independent records, for the intervals; where n is private it is taken from the noisy counts, `other` among them.
+    Where the categories are found and n is private nobody counts the others: shares are those among the people shown.
 Accuracy
     A share's standard deviation is sqrt(p (1 - p) / n) from sampling and that of a count's noise over n from privacy.
 Source
@@ -19,7 +22,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +41,7 @@ from discreet.promise.spread import Interval, check_confidence
 from discreet.rows import key
 from discreet.statistics.curve import on_simplex
 from discreet.statistics.histogram import Histogram, label
-from discreet.statistics.open_histogram import OpenHistogram
+from discreet.statistics.open_histogram import MANY, OpenHistogram
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,10 +104,15 @@ class CategoryShares:
             value = Shares(tally.keys, shares, max(0.0, 1 - float(shares.sum())))
         notes = list(inner.provenance.notes)
         if listed:
-            away = min(1.0, (math.sqrt(len(noisy) / people) + len(noisy) * law.sd / people) / 2)  # [SH2]: E|Z| <= sd
+            root = math.sqrt(len(noisy))
+            away = min(1.0, (root / math.sqrt(people) + (root + 1) * root * law.sd / people) / 2)  # [SH2]: E|Z| <= sd
             notes.append(f"expected distance in total variation: at most {show(away)}")
+        elif size is None:
+            notes.append("the number of people is private: shares are those among the people shown")
         provenance = Provenance("CategoryShares", dict(inner.provenance.parameters), rng.secure, notes=tuple(notes))
-        spread = ShareSpread(value, noisy[: len(tally.keys)], people, law)
+        spread = ShareSpread(value, noisy[: len(tally.keys)], people, law, len(noisy) if listed else size or MANY)
+        if not listed and size is None:
+            spread = replace(spread, about="shares among the people whose categories are shown, all at once")
         return Release(self.guarantee, provenance, value, spread=spread, name="density")
 
 
@@ -116,6 +124,8 @@ class ShareSpread:
     noisy: Floats
     people: float
     law: LaplaceLaw | GaussianLaw
+    among: int  # so many categories might have been shown
+    about: str = "the population's shares, all at once"
 
     @property
     def sampling(self) -> Floats:
@@ -128,12 +138,11 @@ class ShareSpread:
         return self.law.sd / self.people
 
     def interval(self, confidence: float) -> Interval:
-        """For the population's shares, all at once: each has 1 - confidence over their number to miss with."""
-        many = max(1, len(self.noisy))
-        miss = (1 - check_confidence(confidence)) / many
+        """All at once: each has 1 - confidence over their number to miss with, over n if chosen for their counts."""
+        miss = (1 - check_confidence(confidence)) / self.among
         z = -float(ndtri(miss / 2))
         drawn = np.clip((self.noisy + z * z / 2) / (self.people + z * z), 0.0, 1.0)
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.law.radius(1 - miss))
         low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
         first, last = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
-        return Interval(first, last, confidence, "the population's shares, all at once", population=True)
+        return Interval(first, last, confidence, self.about, population=True)

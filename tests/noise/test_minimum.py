@@ -26,8 +26,11 @@ class Logistic:
     def size(self) -> int:
         return int(self.x.shape[1])
 
-    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, float]:
-        return (expit(self.x @ w) - self.y) @ self.x, 1e-12
+    def gradient(self, w: np.ndarray, rest: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
+        return (expit(self.x @ w + self.x @ (rest + np.zeros(self.size))) - self.y) @ self.x, 1e-12
+
+    def tolerance(self, ridge: float, rate: float) -> float:
+        return 1e-9
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         p = expit(self.x @ w)
@@ -76,7 +79,7 @@ def test_the_density_of_the_exact_minimum_moves_no_further_than_its_bound() -> N
 def test_minima_are_verified_and_close_to_the_exact_one(seed: int) -> None:
     objective = rows(seed, 3, 50)
     tilt = np.random.default_rng(seed).normal(size=3) * 20
-    found = minimised(objective, tilt, 0.5, np.zeros(3))
+    found = np.array([float(w) for w in minimised(objective, tilt, 0.5, np.zeros(3), float(GAMMA))])
     slope = objective.gradient(found)[0] + 0.5 * found + tilt
     assert np.linalg.norm(slope) <= float(GAMMA)
     better = found.copy()

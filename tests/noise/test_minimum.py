@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 from discreet.errors import BadInput
+from discreet.noise import minimum as module
 from discreet.noise.minimum import GAMMA, LAST, Minimum, minimised, round_draw, tilt_rate
 from discreet.noise.seeded import Seeded
 from discreet.promise.loss import Approximate
@@ -98,6 +99,18 @@ def test_the_last_noise_is_there_and_the_budget_adds_up() -> None:
     found = {tuple(Seeded(seed).minimum(objective, steepness=2, curvature=0.25, ridge=2, cost=Approximate(1, 0)))
              for seed in range(5)}  # fmt: skip
     assert len(found) == 5
+
+
+@pytest.mark.claim("NM1")
+def test_the_last_noise_hides_what_is_left_of_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a tilt, all that differs is the last noise; its mean size is about twice what is needed."""
+    monkeypatch.setattr(module, "round_draw", lambda size, below: [0] * size)
+    objective, ridge = rows(0, 2, 30), 2.0
+    seeded = Seeded(5)
+    found = np.array([seeded.minimum(objective, steepness=2, curvature=0.25, ridge=ridge, cost=Approximate(1, 0))
+                      for _ in range(300)])  # fmt: skip
+    least = 2 * float(GAMMA) / ridge * math.sqrt(2) / float(LAST)
+    assert np.abs(found - np.median(found, axis=0)).mean() > 1.3 * least
 
 
 @pytest.mark.claim("NM2")

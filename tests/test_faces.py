@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -18,6 +19,7 @@ from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
 VALUES = "an exception that depends on a value of the data tells of it: missing and infinite outcomes are no error"
 EXCLUDED = {
     "check_supervised_y_no_nan": VALUES,
+    "check_dtype_object": VALUES,
     "check_classifiers_regression_target": VALUES,
     "check_classifier_not_supporting_multiclass": VALUES,
     "check_fit2d_1sample": "one row tells no scale: a refusal, which says so in words of its own",
@@ -79,3 +81,39 @@ def test_what_is_refused() -> None:
         discreet.PrivateLinearRegression(1.0).fit(x, y[:-1])
     with pytest.raises(Refused):
         discreet.PrivateLinearRegression(1.0).fit(x[:20], y[:20])
+
+
+@pytest.mark.claim("R2")
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+def test_one_odd_cell_is_missing_and_changes_how_no_other_is_read(relation: str) -> None:
+    """Outcomes of 2 count as yes, beside a text as well: left to numpy, a text would make texts of all."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 2)), [2] * 300
+
+    def fitted(rows: Any, outcome: Any) -> Any:
+        model = PrivateLogisticRegression(50.0, bounds=(-2, 2), neighbours=relation, random_state=1)
+        return model.fit(rows, outcome).intercept_[0]
+
+    expected = fitted(x, np.array(y))
+    assert expected > 2
+    odd = ["a", *y[1:]]
+    cells = x.astype(object)
+    cells[5, 1] = "a"
+    frame = pd.DataFrame(cells, columns=["u", "v"])
+    for rows, outcome in (
+        (x, odd),
+        (x, np.array(odd, dtype=object)),
+        (cells, y),
+        (cells.tolist(), y),
+        (frame, pd.Series(odd)),
+    ):
+        assert fitted(rows, outcome) == pytest.approx(expected, abs=0.5)
+    line = PrivateLinearRegression(20.0, neighbours=relation, random_state=1)
+    assert line.fit(np.tile(frame, (20, 1)), ["a", *rng.normal(size=5999)]).coef_.shape == (2,)
+
+
+def test_whether_anybody_is_there_is_told_only_where_it_is_public() -> None:
+    nobody = np.empty((0, 2)), np.empty(0)
+    PrivateLogisticRegression(1.0, bounds=(-2, 2), neighbours="add_or_remove").fit(*nobody)
+    with pytest.raises(ValueError, match="0 sample"):
+        PrivateLogisticRegression(1.0, bounds=(-2, 2)).fit(*nobody)

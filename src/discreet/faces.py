@@ -10,14 +10,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from discreet.errors import BadInput
+from discreet.friendly.matrix import in_one, matrix
 from discreet.noise.seeded import Seeded
 from discreet.promise.exact import Number
 from discreet.promise.mechanism import Randomness
+from discreet.quick.asked import relation_of
 from discreet.quick.glms import logistic_regression
 from discreet.quick.models import linear_regression
+from discreet.rows import column
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,8 +29,19 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
     """What both have: the checks of scikit-learn, a linear part, and no opinion on missing values."""
 
     def _rows(self, X: Any, *, reset: bool) -> Floats:  # noqa: N803
-        """Rows of floats: shapes and types may be refused, values never are."""
-        rows = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1)
+        """Rows of floats: shapes and types may be refused, values never are.
+
+        Left to scikit-learn, a text in one cell of a frame, of a list or of an array of objects would raise. A list's
+        first row is its shape, and says how many columns there are.
+        """
+        if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
+            X = in_one(matrix(list(X), len(X[0])))  # noqa: N806
+        least = int(not reset or relation_of(self.neighbours).size_is_public)
+        asked = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
+        if not (hasattr(type(X), "to_numpy") or (isinstance(X, np.ndarray) and X.dtype.kind == "O")):
+            return np.asarray(validate_data(self, X, reset=reset, **asked), dtype=np.float64)
+        rows = check_array(in_one(matrix(X)), estimator=self, **asked)
+        validate_data(self, X, reset=reset, skip_check_array=True)  # the names of columns, and how many there are
         return np.asarray(rows, dtype=np.float64)
 
     def _door(self) -> Randomness | None:
@@ -37,7 +51,10 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
     def _checked(self, outcome: Any, rows: Floats) -> Any:
         if outcome is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        values = column_or_1d(outcome, warn=True)
+        declared = isinstance(outcome, list | tuple) or hasattr(type(outcome), "to_numpy")
+        values = (
+            column(outcome) if declared else column_or_1d(outcome, warn=True)
+        )  # numpy gives a list one type for all
         if len(values) != len(rows):
             raise BadInput("y has another length than X; they must be the same")
         if self.epsilon is None:
@@ -153,7 +170,7 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
             intercept=self.fit_intercept,
             bounds=self.bounds,
             norm=self.norm,
-            classes=None if labels == [0, 1] and outcome.dtype.kind in "biuf" else labels,
+            classes=None if labels == [0, 1] else labels,  # never by what the outcome holds
             confidence=None,
             neighbours=self.neighbours,
             rng=self._door(),

@@ -1,6 +1,7 @@
 """Clipped gradients of named losses and of any function."""
 
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,26 @@ def test_a_function_that_misbehaves_counts_as_nothing(capsys: pytest.CaptureFixt
     assert (rows.total(np.zeros(2), np.ones(8, dtype=bool)) == sum(each)).all()
     assert (rows.X == 0).all()
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.claim("GC1")
+def test_random_numbers_of_a_row_do_not_depend_on_other_rows() -> None:
+    def noisy(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
+        for _ in range(int(y[0])):  # some rows draw more than others
+            random.random()
+            np.random.random()  # noqa: NPY002
+        return [random.random(), np.random.random()]  # noqa: NPY002
+
+    def total(outcomes: list[float], w: float = 0.0) -> np.ndarray:
+        rows = AnyGradients(noisy, np.zeros((len(outcomes), 1)), np.array(outcomes), 2, 10.0)
+        return rows.total(np.full(2, w), np.ones(len(outcomes), dtype=bool))
+
+    random.seed(4)
+    assert (total([3.0, 0.0, 1.0]) == total([3.0]) + total([0.0, 1.0])).all()
+    assert (total([0.0]) != total([0.0], 1.0)).all()
+    after = random.random()
+    random.seed(4)
+    assert after == random.random()
 
 
 @pytest.mark.claim("GC1")

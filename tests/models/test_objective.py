@@ -1,5 +1,6 @@
 """Logistic regression by objective perturbation."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.meter import drawn
 from discreet.errors import BadInput
-from discreet.models.features import Features
-from discreet.models.objective import ObjectivePerturbation
+from discreet.models.family import logistic
+from discreet.models.features import Features, Scaling, prepared
+from discreet.models.objective import ObjectivePerturbation, moved
+from discreet.models.score import moments
 from discreet.noise.seeded import Seeded
 from discreet.promise.loss import Gaussian, Sampled, atoms, total
 from discreet.promise.neighbours import Neighbours
@@ -94,3 +97,19 @@ def test_parameters_are_refused_in_words() -> None:
             ObjectivePerturbation(**(base | wrong))
     with pytest.raises(BadInput, match="empty"):
         ObjectivePerturbation(Features(("x",)), 1.0).release(np.empty((0, 2)), Seeded(0))
+
+
+@pytest.mark.claim("OB1")
+def test_what_one_row_can_do_to_the_information() -> None:
+    """Rows along different axes move the diagonal twice: more than one row alone may."""
+    scaling = Scaling(np.zeros(2), np.ones(2), False)
+    places = [(x, y) for x in (0.0, 1.0, -1.0, math.sqrt(2), 40.0) for y in (0.0, 1.0, math.sqrt(2), math.inf)]
+    upper = np.triu_indices(2)
+    found = [
+        moments(prepared(np.array([[*place, 1.0]]), scaling), logistic(), np.zeros(2))[upper].tolist()
+        for place in places
+    ]
+    alone = max(sum(map(abs, one)) for one in found)
+    pairs = max(sum(abs(a - b) for a, b in zip(one, other, strict=True)) for one in found for other in found)
+    assert 0.9 * moved(2, Neighbours.ADD_OR_REMOVE) < alone <= moved(2, Neighbours.ADD_OR_REMOVE)
+    assert 0.6 * moved(2, Neighbours.REPLACE) < pairs <= moved(2, Neighbours.REPLACE)

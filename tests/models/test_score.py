@@ -19,6 +19,7 @@ from discreet.models.score import (
     score,
     score_cost,
     score_sensitivity,
+    whole_coefficients,
 )
 from discreet.noise.seeded import Seeded
 from discreet.noise.source import compiled
@@ -106,3 +107,15 @@ def test_noise_is_as_declared() -> None:
     chance = 1 / (1 + np.exp(-seen @ w))
     exact = (seen * (rows.weight * chance * (1 - chance))[:, None]).T @ seen
     assert np.abs(found - exact).max() < 6 * size
+
+
+@pytest.mark.claim("GR1")
+@pytest.mark.parametrize("size", [3, 7, 1000])
+def test_coefficients_are_whole_at_the_edge_of_their_room(size: int) -> None:
+    """2^37 / size is no whole number: cut there, products with features would be rounded, in an order of their own."""
+    edge = 2.0**37 / size
+    for most in (edge, math.nextafter(edge, 0), edge - 0.2, math.floor(edge), edge / 3):
+        w = np.full(size, -most)
+        whole, _ = whole_coefficients(w)
+        assert (whole == np.rint(whole)).all()
+        assert np.abs(whole).max() * size * 2**15 <= 2**53

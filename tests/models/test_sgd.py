@@ -89,6 +89,8 @@ def test_parameters_are_refused_in_words() -> None:
         ({"delta": 0.0}, "delta > 0"),
         ({"descends": "hinge"}, "hinge"),
         ({"descends": slope}, "parameters"),
+        ({"descends": slope, "parameters": 0}, "parameters"),
+        ({"descends": slope, "parameters": True}, "parameters"),
         ({"steps": 0}, "steps"),
         ({"rate": 0.0}, "rate"),
         ({"clip": -1.0}, "clip"),

@@ -82,6 +82,8 @@ class Features:
             return [(0.0, self.norm / math.sqrt(features))] * features
         if self.bounds is None:
             return [None] * features
+        if not isinstance(self.bounds, tuple | list | np.ndarray):
+            raise BadInput(f"bounds are {self.bounds!r}; give a pair of numbers, or a pair or None for each feature")
         alike = len(self.bounds) == 2 and all(is_number(end) for end in self.bounds)
         pairs = [self.bounds] * features if alike else list(self.bounds)
         if len(pairs) != features:

@@ -4,16 +4,21 @@ Claims
     [GC1] A person's clipped gradient is a fixed function of their row and of parameters that were released, on a grid
           of 2^26 steps to the clip, and at most `score_sensitivity(size, 1)` of models/score.py steps long. What a
           function of the caller's does with a row (an exception of any kind, NaN, a wrong shape, a warning) ends there:
-          its gradient is 0.
+          its gradient is 0. Random numbers that it draws from Python's or numpy's common states begin anew with each
+          row, from the parameters. That it remembers nothing of other rows is the caller's to see to.
     [GC2] Sums over any set of people are exact.
 Why
     [GC1] Named losses: the gradient is r v, r the residual. k = rint(2^16 r / clip), r cut to clip / |v|, times the
     steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient is scaled to
     at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within what [GR2] allows.
+    Were random states to run on, one row more would give all later ones other random numbers.
     [GC2] Whole numbers: products as in [GR1]; of 2^26 steps in int64.
 """
 
-from collections.abc import Callable
+import random  # noqa: TID251  to fix other people's random states, not to draw
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
@@ -130,8 +135,11 @@ class AnyGradients:
     def total(self, w: Floats, chosen: Mask) -> Integers:
         """The sum over the chosen, each asked for by itself. [GC2]"""
         total = np.zeros(self.size, dtype=np.int64)
-        with passing_on_interrupts(), silence(), np.errstate(all="ignore"):
+        seed = zlib.crc32(w.tobytes())
+        with passing_on_interrupts(), silence(), np.errstate(all="ignore"), _common_states():
             for place in np.flatnonzero(chosen):
+                random.seed(seed)  # [GC1]
+                np.random.seed(seed)  # noqa: TID251, NPY002  [GC1]
                 found = self._asked(w.copy(), self.X[place : place + 1].copy(), self.y[place : place + 1].copy())
                 if found is not None:
                     total += clipped(found, self.clip)[0]
@@ -144,6 +152,17 @@ class AnyGradients:
         except BaseException:  # noqa: BLE001  [GC1]: whatever a row makes the function do, nobody sees it
             return None
         return found.reshape(1, self.size) if found.size == self.size else None
+
+
+@contextmanager
+def _common_states() -> Iterator[None]:
+    """The caller's random states are theirs again afterwards."""
+    before = random.getstate(), np.random.get_state()  # noqa: TID251, NPY002
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: TID251, NPY002
 
 
 def clipped(gradients: Floats, clip: float) -> Integers:

@@ -22,7 +22,9 @@ Why
     ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as weights are
     at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
 Needs
-    At most 31 features. For intervals about 250 size^2 / epsilon people: 10,000 of 5 features at epsilon 1.
+    At most 31 features. Where the number of people is private, at most 2^28 of them: of more, the first 2^28 are used,
+    and the loss of one person may then be that of two. For intervals about 250 size^2 / epsilon people: 10,000 of 5
+    features at epsilon 1.
 Accuracy
     Excess log-loss of about size (size + 1) R^2 / (2 beta^2 n h), h the mean slope: see docs/measured-glms.md.
 Source
@@ -42,7 +44,7 @@ from discreet.models.coefficients import Coefficients, CoefficientSpread
 from discreet.models.family import logistic
 from discreet.models.features import STEPS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
 from discreet.models.score import COARSE, WEIGHT, moments
-from discreet.models.tilted import LogisticLoss
+from discreet.models.tilted import MOST, LogisticLoss
 from discreet.noise.lattice import ROOM
 from discreet.noise.minimum import WIDEST, tilt_rate
 from discreet.promise.exact import Number, exact, is_number
@@ -162,7 +164,9 @@ class ObjectivePerturbation:
         """The coefficients, with intervals where there are people enough; or a refusal."""
         table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
         size = None
-        if self.neighbours.size_is_public:
+        if not self.neighbours.size_is_public:
+            table = table[:MOST]
+        else:
             size = agree(len(table), self.size)
             if not size:
                 raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
@@ -188,7 +192,7 @@ class ObjectivePerturbation:
         ready = replace(ready, outcome=logistic().outcome(ready.outcome))
         ridge = self.chosen_ridge()
         found = rng.minimum(
-            LogisticLoss(ready),
+            LogisticLoss(ready, MOST if size is None else size),
             steepness=self._steepness,
             curvature=CURVATURE,
             ridge=ridge,

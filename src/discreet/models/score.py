@@ -55,7 +55,7 @@ Integers = npt.NDArray[np.int64]
 
 def whole_coefficients(w: Floats) -> tuple[Floats, float]:
     """Coefficients as whole numbers, and the linear part's value of a product of one step of each. [GR1]"""
-    largest = 2.0**37 / len(w)
+    largest = float(2**37 // len(w))  # whole, as what is cut there must be
     size = max(float(np.abs(w).max(initial=0.0)), 2.0**-20)
     exponent = math.floor(math.log2(largest / size))
     return np.clip(np.rint(np.ldexp(w, exponent)), -largest, largest), 2.0**-exponent / STEPS

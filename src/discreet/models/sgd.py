@@ -93,6 +93,10 @@ class StochasticDescent:
             raise BadInput("delta is 0; descent adds Gaussian noise and needs delta > 0, for example delta=1e-6")
         if callable(self.descends) == (self.parameters is None):
             raise BadInput(f"give one of {LOSSES}, or a function of one row together with its number of parameters=")
+        if self.parameters is not None and not (
+            isinstance(self.parameters, int) and not isinstance(self.parameters, bool) and 1 <= self.parameters <= 10**6
+        ):
+            raise BadInput(f"parameters is {self.parameters!r}; give a whole number from 1 to 10^6")
         if not callable(self.descends) and self.descends not in LOSSES:
             raise BadInput(f"loss is {self.descends!r}; give one of {LOSSES}, or a function")
         if not isinstance(self.steps, int) or isinstance(self.steps, bool) or not 1 <= self.steps <= MOST_STEPS:

@@ -4,7 +4,8 @@ Promise
     [NM1] An objective is a sum over people of convex functions of w'x_i, each person's gradient at most `steepness` / 2
           long under REPLACE (`steepness` under ADD_OR_REMOVE) and each second derivative a matrix of rank one no larger
           than `curvature`. The minimum of objective + (ridge / 2) |w|^2 + b'w, found to a verified gradient of at most
-          GAMMA, leaves with noise as pure epsilon.
+          gamma, leaves with noise as pure epsilon; and it is found, whatever the rows, as gamma is what the objective
+          can reach with any of them.
     [NM2] b is drawn from the integers times a step by a law within a factor e^+-XI, point by point, of the law with
           density ~ exp(-beta |b|) rounded to that grid.
 Why
@@ -14,12 +15,14 @@ Why
     I plus at most one matrix of rank one each, a x x' with 0 <= a |x|^2 <= curvature: det(A + a x x') / det A is in
     [1, 1 + curvature / ridge], so their ratio is at most 1 + curvature / ridge. The exact minimum is pure epsilon_1 =
     beta steepness + ln(1 + curvature / ridge).
-    What was found lies within tau = (GAMMA + |b error|) / ridge of that exact minimum w, as a gradient is at least
+    What was found lies within tau = (gamma + |b error|) / ridge of that exact minimum w, as a gradient is at least
     ridge times the distance from the minimum, and b on the grid is within half a diagonal of the ideal b. Given w,
     what is published is a discrete Laplace vector about a point within tau of w: moving all points to w itself and
     back on the neighbour changes each probability by at most e^(epsilon_2), epsilon_2 for a distance of 2 tau.
     So the law on a table is within e^(epsilon_2 + epsilon_1) of that on a neighbour, and with [NM2] 2 XI more.
-    GAMMA is checked in floating point with the objective's own bound on the rounding of its gradient.
+    Gamma is a public number, GAMMA or larger: [GM3] of models/tilted.py. It is checked in floating point with the
+    objective's own bound on the rounding of its gradient. A point is the sum of two floats, a large and a small one:
+    with one float, next to a long flat valley the nearest point could be too far from the minimum for ever.
     [NM2] Over a cell of side h, exp(-beta |b|) varies by e^+-(beta h sqrt(d) / 2) from its value at the centre, and so
     does the normaliser. The law ~ exp(-beta h |k|) on the integers is drawn by rejection from independent discrete
     Laplace draws of scale B >= sqrt(d) / (beta h): |k|_1 / B <= beta h |k|, and the difference is the rate at which k
@@ -64,8 +67,11 @@ class Objective(Protocol):
     def reach(self) -> float:
         """No |x| is larger."""
 
-    def gradient(self, w: Floats) -> tuple[Floats, float]:
-        """At w, and a bound on the length of its rounding error."""
+    def gradient(self, w: Floats, rest: Floats) -> tuple[Floats, float]:
+        """At w + rest, `rest` no more than rounds w, and a bound on the length of its rounding error."""
+
+    def tolerance(self, ridge: float, rate: float) -> float:
+        """A gradient that is reached whatever the rows are, tilted at this rate: from public numbers alone."""
 
     def hessian(self, w: Floats) -> Floats:
         """At w, more or less."""
@@ -104,19 +110,22 @@ class Minimum:
         rate = tilt_rate(self.cost.epsilon, self.steepness, self.curvature, ridge, size)
         step = Fraction(1, 2**FINE) / rate  # [NM2]
         tilt = np.array([float(k * step) for k in round_draw(size, source.below)])
-        found = minimised(self.objective, tilt, float(ridge), self.objective.guess(tilt, float(ridge)))
-        # the tilt as a float is within 2^-52 of itself, far less than a step of the grid in what GAMMA leaves over
-        tau = (2 * GAMMA + step * size) / ridge  # [NM1]
+        gamma = max(GAMMA, Fraction(self.objective.tolerance(float(ridge), float(rate))))  # [NM1]
+        start = self.objective.guess(tilt, float(ridge))
+        found = minimised(self.objective, tilt, float(ridge), start, float(gamma))
+        # the tilt as a float is within 2^-52 of itself, far less than a step of the grid in what gamma leaves over
+        tau = (2 * gamma + step * size) / ridge  # [NM1]
         grid = Fraction(2) ** (math.floor(math.log2(tau)) - 20)
         moved = math.ceil(2 * tau * root_above(size) / grid) + size  # [NM1]: in L1, each entry rounded
         scale = moved / (LAST * exact(self.cost.epsilon))
-        noisy = [round(Fraction(float(w)) / grid) + big_laplace(scale, source.below) for w in found]  # [NM1]
+        noisy = [round(w / grid) + big_laplace(scale, source.below) for w in found]  # [NM1]
         return np.array([float(steps * grid) for steps in noisy])
 
     def objection(self, neighbour: "Minimum") -> str | None:
         """Other parameters, a gradient that moves too far, or second derivatives that do."""
         mine, other = (
-            (ask.steepness, ask.curvature, ask.ridge, ask.cost, ask.objective.size) for ask in (self, neighbour)
+            (ask.steepness, ask.curvature, ask.ridge, ask.cost, ask.objective.size, ask.objective.tolerance(1.0, 1.0))
+            for ask in (self, neighbour)
         )
         if mine != other:
             return "the parameters of a tilted minimum depend on the data"
@@ -125,7 +134,7 @@ class Minimum:
             w = np.zeros(size)
             if place:
                 w[(place - 1) // 2] = 30.0 if place % 2 else -1.0
-            (here, off), (there, more) = self.objective.gradient(w), neighbour.objective.gradient(w)
+            (here, off), (there, more) = (ask.objective.gradient(w, np.zeros(size)) for ask in (self, neighbour))
             moved = float(np.linalg.norm(here - there))
             if moved > float(exact(self.steepness)) + off + more:
                 return f"the gradient moved by {moved:.6g}, claimed {float(exact(self.steepness)):.6g}"
@@ -160,25 +169,46 @@ def round_draw(size: int, below: Below) -> list[int]:
             return drawn
 
 
-def minimised(objective: Objective, tilt: Floats, ridge: float, start: Floats) -> Floats:
-    """Where the gradient of the tilted objective is at most GAMMA long, rounding included. [NM1]
+def minimised(objective: Objective, tilt: Floats, ridge: float, start: Floats, goal: float) -> list[Fraction]:
+    """Where the gradient of the tilted objective is at most `goal` long, rounding included. [NM1]
 
     Newton's method, its steps shortened to ln(1 + u) / u, u = |step| times the largest |x|: for functions whose third
-    derivative is at most |x| times their second (logistic ones) every step leads down, and the end comes quickly. Where
-    it starts, and with which second derivatives it goes on near the end, changes nothing but the time.
+    derivative is at most |x| times their second (logistic ones) every step leads down, and the end comes quickly. A
+    longer step is taken if at its end the way still leads down, as it then did all along. Where it starts, and with
+    which second derivatives it goes on near the end, changes nothing but the time.
     """
-    w, goal, before, stale = np.asarray(start, dtype=np.float64), float(GAMMA), math.inf, 0
-    hessian = np.eye(objective.size)
-    while True:
-        slope, off = objective.gradient(w)
-        slope = slope + ridge * w + tilt
+    w, rest = np.array(start, dtype=np.float64), np.zeros(objective.size)
+    before, stale, hessian = 0.0, 0, np.eye(objective.size)
+
+    def sloped(w: Floats, rest: Floats) -> tuple[Floats, float]:
+        slope, off = objective.gradient(w, rest)
         extra = 1e-15 * objective.size * (ridge * float(np.abs(w).max()) + float(np.abs(tilt).max()))
-        if float(np.linalg.norm(slope)) * (1 + 1e-12) + off + extra <= goal:  # [NM1]
-            return w
+        return slope + ridge * w + tilt + ridge * rest, off + extra
+
+    slope, off = sloped(w, rest)
+    while True:
         steep = float(np.linalg.norm(slope))
+        if steep * (1 + 1e-12) + off <= goal:  # [NM1]
+            return [Fraction(float(one)) + Fraction(float(more)) for one, more in zip(w, rest, strict=True)]
         if steep > before / 20 or stale >= 5:
             hessian, stale = objective.hessian(w) + ridge * np.eye(objective.size), 0
         stale, before = stale + 1, steep
-        step = np.linalg.solve(hessian, slope)
+        step = np.asarray(np.linalg.solve(hessian, slope), dtype=np.float64)
         far = float(np.linalg.norm(step)) * objective.reach
-        w = w - step * (math.log1p(far) / far if far > 1e-8 else 1.0)
+        least = math.log1p(far) / far if far > 1e-8 else 1.0
+        share = 1.0 if far > 2 else least
+        while True:
+            there = _moved(w, rest, share * step)
+            slope, off = sloped(*there)
+            if share <= least or float(slope @ step) >= 0:
+                break
+            share = max(share / 2, least)
+        w, rest = there
+
+
+def _moved(w: Floats, rest: Floats, step: Floats) -> tuple[Floats, Floats]:
+    """w + rest - step as a float and what rounds it."""
+    move = rest - step
+    there = w + move
+    back = there - w
+    return there, (w - (there - back)) + (move - back)

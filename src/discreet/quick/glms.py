@@ -24,7 +24,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.promise.spread import Interval
+from discreet.promise.spread import Interval, check_confidence
 from discreet.quick.asked import door, named, relation_of
 from discreet.quick.models import _columns
 from discreet.rows import column, key, numbers
@@ -72,6 +72,8 @@ def logistic_regression(
     """
     if method not in METHODS:
         raise BadInput(f"method is {method!r}; give one of {', '.join(METHODS)}")
+    if confidence is not None:
+        check_confidence(confidence)
     if ridge is not None and method != "objective":
         raise BadInput("ridge goes with method 'objective'; leave it out")
 
@@ -184,10 +186,11 @@ def sgd(
 ) -> Release[Any]:
     """Stochastic gradient descent on a loss, each person's gradient clipped, with noise at every step.
 
-    `loss` is "squared", "huber", "logistic" or "poisson" (features in units of about 1, or with public `bounds`), or a
-    function gradients(w, X, y) of one row that returns its `parameters` derivatives; it sees one row at a time, and if
-    it raises, that counts as 0. With rate < 1 each step sees a secret sample in which each person is with that chance:
-    give neighbours="add_or_remove", and `people`, a public guess of how many there are. There is no interval.
+    `loss` is "squared", "huber", "logistic" or "poisson" (features in units of about 1, or with public `bounds`),
+    or a function gradients(w, X, y) of one row that returns its `parameters` derivatives; it sees one row at a time
+    and may remember nothing of others, and if it raises, that counts as 0. With rate < 1 each step sees a secret
+    sample in which each person is with that chance: give neighbours="add_or_remove", and `people`, a public guess
+    of how many there are. There is no interval.
 
     >>> import discreet
     >>> import numpy as np
@@ -260,6 +263,9 @@ def _released(
         raise BadInput("levels are for a formula with C(...); columns of X are numbers")
     rows, called = _columns(x, names)
     if isinstance(bounds, Mapping):
+        unknown = [name for name in bounds if name not in called]
+        if unknown:
+            raise BadInput(f"bounds are given for {unknown}, which are no columns; those are {', '.join(called)}")
         bounds = tuple(bounds.get(name) for name in called)
     outcome = numbers(y) if classes is None else _codes(y, classes)
     if len(outcome) != len(rows):
@@ -283,7 +289,12 @@ def _released(
 
 def _codes(y: Any, classes: Sequence[Any]) -> Any:
     """Labels as 0 and 1 in the order of the public classes; anything else is missing, and its row does not count."""
-    if isinstance(classes, str) or len(classes) != 2 or key(classes[0]) == key(classes[1]):
+    if (
+        isinstance(classes, str)
+        or not isinstance(classes, Sequence | np.ndarray)
+        or len(classes) != 2
+        or key(classes[0]) == key(classes[1])
+    ):
         raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
     places = {key(label): float(code) for code, label in enumerate(classes)}
     return np.array([places.get(key(entry), np.nan) for entry in column(y)], dtype=np.float64)

@@ -1,6 +1,7 @@
-"""diffprivlib, where it can be imported: its forests, which need an older scikit-learn, are left out."""
+"""diffprivlib, where it is installed: its forests, which need an older scikit-learn, are left out."""
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +12,6 @@ def diffprivlib_models() -> Any:
     vars(forest).update(RandomForestClassifier=None, DecisionTreeClassifier=None)
     sys.modules.setdefault("diffprivlib.models.forest", forest)
     try:
-        from diffprivlib import models  # type: ignore[import-untyped]
+        return import_module("diffprivlib.models")
     except ImportError:
         return None
-    return models

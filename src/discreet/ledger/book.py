@@ -1,13 +1,13 @@
 """What a ledger is to those who use it, and the chain of entries that it is made of.
 
 Claims
-    [LC1] An entry's hash is the SHA-256 of everything in it and of the hash before it. Whoever changes, removes, inserts
-          or moves an entry must find two texts with one hash, or write all later hashes anew; the head is keyed
-          (ledger/seal.py), so that the latter needs the key.
+    [LC1] An entry's hash is the SHA-256 of everything in it and of the hash before it. Whoever changes, removes,
+          inserts or moves an entry must find two texts with one hash, or write all later hashes anew; the head is
+          keyed (ledger/seal.py), so that the latter needs the key.
     [LC2] Order is the entries' number, never the clock: a clock that is moved changes what is written beside an entry
           and nothing else.
 
-Four steps, always in this order: **reserve** (`charge`), compute, **store**, show. What is shown is what `store` gave back.
+Four steps, always in this order: reserve (`charge`), compute, store, show. What is shown is what `store` gave back.
 After a crash before `store`, budget is spent and nothing was seen: asking again with the same request computes anew
 without a second charge. There is no refund: whether an answer was seen cannot be proved afterwards.
 """

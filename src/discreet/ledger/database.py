@@ -92,7 +92,8 @@ class Database:
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
         """`work` alone, all or nothing, durable when this returns. [LG1]"""
-        return self._run(work, {"discreet_writes": True})
+        isolation = {} if self.path is not None else {"isolation_level": "READ COMMITTED"}
+        return self._run(work, {"discreet_writes": True, **isolation})
 
     def create(self, first: Callable[[sa.Connection], None]) -> None:
         """The tables and the first row; of several processes at once, one makes them."""
@@ -153,8 +154,8 @@ class Database:
         state = getattr(getattr(error, "orig", None), "sqlstate", None)
         why = known.get(code, "the database refuses") if code is not None else f"the database does not answer ({state})"
         return LedgerFault(
-            f"the ledger {self.name} cannot be used: {why}; nothing is shown. Ask again with the same request, which is "
-            "charged once at most"
+            f"the ledger {self.name} cannot be used: {why}; nothing is shown. Ask again with the same request, which "
+            "is charged once at most"
         )
 
     def _mine(self) -> None:

@@ -42,9 +42,7 @@ def to_csv(entries: Iterable[Entry], file: TextIO) -> None:
         table.writerow(map(safe, (*told, loss, cost, delta, plain.get("note"), entry.hash)))
 
 
-def to_json(
-    ledger: str, accounts: Iterable[tuple[str, str, Account]], entries: Iterable[Entry], file: TextIO
-) -> None:
+def to_json(ledger: str, accounts: Iterable[tuple[str, str, Account]], entries: Iterable[Entry], file: TextIO) -> None:
     """Everything but the answers; rationals as text."""
     file.write(f'{{"ledger": {json.dumps(ledger)},\n"accounts": ')
     _list(({"population": p, "analyst": a or None, **json.loads(s.to_text())} for p, a, s in accounts), file)

@@ -1,8 +1,8 @@
 """The rows of a ledger within one transaction: read only if signed, written signed.
 
 Claims
-    [LP1] A head, a last entry, an account or an answer that is not what was signed stops the ledger: nothing is charged,
-          nothing shown.
+    [LP1] A head, a last entry, an account or an answer that is not what was signed stops the ledger: nothing is
+          charged, nothing shown.
     [LP2] A balance is one row, however many entries there are: it is kept beside them in the same transaction.
 """
 
@@ -19,7 +19,22 @@ from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.seal import Head, Seal
 
 VERSION: Final = 1  # of the tables
+COLUMNS: Final = tuple(column.name for column in ENTRIES.columns)
 WHOLE: Final = ""  # stands for a population's own account, beside those of its analysts
+
+_HERE = (ACCOUNTS.c.population == sa.bindparam("whose")) & (ACCOUNTS.c.analyst == sa.bindparam("part"))
+# made once: building a statement costs more than running it
+LOCK_HEAD: Final = sa.select(LEDGER).with_for_update()
+LAST_HASH: Final = sa.select(ENTRIES.c.hash).where(ENTRIES.c.number == sa.bindparam("last"))
+ENTRY: Final = sa.select(ENTRIES).where(ENTRIES.c.number == sa.bindparam("which"))
+REQUESTED: Final = sa.select(ENTRIES).where(ENTRIES.c.request == sa.bindparam("asked"))
+ANSWER: Final = sa.select(ANSWERS).where(ANSWERS.c.number == sa.bindparam("charge"))
+ACCOUNT: Final = sa.select(ACCOUNTS).where(_HERE)
+MOVE_HEAD: Final = sa.update(LEDGER)
+KEEP_ACCOUNT: Final = sa.update(ACCOUNTS).where(_HERE)
+NEW_ACCOUNT: Final = sa.insert(ACCOUNTS)
+NEW_ANSWER: Final = sa.insert(ANSWERS)
+NEW_ENTRY: Final = sa.insert(ENTRIES)
 
 
 def found_ledger(connection: sa.Connection, seal: Seal) -> None:
@@ -60,30 +75,28 @@ class Pages:
 
     def head(self) -> Head:
         """The head, locked until the transaction ends, and found to be sound."""
-        row = self.connection.execute(sa.select(LEDGER).with_for_update()).one()
-        last = self.connection.execute(sa.select(ENTRIES.c.hash).where(ENTRIES.c.number == row.number)).scalar()
+        row = self.connection.execute(LOCK_HEAD).one()
+        last = self.connection.execute(LAST_HASH, {"last": row.number}).scalar()
         ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
         if not ours or (last or GENESIS) != row.hash:  # [LP1]
             raise changed("its head is not what was signed")
         return Head(row.number, row.hash, row.signature)
 
     def append(
-        self, head: Head, kind: Kind, population: str, analyst: str | None, request: str | None, body: str
+        self, head: Head, kind: Kind, population: str, analyst: str | None, *, body: str, request: str | None = None
     ) -> tuple[Entry, Head]:
         """One more entry, and the head that it is."""
         number = head.number + 1
         entry = Entry(self.ledger, number, kind, now(), population, analyst, request, body, head.hash)
-        values = {column.name: getattr(entry, column.name) for column in ENTRIES.columns}
-        self.connection.execute(ENTRIES.insert().values(**values))
+        self.connection.execute(NEW_ENTRY, {name: getattr(entry, name) for name in COLUMNS})
         new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
         row = {"number": new.number, "hash": new.hash, "signature": new.signature}
-        self.connection.execute(LEDGER.update().values(**row))
+        self.connection.execute(MOVE_HEAD, row)
         return entry, new
 
     def found(self, population: str, analyst: str | None) -> Account | None:
         """An account, None if it was never opened."""
-        query = sa.select(ACCOUNTS).where(*_whose(population, analyst))
-        row = self.connection.execute(query).one_or_none()  # [LP2]
+        row = self.connection.execute(ACCOUNT, {"whose": population, "part": analyst or WHOLE}).one_or_none()  # [LP2]
         if row is None:
             return None
         if not self.seal.fits(row.signature, "account", self.ledger, row.population, row.analyst, row.state):  # [LP1]
@@ -104,26 +117,29 @@ class Pages:
         part, state = analyst or WHOLE, account.to_text()
         row = {"state": state, "signature": self.seal.sign("account", self.ledger, population, part, state)}
         if new:
-            self.connection.execute(ACCOUNTS.insert().values(population=population, analyst=part, **row))
+            self.connection.execute(NEW_ACCOUNT, {"population": population, "analyst": part, **row})
         else:
-            self.connection.execute(ACCOUNTS.update().where(*_whose(population, analyst)).values(**row))
+            self.connection.execute(KEEP_ACCOUNT, {"whose": population, "part": part, **row})
 
-    def entry(self, which: sa.ColumnElement[bool]) -> Entry | None:
-        """The one entry for which this holds."""
-        row = self.connection.execute(sa.select(ENTRIES).where(which)).one_or_none()
+    def entry(self, number: int) -> Entry | None:
+        """An entry, if it is there."""
+        row = self.connection.execute(ENTRY, {"which": number}).one_or_none()
         return None if row is None else entry_of(self.ledger, row)
 
     def requested(self, request: str) -> tuple[Entry, str | None] | None:
         """The charge of a request, and the answer stored for it."""
-        entry = self.entry(ENTRIES.c.request == request)
-        return None if entry is None else (entry, self.answer(entry))
+        row = self.connection.execute(REQUESTED, {"asked": request}).one_or_none()
+        if row is None:
+            return None
+        entry = entry_of(self.ledger, row)
+        return entry, self.answer(entry)
 
     def answer(self, charge: Entry) -> str | None:
         """What was stored for a charge."""
-        row = self.connection.execute(sa.select(ANSWERS).where(ANSWERS.c.number == charge.number)).one_or_none()
+        row = self.connection.execute(ANSWER, {"charge": charge.number}).one_or_none()
         if row is None:
             return None
-        record = self.entry(ENTRIES.c.number == row.entry)
+        record = self.entry(row.entry)
         if record is None or record.plain != {"of": charge.number, "sha256": digest(row.answer)}:  # [LP1]
             raise changed(f"the answer of entry {charge.number} is not what was stored")
         return str(row.answer)
@@ -131,17 +147,13 @@ class Pages:
     def keep_answer(self, head: Head, charge: Entry, answer: str) -> Head:
         """Write an answer, and its digest into the chain."""
         body = canonical({"of": charge.number, "sha256": digest(answer)})
-        record, new = self.append(head, "answer", charge.population, charge.analyst, None, body)
-        self.connection.execute(ANSWERS.insert().values(number=charge.number, entry=record.number, answer=answer))
+        record, new = self.append(head, "answer", charge.population, charge.analyst, body=body)
+        self.connection.execute(NEW_ANSWER, {"number": charge.number, "entry": record.number, "answer": answer})
         return new
 
 
 def changed(what: str) -> LedgerFault:
     """The ledger is not as it was left."""
     return LedgerFault(
-        f"the ledger was changed by other hands: {what}. Nothing is charged or shown; `discreet.ledger.examine` says where"
+        f"the ledger was changed by other hands: {what}. Nothing is charged; `discreet.ledger.examine` says where"
     )
-
-
-def _whose(population: str, analyst: str | None) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
-    return ACCOUNTS.c.population == population, ACCOUNTS.c.analyst == (analyst or WHOLE)

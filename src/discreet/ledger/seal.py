@@ -85,7 +85,7 @@ class Anchor:
     path: Path
 
     def append(self, head: Head) -> None:
-        """One line, in one write: racing processes do not mix."""
+        """One line, in one write: racing processes do not mix. Called after the entry is durable. [LK2]"""
         line = f"{head.number} {head.hash} {head.signature}\n".encode()
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -103,8 +103,8 @@ class Anchor:
 
     def _unwritten(self, why: str | None) -> LedgerFault:
         return LedgerFault(
-            f"entry recorded, but its anchor {self.path} cannot be written ({why}); nothing is shown: make room for the "
-            "anchor and ask again with the same request, which charges nothing"
+            f"entry recorded, but its anchor {self.path} cannot be written ({why}); nothing is shown: make room for it "
+            "and ask again with the same request, which charges nothing"
         )
 
     def heads(self) -> Iterator[Head | None]:

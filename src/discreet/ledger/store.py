@@ -3,16 +3,16 @@
 Claims
     [LL1] Charged first: when `charge` returns, the charge is durable; when it raises OverBudget or BadInput, nothing is
           charged. However many processes and threads race, what is charged fits the budget, exactly.
-    [LL2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first that
-          was stored. Whatever else was computed for it is never shown.
-    [LL3] What was spent stays spent: there is no refund, no second budget for a population, no change of what it counts.
+    [LL2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first
+          that was stored. Whatever else was computed for it is never shown.
+    [LL3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
     [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened.
 
 Why
-    [LL1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the account and
-    the head ([LG1]); the filter decides ([T1]-[T4]). [LL2] The request is looked up under the same lock; an answer is
-    written under it too, and what is shown is what is found there. Two answers computed for one charge are two draws; as
-    one alone leaves, the promise is that of one draw.
+    [LL1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the account
+    and the head ([LG1]); the filter decides ([T1]-[T4]). [LL2] The request is looked up under the same lock; an answer
+    is written under it too, and what is shown is what is found there. Two answers computed for one charge are two
+    draws; as one alone leaves, the promise is that of one draw.
 
 What a file cannot prevent
     Who can write the ledger's folder can put an older copy of all of it back (file, key and anchor), or delete it, and
@@ -131,7 +131,7 @@ class Ledger:
                     raise for_whom(error, part) from None
                 body["price" if part is None else "part"] = [written(price.cost), written(price.delta)]
                 pages.keep(name, part, after)  # [LL3]: accounts only ever grow
-            entry, head = pages.append(head, "charge", name, who, asked, canonical(body))
+            entry, head = pages.append(head, "charge", name, who, request=asked, body=canonical(body))
             return Receipt.of(entry), head
 
         return self._write(work)
@@ -143,7 +143,7 @@ class Ledger:
         text = words.answer(answer)
 
         def work(pages: Pages) -> tuple[str, Head | None]:
-            head, entry = pages.head(), pages.entry(ENTRIES.c.number == receipt.number)
+            head, entry = pages.head(), pages.entry(receipt.number)
             if entry is None or (entry.kind, entry.hash, entry.ledger) != ("charge", receipt.hash, receipt.ledger):
                 raise BadInput(f"{receipt} is not in this ledger; store an answer with the receipt that `charge` gave")
             old = pages.answer(entry)
@@ -242,7 +242,7 @@ class Ledger:
                     raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
                 return old.filter, None
             pages.keep(population, analyst, account, new=True)
-            _, head = pages.append(head, kind, population, analyst, None, account.to_text())
+            _, head = pages.append(head, kind, population, analyst, body=account.to_text())
             return account.filter, head
 
         return self._write(work)
@@ -251,12 +251,12 @@ class Ledger:
         last = None if self._anchor is None else self._anchor.last()
         if last is None or self._anchor is None:
             return
-        found = self._read(lambda pages: pages.entry(ENTRIES.c.number == last.number))
+        found = self._read(lambda pages: pages.entry(last.number))
         signed = self._seal.fits(last.signature, "head", self._id, last.number, last.hash)
         if not signed or found is None or found.hash != last.hash:
             raise LedgerFault(
                 f"the anchor {self._anchor.path} has seen entry {last.number}, and {self._database.name} does not have "
-                "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back, and "
+                "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
                 "look with `discreet.ledger.examine`"
             )  # [LL4]
 
@@ -286,7 +286,9 @@ def _parts(
     if key is not None:
         seal = given_seal(key)
     elif database.path is None:
-        raise BadInput("a ledger in PostgreSQL needs key=: the path of a key file that the database's users cannot read")
+        raise BadInput(
+            "a ledger in PostgreSQL needs key=: the path of a key file that the database's users cannot read"
+        )
     else:
         beside = database.path.with_name(database.path.name + ".key")
         seal = new_seal(beside) if make and not database.exists() else given_seal(beside)

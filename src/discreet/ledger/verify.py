@@ -1,8 +1,8 @@
 """Whether a ledger is what was written, entry by entry; if not, where it is not.
 
 Claims
-    [LV1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an answer
-          that does not follow from the entries, and a charge beyond its budget.
+    [LV1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
+          answer that does not follow from the entries, and a charge beyond its budget.
     [LV2] A chain that was written anew as a whole is found without the key by its head, and with the key by the anchor.
           An older copy that was put back, key and all, is found by the anchor alone.
 """
@@ -10,13 +10,13 @@ Claims
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
 from discreet.accounting.filter import Amount
 from discreet.errors import DiscreetError
-from discreet.ledger.book import GENESIS, Entry, digest
+from discreet.ledger.book import GENESIS, Entry, Kind, digest
 from discreet.ledger.budget import Account
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.pages import WHOLE, entry_of, identity
@@ -90,6 +90,8 @@ class _Reading:
 
     def follow(self, entry: Entry, row: Any) -> None:
         """The next entry, as far as the sums go."""
+        if entry.kind not in get_args(Kind):
+            self.wrong(entry.number, "is of no known kind")
         plain, whose = entry.plain, (entry.population, entry.analyst or WHOLE)
         match entry.kind:
             case "open" | "allot":
@@ -109,8 +111,6 @@ class _Reading:
                 self.answers += 1
                 if row.of != plain["of"] or row.answer is None or digest(row.answer) != plain["sha256"]:
                     self.wrong(entry.number, f"records another answer to entry {plain['of']} than is stored")  # [LV1]
-            case _:
-                self.wrong(entry.number, "is of no known kind")
 
     def missing(self, first: int, last: int) -> None:
         """Entries that should be there and are not."""

@@ -14,7 +14,9 @@ LONGEST_NOTE: Final = 20_000
 def name(what: str, text: object) -> str:
     """A name of one line. Two ways to write the same letters are one name: it stands for one budget."""
     if not isinstance(text, str) or not text or text != text.strip() or len(text) > LONGEST_NAME:
-        raise BadInput(f"{what} is {_short(text)}; it must be 1 to {LONGEST_NAME} characters without blanks around them")
+        raise BadInput(
+            f"{what} is {_short(text)}; it must be 1 to {LONGEST_NAME} characters without blanks around them"
+        )
     if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in text):
         raise BadInput(f"{what} is {_short(text)}; it must not hold control or invisible characters")
     return unicodedata.normalize("NFC", text)

@@ -6,6 +6,7 @@ Every worker works through the real interface in a process of its own, and "show
 import json
 import multiprocessing
 import os
+import resource
 import signal
 import sqlite3
 import sys
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from discreet.accounting.filter import Budget
-from discreet.errors import OverBudget
+from discreet.errors import LedgerFault, OverBudget
 from discreet.ledger import Ledger
 from discreet.promise.loss import Laplace
 
@@ -110,7 +111,9 @@ def kill_often(place: Place, times: int, sign: int = signal.SIGKILL, seed: int =
         torn = shown and [shown[-1]] if shown and len(shown[-1]) < 2 else []
         assert all(recorded[request] == answer for request, answer in shown[: len(shown) - len(torn)])
         assert len(charges) == len(recorded), "a request was charged twice"
-        assert len(charges) - len({request for request, *_ in shown}) in (0, 1), "more was charged than one crash leaves"
+        assert len(charges) - len({request for request, *_ in shown}) in (0, 1), (
+            "more was charged than one crash leaves"
+        )
         balance = ledger.account(PEOPLE)
         assert balance.filter.spent.epsilon == len(charges) * Fraction(1, 100)
         assert balance.charges == len(charges)
@@ -170,6 +173,32 @@ def duplicates(place: Place, senders: int) -> None:
         (charge,) = ledger.entries(PEOPLE)
         assert charge.answer == shown[0][1]
         assert ledger.verify().ok
+
+
+def charge_until_full(place: Place) -> None:
+    """Charge until the system lets no file grow any more; show how many were granted."""
+    with place.open() as ledger:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
+        granted = 0
+        try:
+            for number in range(1000):
+                ledger.charge(PEOPLE, COST, "x" * 9000, request=f"f{number}")
+                granted += 1
+        except LedgerFault:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            place.show("granted", str(granted))
+
+
+def fill(place: Place) -> int:
+    """A full disk in the middle of charges: what was granted, which is exactly what is recorded."""
+    with place.open() as ledger:
+        ledger.open(PEOPLE, Budget(1000.0))
+    _finish([processes().Process(target=charge_until_full, args=(place,), daemon=True)])
+    ((_, granted),) = place.shown()
+    with place.open() as ledger:
+        assert len(ledger.entries(PEOPLE)) == ledger.account(PEOPLE).charges == int(granted)
+        assert ledger.verify().ok
+    return int(granted)
 
 
 def _finish(workers: list[Any]) -> None:
@@ -287,7 +316,9 @@ def study(kills: int = 1000, racers: int = 64, many: int = 1_000_000) -> None:
 
         for kind, sqlite in (("SQLite", True), ("PostgreSQL", False)):
             if sqlite:
-                rows.append((kind, "bare durable commit of one row", f"{1e3 * bare_commit(Path(scratch), 200):.2f} ms", ""))
+                rows.append(
+                    (kind, "bare durable commit of one row", f"{1e3 * bare_commit(Path(scratch), 200):.2f} ms", "")
+                )
             cost, rate = charge_cost(place("cost", sqlite), 300)
             bars = ("<= 5 ms", ">= 50 a second") if sqlite else ("", "")
             rows.append((kind, "durable charge, median", f"{1e3 * cost:.2f} ms", bars[0]))
@@ -302,6 +333,9 @@ def study(kills: int = 1000, racers: int = 64, many: int = 1_000_000) -> None:
             shown = kill_often(place("kill", sqlite), kills)
             rows.append((kind, f"{kills} kill -9", f"{shown} shown, all recorded, none charged twice", "all"))
             if sqlite:
+                rows.append(
+                    (kind, "no room left on the disk", f"{fill(place('full', sqlite))} granted, all recorded", "all")
+                )
                 before, after, whole = balance_cost(place("many", sqlite), many)
                 told = f"{1e3 * before:.2f} ms and {1e3 * after:.2f} ms"
                 rows.append((kind, f"balance at 1 and at {many} entries", told, "the same"))

@@ -52,21 +52,30 @@ def given_seal(key: bytes | str | Path) -> Seal:
 def new_seal(path: Path) -> Seal:
     """The key in this file, made if there is none. Of several processes that try at once, one makes it."""
     if not path.exists():
-        draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.write(handle, os.urandom(32).hex().encode() + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        try:
-            os.link(draft, path)  # whole or not at all, and never over another
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-        _sync_folder(path.parent)
+            _make(path)
+        except OSError as error:
+            raise LedgerFault(
+                f"the ledger's key {path} cannot be made ({error.strerror}); give a folder for it"
+            ) from None
     return given_seal(path)
+
+
+def _make(path: Path) -> None:
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(handle, os.urandom(32).hex().encode() + b"\n")
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    try:
+        os.link(draft, path)  # whole or not at all, and never over another
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    _sync_folder(path.parent)
 
 
 @dataclass(frozen=True, slots=True)

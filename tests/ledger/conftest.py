@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from benchmarks.ledger import Place, postgres, prepared
 
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-
 from benchmarks.ledger import Place
+
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger.database import LEDGER, Database

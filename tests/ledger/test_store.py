@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-
 from benchmarks.ledger import Place, fill
+
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerFault, OverBudget
 from discreet.ledger import Book, Ledger, book
@@ -283,7 +283,7 @@ def test_a_full_disk_charges_nothing(file: Place) -> None:
             connection.exec_driver_sql("PRAGMA max_page_count = 1")  # not below what there is
 
         granted = 0
-        with pytest.raises(LedgerFault, match="the disk is full"):
+        with pytest.raises(LedgerFault, match="the disk is full"):  # noqa: PT012
             for number in range(1000):
                 ledger.charge("people", Laplace(0.1), "x" * 2000, request=f"q{number}")
                 granted += 1
@@ -300,7 +300,7 @@ def test_a_file_that_may_not_grow_charges_nothing(file: Place) -> None:
 
 def test_waiting_has_an_end(file: Place) -> None:
     with used(file) as ledger, file.open(patience=0.2) as other:
-        with ledger._database.engine.connect().execution_options(discreet_writes=True) as held, held.begin():
+        with ledger._database.engine.connect().execution_options(discreet_writes=True) as held, held.begin():  # noqa: SIM117
             with pytest.raises(LedgerFault, match=r"others have been writing to it for 0\.2 s"):
                 other.charge("people", Laplace(0.1), "mean")
         other.charge("people", Laplace(0.1), "mean")
@@ -342,7 +342,7 @@ def test_the_default_key_and_anchor_are_beside_the_file(tmp_path: Path) -> None:
     with Ledger(f"sqlite:///{tmp_path}/x.ledger") as ledger:
         assert ledger.balance("people").left.epsilon == 1
     (tmp_path / "x.ledger.key").unlink()
-    with pytest.raises(LedgerFault, match="key .* cannot be read"):
+    with pytest.raises(LedgerFault, match=r"key .* cannot be read"):
         Ledger(tmp_path / "x.ledger")
     with pytest.raises(LedgerFault, match="made with another key"):
         Ledger(tmp_path / "x.ledger", key=b"k" * 32)

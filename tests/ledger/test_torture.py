@@ -4,7 +4,6 @@ import signal
 from fractions import Fraction
 
 import pytest
-
 from benchmarks.ledger import Place, duplicates, kill_often, race
 
 

@@ -25,6 +25,7 @@ from discreet.promise.neighbours import Neighbours
 
 BITS: Final = 4096  # of one number; 1,234 digits
 WIDE: Final = 2 * BITS  # of a sum
+ROUNDED: Final = Fraction(1, 2 ** (BITS - 64))  # what 2^64 roundings could add
 
 
 def canonical(content: object) -> str:
@@ -139,8 +140,8 @@ class Account:
     @property
     def overspent(self) -> bool:
         """Whether more is spent than was there, beyond what [LB2] rounds."""
-        left, off = self.filter.left, Fraction(-1, 2 ** (BITS - 64))
-        return left.cost < off or left.delta < off
+        least = min(self.filter.left.cost, self.filter.left.delta)
+        return least < 0 and least < -ROUNDED
 
     def to_text(self) -> str:
         """The account as canonical JSON. [LB1]"""

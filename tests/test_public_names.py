@@ -18,6 +18,7 @@ HEAVY = (
     "matplotlib",
     "typer",
     "rich",
+    "sqlalchemy",
 )
 
 

@@ -4,6 +4,7 @@
     ├── BadInput        what was asked cannot be understood or done; nothing was drawn, nothing was spent
     │   └── NeedsBounds the question needs a public range that was not given
     ├── OverBudget      the ledger has less left than this costs
+    ├── LedgerFault     the ledger cannot be used, or does not agree with itself; nothing is shown
     └── Refused         a release holds no answer (or no interval), and someone asked for it
 
 An error says what was seen, what is needed and what to do next. It is decided by public quantities only:
@@ -25,6 +26,10 @@ class NeedsBounds(BadInput):
 
 class OverBudget(DiscreetError):
     """The charge does not fit into what is left of the budget."""
+
+
+class LedgerFault(DiscreetError):
+    """The ledger cannot be reached, written or trusted."""
 
 
 class Refused(DiscreetError):

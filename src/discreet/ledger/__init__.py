@@ -1,0 +1,7 @@
+"""What was spent on whom: durable, exact, and checkable afterwards."""
+
+from discreet.ledger.book import Book, Receipt
+from discreet.ledger.store import Ledger, examine
+from discreet.ledger.verify import Problem, Verdict
+
+__all__ = ["Book", "Ledger", "Problem", "Receipt", "Verdict", "examine"]

@@ -1,0 +1,206 @@
+"""One way to speak to two databases: SQLite in a file, PostgreSQL by address.
+
+Claims
+    [LG1] A `write` is all or nothing, durable when it returns, and alone: SQLite by BEGIN IMMEDIATE, a write-ahead log
+          and synchronous=FULL; PostgreSQL by a lock on the ledger's row and synchronous_commit=on (a server that runs
+          with fsync=off is refused). It may run `work` again only after nothing of the last run was kept.
+    [LG2] Nothing of the database's own errors reaches the user: they can hold what was being written.
+
+Waiting for SQLite's lock is by short pauses of random length: pauses of equal length starve some of many racers.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from discreet.errors import BadInput, LedgerFault
+
+T = TypeVar("T")
+BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+LONGEST_PAUSE: Final = 0.05
+LOCK: Final = 7248110291  # any number, the same for all who make a ledger in one database
+METADATA: Final = sa.MetaData()
+LEDGER: Final = sa.Table(
+    "discreet_ledger",  # one row: who the ledger is, and its head
+    METADATA,
+    sa.Column("one", sa.Integer, sa.CheckConstraint("one = 1"), primary_key=True, autoincrement=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("ledger", sa.Text, nullable=False),
+    sa.Column("fingerprint", sa.Text, nullable=False),
+    sa.Column("number", sa.BigInteger, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("signature", sa.Text, nullable=False),
+)
+ENTRIES: Final = sa.Table(
+    "discreet_entries",
+    METADATA,
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("time", sa.Text, nullable=False),
+    sa.Column("population", sa.Text, nullable=False),
+    sa.Column("analyst", sa.Text),
+    sa.Column("request", sa.Text, unique=True),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("previous", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Index("discreet_entries_of", "population", "number"),
+)
+ACCOUNTS: Final = sa.Table(
+    "discreet_accounts",  # what is spent, kept with the entries, so that a balance is one row however many there are
+    METADATA,
+    sa.Column("population", sa.Text, primary_key=True),
+    sa.Column("analyst", sa.Text, primary_key=True),  # "" is the whole population
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("signature", sa.Text, nullable=False),
+)
+ANSWERS: Final = sa.Table(
+    "discreet_answers",
+    METADATA,
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),  # of the charge
+    sa.Column("entry", sa.BigInteger, nullable=False),  # that records the answer
+    sa.Column("answer", sa.Text, nullable=False),
+)
+
+
+class Database:
+    """Where a ledger is kept, with `read` and `write`."""
+
+    def __init__(self, where: str | Path, patience: float) -> None:
+        self.patience = patience
+        url = _address(where)
+        self.path = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+        self.name = str(self.path) if self.path is not None else url.render_as_string(hide_password=True)
+        options: dict[str, Any] = {} if self.path is not None else {"pool_pre_ping": True}
+        try:
+            self.engine = sa.create_engine(url, hide_parameters=True, **options)
+        except ModuleNotFoundError:
+            raise BadInput("PostgreSQL needs its driver: pip install 'discreet[postgres]'") from None
+        if self.path is not None:
+            sa.event.listen(self.engine, "connect", _durable)
+            sa.event.listen(self.engine, "begin", _begin)
+        self._process = os.getpid()
+
+    def read(self, work: Callable[[sa.Connection], T]) -> T:
+        """`work` on one unmoving picture of the ledger."""
+        return self._run(work, {} if self.path is not None else {"isolation_level": "REPEATABLE READ"})
+
+    def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """`work` alone, all or nothing, durable when this returns. [LG1]"""
+        isolation = {} if self.path is not None else {"isolation_level": "READ COMMITTED"}
+        return self._run(work, {"discreet_writes": True, **isolation})
+
+    def create(self, first: Callable[[sa.Connection], None]) -> None:
+        """The tables and the first row; of several processes at once, one makes them."""
+
+        def make(connection: sa.Connection) -> None:
+            if self.path is None:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+            METADATA.create_all(connection)
+            first(connection)
+
+        self.write(make)
+
+    def exists(self) -> bool:
+        """Whether there is a ledger here."""
+        if self.path is not None and not self.path.exists():
+            return False
+
+        def look(connection: sa.Connection) -> bool:
+            if self.path is None and connection.exec_driver_sql("SHOW fsync").scalar() != "on":  # [LG1]
+                raise LedgerFault(f"{self.name} runs with fsync=off and forgets in a power cut; set fsync=on")
+            return sa.inspect(connection).has_table(LEDGER.name)
+
+        return self.read(look)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._mine()
+        self.engine.dispose()
+
+    def _run(self, work: Callable[[sa.Connection], T], options: dict[str, Any]) -> T:
+        self._mine()
+        until, pause = time.monotonic() + self.patience, 0.001
+        while True:
+            try:
+                with self.engine.connect().execution_options(**options) as connection, connection.begin():
+                    if self.path is None and "discreet_writes" in options:
+                        connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")  # [LG1]
+                        connection.exec_driver_sql(f"SET LOCAL lock_timeout TO {round(1000 * self.patience)}")
+                    return work(connection)
+            except (SQLAlchemyError, sqlite3.Error) as error:
+                code = _code(error)
+                if code not in BUSY or time.monotonic() > until:
+                    raise self._fault(error, code) from None  # [LG2]
+            time.sleep(pause * int.from_bytes(os.urandom(2), "big") / 2**16)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _fault(self, error: Exception, code: int | None) -> LedgerFault:
+        """What went wrong, in our words."""
+        known = {
+            sqlite3.SQLITE_FULL: "the disk is full",
+            sqlite3.SQLITE_BUSY: f"others have been writing to it for {self.patience:g} s",
+            sqlite3.SQLITE_READONLY: "it may not be written to",
+            sqlite3.SQLITE_CANTOPEN: "there is no such file, or it may not be opened",
+            sqlite3.SQLITE_NOTADB: "it is not a ledger",
+            sqlite3.SQLITE_CORRUPT: "the file is damaged",
+            sqlite3.SQLITE_IOERR: "the disk does not take or give what it should",
+        }
+        state = getattr(getattr(error, "orig", None), "sqlstate", None)
+        why = known.get(code, "the database refuses") if code is not None else f"the database does not answer ({state})"
+        return LedgerFault(
+            f"the ledger {self.name} cannot be used: {why}; nothing is shown. Ask again with the same request, which "
+            "is charged once at most"
+        )
+
+    def _mine(self) -> None:
+        """After a fork, the parent's connections are left alone."""
+        if self._process != os.getpid():
+            self.engine.dispose(close=False)
+            self._process = os.getpid()
+
+
+def _address(where: str | Path) -> sa.URL:
+    if not isinstance(where, str | Path) or not str(where):
+        raise BadInput(f"the ledger is {where!r}; give the path of a file, or postgresql://...")
+    if isinstance(where, Path) or "://" not in where:
+        return sa.URL.create("sqlite+pysqlite", database=str(Path(where).absolute()))
+    try:
+        url = sa.make_url(where.replace("postgres://", "postgresql://", 1))
+        name = url.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise BadInput("the ledger's address cannot be read; give a path, or postgresql://user@host/name") from None
+    if name == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if name != "sqlite":
+        raise BadInput(f"ledgers are kept in SQLite or PostgreSQL, not in {name}; give a path, or postgresql://...")
+    if not url.database or ":memory:" in url.database or url.query or url.database.startswith("file:"):
+        raise BadInput("a ledger must outlive its process; give the path of a file, not a database in memory")
+    return sa.URL.create("sqlite+pysqlite", database=str(Path(url.database).absolute()))
+
+
+def _durable(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # BEGIN is ours: see _begin
+    connection.execute("PRAGMA busy_timeout = 50")
+    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":  # [LG1]
+        raise LedgerFault("this file system cannot hold a write-ahead log; keep the ledger on a local disk")
+    connection.execute("PRAGMA synchronous = FULL")  # [LG1]
+    connection.execute("PRAGMA fullfsync = 1")
+    connection.execute("PRAGMA trusted_schema = OFF")
+
+
+def _begin(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("discreet_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")  # [LG1]
+
+
+def _code(error: Exception) -> int | None:
+    """SQLite's primary result code."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", None)
+    return None if code is None else int(code) & 0xFF

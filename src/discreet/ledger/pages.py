@@ -1,0 +1,159 @@
+"""The rows of a ledger within one transaction: read only if signed, written signed.
+
+Claims
+    [LP1] A head, a last entry, an account or an answer that is not what was signed stops the ledger: nothing is
+          charged, nothing shown.
+    [LP2] A balance is one row, however many entries there are: it is kept beside them in the same transaction.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from discreet.errors import BadInput, LedgerFault
+from discreet.ledger.book import GENESIS, Entry, Kind, digest, now
+from discreet.ledger.budget import Account, canonical
+from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
+from discreet.ledger.seal import Head, Seal
+
+VERSION: Final = 1  # of the tables
+COLUMNS: Final = tuple(column.name for column in ENTRIES.columns)
+WHOLE: Final = ""  # stands for a population's own account, beside those of its analysts
+
+_HERE = (ACCOUNTS.c.population == sa.bindparam("whose")) & (ACCOUNTS.c.analyst == sa.bindparam("part"))
+# made once: building a statement costs more than running it
+LOCK_HEAD: Final = sa.select(LEDGER).with_for_update()
+LAST_HASH: Final = sa.select(ENTRIES.c.hash).where(ENTRIES.c.number == sa.bindparam("last"))
+ENTRY: Final = sa.select(ENTRIES).where(ENTRIES.c.number == sa.bindparam("which"))
+REQUESTED: Final = sa.select(ENTRIES).where(ENTRIES.c.request == sa.bindparam("asked"))
+ANSWER: Final = sa.select(ANSWERS).where(ANSWERS.c.number == sa.bindparam("charge"))
+ACCOUNT: Final = sa.select(ACCOUNTS).where(_HERE)
+MOVE_HEAD: Final = sa.update(LEDGER)
+KEEP_ACCOUNT: Final = sa.update(ACCOUNTS).where(_HERE)
+NEW_ACCOUNT: Final = sa.insert(ACCOUNTS)
+NEW_ANSWER: Final = sa.insert(ANSWERS)
+NEW_ENTRY: Final = sa.insert(ENTRIES)
+
+
+def found_ledger(connection: sa.Connection, seal: Seal) -> None:
+    """The first row of a new ledger, if another process has not just written it."""
+    if connection.execute(sa.select(LEDGER.c.one)).first() is None:
+        ledger = os.urandom(16).hex()
+        head = {"number": 0, "hash": GENESIS, "signature": seal.sign("head", ledger, 0, GENESIS)}
+        who = {"one": 1, "version": VERSION, "ledger": ledger, "fingerprint": seal.sign("ledger", ledger)}
+        connection.execute(LEDGER.insert().values(**who, **head))
+
+
+def identity(connection: sa.Connection, seal: Seal) -> str:
+    """The ledger's own name; LedgerFault if it is of another version or key."""
+    row = connection.execute(sa.select(LEDGER)).one_or_none()
+    if row is None:
+        raise LedgerFault("the ledger's first row is gone; it was changed by other hands")
+    if row.version != VERSION:
+        raise LedgerFault(f"this ledger is of version {row.version}; this release of discreet reads version {VERSION}")
+    if not seal.fits(row.fingerprint, "ledger", row.ledger):  # [LP1]
+        raise LedgerFault("this ledger was made with another key; give the key that it was made with")
+    return str(row.ledger)
+
+
+def entry_of(ledger: str, row: Any) -> Entry:
+    """An entry as it stands in the table."""
+    return Entry(
+        ledger, row.number, row.kind, row.time, row.population, row.analyst, row.request, row.body, row.previous
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The ledger inside a transaction."""
+
+    connection: sa.Connection
+    seal: Seal
+    ledger: str
+
+    def head(self) -> Head:
+        """The head, locked until the transaction ends, and found to be sound."""
+        row = self.connection.execute(LOCK_HEAD).one()
+        last = self.connection.execute(LAST_HASH, {"last": row.number}).scalar()
+        ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
+        if not ours or (last or GENESIS) != row.hash:  # [LP1]
+            raise changed("its head is not what was signed")
+        return Head(row.number, row.hash, row.signature)
+
+    def append(
+        self, head: Head, kind: Kind, population: str, analyst: str | None, *, body: str, request: str | None = None
+    ) -> tuple[Entry, Head]:
+        """One more entry, and the head that it is."""
+        number = head.number + 1
+        entry = Entry(self.ledger, number, kind, now(), population, analyst, request, body, head.hash)
+        self.connection.execute(NEW_ENTRY, {name: getattr(entry, name) for name in COLUMNS})
+        new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
+        row = {"number": new.number, "hash": new.hash, "signature": new.signature}
+        self.connection.execute(MOVE_HEAD, row)
+        return entry, new
+
+    def found(self, population: str, analyst: str | None) -> Account | None:
+        """An account, None if it was never opened."""
+        row = self.connection.execute(ACCOUNT, {"whose": population, "part": analyst or WHOLE}).one_or_none()  # [LP2]
+        if row is None:
+            return None
+        if not self.seal.fits(row.signature, "account", self.ledger, row.population, row.analyst, row.state):  # [LP1]
+            raise changed(f"the account of {population!r} is not what was signed")
+        return Account.from_text(row.state)
+
+    def account(self, population: str, analyst: str | None) -> Account:
+        """An account that must be there."""
+        found = self.found(population, analyst)
+        if found is not None:
+            return found
+        if analyst is None:
+            raise BadInput(f"there is no population {population!r} in this ledger; open it with its budget first")
+        raise BadInput(f"{analyst!r} may spend nothing of {population!r}; allot a part of its budget first")
+
+    def keep(self, population: str, analyst: str | None, account: Account, *, new: bool = False) -> None:
+        """Write an account, signed. [LP2]"""
+        part, state = analyst or WHOLE, account.to_text()
+        row = {"state": state, "signature": self.seal.sign("account", self.ledger, population, part, state)}
+        if new:
+            self.connection.execute(NEW_ACCOUNT, {"population": population, "analyst": part, **row})
+        else:
+            self.connection.execute(KEEP_ACCOUNT, {"whose": population, "part": part, **row})
+
+    def entry(self, number: int) -> Entry | None:
+        """An entry, if it is there."""
+        row = self.connection.execute(ENTRY, {"which": number}).one_or_none()
+        return None if row is None else entry_of(self.ledger, row)
+
+    def requested(self, request: str) -> tuple[Entry, str | None] | None:
+        """The charge of a request, and the answer stored for it."""
+        row = self.connection.execute(REQUESTED, {"asked": request}).one_or_none()
+        if row is None:
+            return None
+        entry = entry_of(self.ledger, row)
+        return entry, self.answer(entry)
+
+    def answer(self, charge: Entry) -> str | None:
+        """What was stored for a charge."""
+        row = self.connection.execute(ANSWER, {"charge": charge.number}).one_or_none()
+        if row is None:
+            return None
+        record = self.entry(row.entry)
+        if record is None or record.plain != {"of": charge.number, "sha256": digest(row.answer)}:  # [LP1]
+            raise changed(f"the answer of entry {charge.number} is not what was stored")
+        return str(row.answer)
+
+    def keep_answer(self, head: Head, charge: Entry, answer: str) -> Head:
+        """Write an answer, and its digest into the chain."""
+        body = canonical({"of": charge.number, "sha256": digest(answer)})
+        record, new = self.append(head, "answer", charge.population, charge.analyst, body=body)
+        self.connection.execute(NEW_ANSWER, {"number": charge.number, "entry": record.number, "answer": answer})
+        return new
+
+
+def changed(what: str) -> LedgerFault:
+    """The ledger is not as it was left."""
+    return LedgerFault(
+        f"the ledger was changed by other hands: {what}. Nothing is charged; `discreet.ledger.examine` says where"
+    )

@@ -1,0 +1,183 @@
+"""Whether a ledger is what was written, entry by entry; if not, where it is not.
+
+Claims
+    [LV1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
+          answer that does not follow from the entries, and a charge beyond its budget.
+    [LV2] A chain that was written anew as a whole is found without the key by its head, and with the key by the anchor.
+          An older copy that was put back, key and all, is found by the anchor alone.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final, get_args
+
+import sqlalchemy as sa
+
+from discreet.accounting.filter import Amount
+from discreet.errors import DiscreetError
+from discreet.ledger.book import GENESIS, Entry, Kind, digest
+from discreet.ledger.budget import Account
+from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
+from discreet.ledger.pages import WHOLE, entry_of, identity
+from discreet.ledger.seal import Head, Seal
+
+MOST: Final = 100  # problems that are listed
+BATCH: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and with which entry, if it is one."""
+
+    entry: int | None
+    what: str
+
+    def __str__(self) -> str:
+        return self.what if self.entry is None else f"entry {self.entry} {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many entries were read, and what is wrong with them."""
+
+    entries: int
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        told = [f"{self.entries} entries, " + ("all as they were written" if self.ok else "not as they were written")]
+        return "\n".join([*told, *map(str, self.problems), *self.notes])
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is known after the entries so far."""
+
+    ledger: str
+    seen: dict[int, str]  # by the anchor: the hash of each entry
+    problems: list[Problem] = field(default_factory=list)
+    accounts: dict[tuple[str, str], Account] = field(default_factory=dict)
+    last: int = 0
+    hash: str = GENESIS
+    answers: int = 0
+
+    def wrong(self, entry: int | None, what: str) -> None:
+        if len(self.problems) < MOST:
+            self.problems.append(Problem(entry, what))
+
+    def take(self, row: Any) -> None:
+        """The next entry, as far as the chain goes. [LV1]"""
+        entry = entry_of(self.ledger, row)
+        if entry.number != self.last + 1:
+            self.missing(self.last + 1, entry.number - 1)
+        elif entry.previous != self.hash:
+            self.wrong(entry.number, f"does not continue entry {self.last}: one of the two was replaced")  # [LV1]
+        if entry.hash != row.hash:
+            self.wrong(entry.number, "was changed after it was written")  # [LV1]
+        if self.seen.pop(entry.number, row.hash) != row.hash:
+            self.wrong(entry.number, "is not the one that the anchor has seen")  # [LV2]
+        self.last, self.hash = entry.number, row.hash
+        try:
+            self.follow(entry, row)
+        except (DiscreetError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+            self.wrong(entry.number, "cannot be read")
+
+    def follow(self, entry: Entry, row: Any) -> None:
+        """The next entry, as far as the sums go."""
+        if entry.kind not in get_args(Kind):
+            self.wrong(entry.number, "is of no known kind")
+        plain, whose = entry.plain, (entry.population, entry.analyst or WHOLE)
+        match entry.kind:
+            case "open" | "allot":
+                if whose in self.accounts:
+                    self.wrong(entry.number, "gives a second budget")
+                self.accounts[whose] = Account.from_text(entry.body)
+            case "charge":
+                parts = {"price": (entry.population, WHOLE)} | ({"part": whose} if entry.analyst else {})
+                for name, part in parts.items():
+                    account = self.accounts[part]
+                    cost, delta = map(Fraction, plain[name])
+                    after = account.paid(Amount(account.filter.total.currency, cost, delta))
+                    if after.overspent or cost <= 0 or delta < 0:
+                        self.wrong(entry.number, "is not a charge that fits its budget")  # [LV1]
+                    self.accounts[part] = after
+            case "answer":
+                self.answers += 1
+                if row.of != plain["of"] or row.answer is None or digest(row.answer) != plain["sha256"]:
+                    self.wrong(entry.number, f"records another answer to entry {plain['of']} than is stored")  # [LV1]
+
+    def missing(self, first: int, last: int) -> None:
+        """Entries that should be there and are not."""
+        if last < first:
+            return
+        self.wrong(first, "is missing" if first == last else f"and all up to entry {last} are missing")  # [LV1]
+        for number in [number for number in self.seen if first <= number <= last]:
+            del self.seen[number]
+
+
+def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None]) -> Verdict:
+    """Read all of it. `heads` are the anchor's, read before the transaction of `connection` began."""
+    try:
+        reading = _Reading(identity(connection, seal), {})
+    except DiscreetError as error:
+        return Verdict(0, (Problem(None, str(error)),))
+    notes = _anchored(reading, seal, heads)
+    both = sa.select(ENTRIES, ANSWERS.c.number.label("of"), ANSWERS.c.answer)
+    both = both.outerjoin(ANSWERS, ANSWERS.c.entry == ENTRIES.c.number).order_by(ENTRIES.c.number)
+    read = 0
+    for row in connection.execute(both, execution_options={"yield_per": BATCH}):
+        read += 1
+        reading.take(row)
+    _head(reading, connection, seal)
+    _state(reading, connection, seal)
+    for number in sorted(reading.seen):
+        reading.wrong(number, "was seen by the anchor and is not in the ledger")  # [LV2]
+    return Verdict(read, tuple(reading.problems), notes)
+
+
+def _anchored(reading: _Reading, seal: Seal, heads: Iterable[Head | None]) -> tuple[str, ...]:
+    torn = 0
+    for head in heads:
+        if head is None:
+            torn += 1
+        elif not seal.fits(head.signature, "head", reading.ledger, head.number, head.hash):
+            reading.wrong(head.number, "is in the anchor with a signature of another key or ledger")  # [LV2]
+        elif reading.seen.setdefault(head.number, head.hash) != head.hash:
+            reading.wrong(head.number, "is in the anchor twice, with different contents")  # [LV2]
+    return (f"the anchor has {torn} lines that cannot be read, as a power cut leaves them",) if torn else ()
+
+
+def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
+    row = connection.execute(sa.select(LEDGER)).one()
+    if not seal.fits(row.signature, "head", row.ledger, row.number, row.hash):
+        reading.wrong(None, "the head is not signed with this key: the end of the chain, or all of it, was rewritten")
+    if row.number > reading.last:
+        reading.missing(reading.last + 1, row.number)
+    elif row.number < reading.last:
+        reading.wrong(row.number + 1, "and what follows is beyond the signed head")  # [LV1]
+    elif row.hash != reading.hash:
+        reading.wrong(reading.last, "is not the one that the head has signed")  # [LV2]
+
+
+def _state(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
+    left = dict(reading.accounts)
+    for row in connection.execute(sa.select(ACCOUNTS)):
+        account = left.pop((row.population, row.analyst), None)
+        signed = seal.fits(row.signature, "account", reading.ledger, row.population, row.analyst, row.state)
+        if account is None or not signed or account.to_text() != row.state:
+            reading.wrong(None, f"the account of {_named(row.population, row.analyst)} is not what the entries make it")
+    for population, analyst in left:
+        reading.wrong(None, f"the account of {_named(population, analyst)} is gone")
+    stored = connection.execute(sa.select(sa.func.count()).select_from(ANSWERS)).scalar_one()
+    if stored > reading.answers:
+        reading.wrong(None, f"{stored - reading.answers} answers are stored that no entry records")
+
+
+def _named(population: str, analyst: str) -> str:
+    return repr(population) if analyst == WHOLE else f"{analyst!r} in {population!r}"

@@ -1,0 +1,253 @@
+"""Tampering of every kind, by someone with the database and without the key; then with the key too."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from benchmarks.ledger import Place
+
+from discreet.accounting.filter import Budget
+from discreet.errors import LedgerFault
+from discreet.ledger import Verdict, examine
+from discreet.ledger.book import GENESIS, Entry
+from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
+from discreet.ledger.pages import COLUMNS, entry_of
+from discreet.ledger.seal import Anchor, Head, given_seal
+from discreet.promise.loss import Laplace
+
+COUNT = 9  # entries: the opening, the allotment, five charges, two answers
+
+
+def filled(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.open("people", Budget(1.0))
+        ledger.allot("people", "ann", Budget(0.5))
+        for number in range(5):
+            who = "ann" if number == 1 else None
+            receipt = ledger.charge("people", Laplace(0.1), f"note {number}", request=f"q{number}", analyst=who)
+            if number in (0, 3):
+                ledger.store(receipt, f'{{"value": {number}}}')
+        assert ledger.verify() == Verdict(COUNT, ())
+
+
+def tamper(place: Place, *statements: str) -> None:
+    def work(connection: sa.Connection) -> None:
+        for statement in statements:
+            connection.execute(sa.text(statement))
+
+    database = Database(place.where, 10.0)
+    database.write(work)
+    database.close()
+
+
+def verdict(place: Place, *, anchor: bool = True) -> Verdict:
+    kept = f"{place.folder}/anchor" if anchor else f"{place.folder}/none"
+    return examine(place.where, key=f"{place.folder}/key", anchor=kept)
+
+
+def test_an_untouched_ledger_is_sound(place: Place) -> None:
+    filled(place)
+    assert verdict(place).ok
+    assert str(verdict(place)) == "9 entries, all as they were written"
+
+
+@pytest.mark.claim("LV1")
+@pytest.mark.claim("LC1")
+@pytest.mark.parametrize(
+    ("statements", "entry", "words"),
+    [
+        (["UPDATE discreet_entries SET body = replace(body, '1/10', '1/99') WHERE number = 5"], 5, "was changed"),
+        (["UPDATE discreet_entries SET time = 'later' WHERE number = 1"], 1, "was changed"),
+        (["UPDATE discreet_entries SET analyst = 'bob' WHERE number = 6"], 6, "was changed"),
+        (["UPDATE discreet_entries SET request = NULL WHERE number = 9"], 9, "was changed"),
+        (["UPDATE discreet_entries SET population = 'none' WHERE number = 3"], 3, "was changed"),
+        (["DELETE FROM discreet_entries WHERE number = 4"], 4, "is missing"),
+        (["DELETE FROM discreet_entries WHERE number = 1"], 1, "is missing"),
+        (["DELETE FROM discreet_entries WHERE number IN (5, 6)"], 5, "and all up to entry 6 are missing"),
+        (["DELETE FROM discreet_entries WHERE number > 7"], 8, "and all up to entry 9 are missing"),
+        (["DELETE FROM discreet_entries"], 1, "and all up to entry 9 are missing"),
+        (
+            [  # two entries change places
+                "UPDATE discreet_entries SET number = 100 WHERE number = 5",
+                "UPDATE discreet_entries SET number = 5 WHERE number = 7",
+                "UPDATE discreet_entries SET number = 7 WHERE number = 100",
+            ],
+            5,
+            "was changed",
+        ),
+        (
+            [
+                "DELETE FROM discreet_entries WHERE number = 4",
+                "UPDATE discreet_entries SET number = number - 1 WHERE number = 5",
+            ],
+            4,
+            "was changed",
+        ),
+        (
+            [
+                "INSERT INTO discreet_entries SELECT 10, kind, time, population, NULL, 'n', body, hash, hash "  # noqa: ISC004
+                "FROM discreet_entries WHERE number = 9",
+            ],
+            10,
+            "and what follows is beyond the signed head",
+        ),
+        (["UPDATE discreet_answers SET answer = '{\"value\": 47}' WHERE number = 3"], 4, "records another answer"),
+        (["DELETE FROM discreet_answers WHERE number = 3"], 4, "records another answer"),
+        (["INSERT INTO discreet_answers VALUES (5, 55, '1')"], None, "1 answers are stored that no entry records"),
+        (["UPDATE discreet_ledger SET number = 8"], None, "the head is not signed"),
+        (["DELETE FROM discreet_ledger"], None, "first row is gone"),
+        (["DELETE FROM discreet_accounts WHERE analyst = 'ann'"], None, "the account of 'ann' in 'people' is gone"),
+        (
+            ['UPDATE discreet_accounts SET state = replace(state, \'"epsilon":"1/1"\', \'"epsilon":"9/1"\')'],
+            None,
+            "the account of 'people' is not what the entries make it",
+        ),
+        (
+            ["UPDATE discreet_accounts SET population = 'people2' WHERE analyst = ''"],
+            None,
+            "the account of 'people2' is not what the entries make it",
+        ),
+    ],
+)
+def test_tampering_is_found_and_named(place: Place, statements: list[str], entry: int | None, words: str) -> None:
+    filled(place)
+    tamper(place, *statements)
+    for found in (verdict(place), verdict(place, anchor=False)):
+        assert not found.ok
+        assert any(problem.entry == entry and words in problem.what for problem in found.problems), str(found)
+        assert "not as they were written" in str(found) or entry is None
+
+
+def rewritten(place: Place, change: Callable[[list[Entry]], list[Entry]], *, signed: bool) -> None:
+    """The whole chain written anew after a change; by someone with the key, if `signed`."""
+    seal = given_seal(f"{place.folder}/key")
+
+    def work(connection: sa.Connection) -> None:
+        ledger = str(connection.execute(sa.select(LEDGER.c.ledger)).scalar_one())
+        old = [entry_of(ledger, row) for row in connection.execute(sa.select(ENTRIES).order_by(ENTRIES.c.number))]
+        connection.execute(sa.delete(ENTRIES))
+        last, number = GENESIS, 0
+        for number, entry in enumerate(change(old), 1):
+            new = replace(entry, number=number, previous=last)
+            last = new.hash
+            connection.execute(sa.insert(ENTRIES), {name: getattr(new, name) for name in COLUMNS})
+        values = {"number": number, "hash": last}
+        if signed:
+            values["signature"] = seal.sign("head", ledger, number, last)
+        connection.execute(sa.update(LEDGER), values)
+
+    database = Database(place.where, 10.0)
+    database.write(work)
+    database.close()
+
+
+@pytest.mark.claim("LV2")
+@pytest.mark.claim("LK1")
+@pytest.mark.claim("LK2")
+def test_a_rewritten_chain_is_found_by_its_head_and_by_the_anchor(place: Place) -> None:
+    filled(place)
+    rewritten(place, lambda entries: [entry for entry in entries if entry.request != "q4"], signed=False)
+    assert any("the head is not signed" in str(problem) for problem in verdict(place, anchor=False).problems)
+    found = [str(problem) for problem in verdict(place).problems]
+    assert any("entry 9 was seen by the anchor" in problem for problem in found)
+    rewritten(place, lambda entries: entries, signed=True)
+    found = [str(problem) for problem in verdict(place, anchor=False).problems]
+    assert found == ["the account of 'people' is not what the entries make it"]
+    assert any("entry 9 was seen by the anchor" in str(problem) for problem in verdict(place).problems)
+
+
+@pytest.mark.claim("LV2")
+def test_an_entry_that_was_replaced_with_the_key_is_found_by_the_anchor(place: Place) -> None:
+    filled(place)
+
+    def forge(entries: list[Entry]) -> list[Entry]:
+        return [*entries[:6], replace(entries[6], time="2001-01-01T00:00:00+00:00"), *entries[7:]]
+
+    rewritten(place, forge, signed=True)
+    assert verdict(place, anchor=False).ok  # nothing inside can tell
+    problems = verdict(place).problems
+    assert [problem.entry for problem in problems] == [7, 8, 9]
+    assert all("anchor" in problem.what for problem in problems)
+    with pytest.raises(LedgerFault, match="rewritten"):
+        place.open()
+
+
+@pytest.mark.claim("LV1")
+def test_an_overspent_book_is_found_whoever_signed_it(place: Place) -> None:
+    filled(place)
+
+    def dear(entries: list[Entry]) -> list[Entry]:
+        body = json.loads(entries[4].body) | {"price": ["9/10", "0/1"]}
+        return [*entries[:4], replace(entries[4], body=json.dumps(body)), *entries[5:]]
+
+    rewritten(place, dear, signed=True)
+    found = [problem.entry for problem in verdict(place, anchor=False).problems if "fits its budget" in problem.what]
+    assert found == [6, 7, 9]
+
+
+@pytest.mark.claim("LP1")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE discreet_ledger SET number = 8",
+        "UPDATE discreet_ledger SET signature = hash",
+        "DELETE FROM discreet_entries WHERE number = 9",
+        "UPDATE discreet_entries SET hash = previous WHERE number = 9",
+        "UPDATE discreet_accounts SET state = replace(state, '1/2', '0/1')",
+        "UPDATE discreet_accounts SET analyst = 'eve' WHERE analyst = 'ann'",
+        "UPDATE discreet_answers SET answer = '47' WHERE number = 3",
+    ],
+)
+def test_a_tampered_ledger_neither_charges_nor_shows(place: Place, statement: str) -> None:
+    filled(place)
+    with place.open() as ledger:
+        before = ledger.verify().entries
+        tamper(place, statement)
+
+        def use() -> None:
+            ledger.charge("people", Laplace(0.01), "note 0", analyst="eve" if "eve" in statement else None)
+
+        def look() -> None:
+            ledger.charge("people", Laplace(0.1), "note 0", request="q0")
+
+        with pytest.raises(LedgerFault, match="changed by other hands"):
+            look() if "answers" in statement else use()
+        assert ledger.verify().entries <= before
+        if "answers" in statement:
+            with pytest.raises(LedgerFault, match="answer of entry 3"):
+                ledger.answer("q0")
+
+
+@pytest.mark.claim("LK2")
+def test_the_anchor_may_lag_and_be_torn(place: Place) -> None:
+    filled(place)
+    path = Path(place.folder) / "anchor"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:3], lines[5], lines[4], lines[6][:40]]))  # lost, out of order, cut
+    assert verdict(place).ok
+    assert "1 lines that cannot be read" in str(verdict(place))
+    with place.open() as ledger:
+        ledger.charge("people", Laplace(0.01), "on a line of its own")
+        assert ledger.verify().ok
+    assert len([head for head in Anchor(path).heads() if head is not None]) == 6
+
+
+def test_a_forged_anchor_is_named(place: Place) -> None:
+    filled(place)
+    path = Path(place.folder) / "anchor"
+    head = Anchor(path).last()
+    assert head is not None
+    Anchor(path).append(Head(head.number, head.hash, "0" * 64))
+    assert "entry 9 is in the anchor with a signature of another key" in str(verdict(place))
+
+
+def test_there_must_be_a_ledger(file: Place) -> None:
+    with pytest.raises(LedgerFault, match="there is no ledger"):
+        verdict(file)
+    file.open().close()
+    found = examine(file.where, key=b"k" * 32)
+    assert "another key" in str(found)
+    assert ACCOUNTS.name not in str(found)

@@ -251,6 +251,7 @@ def test_ctrl_c_releases_nothing() -> None:
     assert recorder.spent == discreet.promise.loss.compose()
 
 
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_is_not_taken_for_a_failing_block() -> None:
     recorder, calls = Recorder(Seeded(0)), []
 

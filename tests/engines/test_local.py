@@ -56,6 +56,7 @@ def test_a_task_that_never_ends_is_ended() -> None:
     assert Local(2, progress=False, limit=0.5).map(work, range(4)) == [0, LOST, 2, 3]
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_ends_them_all() -> None:
     before = children()
 
@@ -76,6 +77,7 @@ def test_prints_of_a_child_go_nowhere(capfd: pytest.CaptureFixture[str]) -> None
     assert shown.out == shown.err == ""
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_during_a_fork_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Just after the fork, before anybody knows of the child: it is ended, and the interrupt is passed on."""
     before, fork = children(), os.fork

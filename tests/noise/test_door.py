@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.noise.laws import Script, chi_square
+from tests.noise.test_minimum import rows
 
 from discreet.errors import BadInput
 from discreet.noise.above import FirstAbove
@@ -15,11 +16,13 @@ from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.door import Door, Request, Shuffle, Uniform
 from discreet.noise.floats import ChooseFloat, Staircase
 from discreet.noise.lattice import slack
+from discreet.noise.minimum import Minimum
+from discreet.noise.sampled import SampledSum
 from discreet.noise.secure import Secure
 from discreet.noise.seeded import Seeded, SeededSource
 from discreet.noise.sift import Sift
 from discreet.noise.smooth import SmoothNoise
-from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace
+from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Sampled
 from discreet.promise.mechanism import Randomness
 
 
@@ -37,6 +40,7 @@ class Listening(Door):
 
 STAIRS = Staircase([1.0, 2.0], 1)
 FREE = Approximate(0, 0)
+LOGISTIC, NOISE = rows(0, 2, 30), Gaussian(1, slack(1, 2**30))
 CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], type, Any]] = {
     "blur": (([1, 2],), {"sensitivity": 1, "cost": Laplace(1)}, Blur, Approximate(1, 0)),
     "choose": (([1, 2],), {"sensitivity": 1, "cost": Choice(1)}, Choose, Choice(1)),
@@ -56,6 +60,18 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], type, Any]] = {
         },
         SmoothNoise,
         Approximate(1, 0),
+    ),
+    "minimum": (
+        (LOGISTIC,),
+        {"steepness": 2, "curvature": 0.25, "ridge": 2, "cost": Approximate(1, 0)},
+        Minimum,
+        Approximate(1, 0),
+    ),
+    "sampled_sum": (
+        (3, lambda mask: [int(mask.sum()) << 30]),
+        {"sensitivity": 2**30, "cost": NOISE, "rate": 0.5},
+        SampledSum,
+        Sampled(NOISE, Fraction(1, 2)),
     ),
     "permutation": ((5,), {}, Shuffle, FREE),
     "below": ((5,), {}, Uniform, FREE),

@@ -22,38 +22,47 @@ from discreet.promise.spread import Interval, Spread
 
 @dataclass(frozen=True, slots=True)
 class NamedSpread:
-    """The error of named numbers as that of coefficients; `intercept` is the name of that one, if there is one."""
+    """The error of named numbers as that of coefficients; `intercept` is the name of that one, if there is one.
+
+    `called` are the names to show, where the numbers come under others.
+    """
 
     inner: Spread
     names: tuple[str, ...]
     intercept: str | None = "intercept"
     link: Link = "identity"
+    called: tuple[str, ...] | None = None
 
-    def _of(self, named: Any) -> Coefficients | None:
-        return None if named is None else coefficients_of(named, self.names, self.intercept, self.link)
+    def of(self, named: Any) -> Coefficients | None:
+        """Named numbers as coefficients; None where there are none."""
+        if named is None:
+            return None
+        return coefficients_of(named, self.names, self.intercept, self.link, self.called)
 
     @property
     def sampling(self) -> Coefficients | None:
         """Standard deviations from sampling people, where they are known apart."""
-        return self._of(self.inner.sampling)
+        return self.of(self.inner.sampling)
 
     @property
     def privacy(self) -> Coefficients | None:
         """Standard deviations from the noise."""
-        return self._of(self.inner.privacy)
+        return self.of(self.inner.privacy)
 
     def interval(self, confidence: float) -> Interval:
         """Each coefficient's."""
         found = self.inner.interval(confidence)
-        return replace(found, low=self._of(found.low), high=self._of(found.high))
+        return replace(found, low=self.of(found.low), high=self.of(found.high))
 
 
-def coefficients_of(named: Any, names: tuple[str, ...], intercept: str | None, link: Link) -> Coefficients:
-    """Named numbers as coefficients."""
+def coefficients_of(
+    named: Any, names: tuple[str, ...], intercept: str | None, link: Link, called: tuple[str, ...] | None = None
+) -> Coefficients:
+    """Named numbers as coefficients, by their names or by those that they are called."""
     return Coefficients(
         np.array([float(named[name]) for name in names]),
         0.0 if intercept is None else float(named[intercept]),
-        names,
+        called or names,
         link,
     )
 
@@ -86,21 +95,8 @@ def line_in_blocks(
         delta=delta,
         blocks=blocks,
         aggregator=aggregator,
-        engine=None,
         names=[*names, *(["intercept"] if intercept else [])],
-        labels=None,
-        attributes=None,
-        formula=None,
-        options=None,
-        correct="auto",
         unbiased=True,
-        smallest=None,
-        scales=None,
-        confidence=0.95,
-        trust=None,
-        sandbox=None,
-        seconds=None,
-        vectorised=True,
         neighbours=neighbours,
         unit=unit,
     )

@@ -1,7 +1,7 @@
 """Logistic and Poisson regression, and stochastic descent, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.promise.spread import Interval, check_confidence
+from discreet.promise.spread import check_confidence
 from discreet.quick.asked import door, named, relation_of
 from discreet.quick.models import _columns
 from discreet.rows import column, key, numbers
@@ -325,23 +325,7 @@ def _in_blocks(
         table,
         epsilon=epsilon,
         delta=delta,
-        blocks="auto",
         aggregator="friendly",
-        engine=None,
-        names=None,
-        labels=None,
-        attributes=None,
-        formula=None,
-        options=None,
-        correct="auto",
-        unbiased=None,
-        smallest=None,
-        scales=None,
-        confidence=0.95,
-        trust=None,
-        sandbox=None,
-        seconds=None,
-        vectorised=True,
         neighbours=neighbours,
         unit=named(unit),
     )
@@ -350,34 +334,7 @@ def _in_blocks(
     if release.refusal is not None:
         return release
     shown = tuple(name for name in release.value if name != "intercept_")  # coef_[0], coef_[1], ...
-    spread = None
-    if release.spread is not None:
-        spread = _Called(NamedSpread(release.spread, shown, "intercept_", LINKS[family]), features.names)
-    answer = coefficients_of(release.value, shown, "intercept_", LINKS[family])
-    return replace(release, answer=replace(answer, names=features.names), spread=spread)
-
-
-@dataclass(frozen=True, slots=True)
-class _Called:
-    """The error of coefficients under their own names."""
-
-    inner: NamedSpread
-    names: tuple[str, ...]
-
-    def _of(self, found: Coefficients | None) -> Coefficients | None:
-        return None if found is None else replace(found, names=self.names)
-
-    @property
-    def sampling(self) -> Coefficients | None:
-        """Standard deviations from sampling people."""
-        return self._of(self.inner.sampling)
-
-    @property
-    def privacy(self) -> Coefficients | None:
-        """Standard deviations from the noise."""
-        return self._of(self.inner.privacy)
-
-    def interval(self, confidence: float) -> Interval:
-        """Each coefficient's."""
-        found = self.inner.interval(confidence)
-        return replace(found, low=self._of(found.low), high=self._of(found.high))
+    form = shown, "intercept_", LINKS[family]
+    answer = coefficients_of(release.value, *form, features.names)
+    spread = None if release.spread is None else NamedSpread(release.spread, *form, features.names)
+    return replace(release, answer=answer, spread=spread)

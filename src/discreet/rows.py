@@ -9,7 +9,7 @@ Promise
 
 import math
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -25,6 +25,29 @@ MISSING: Final = None
 ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
 NO_NUMBERS: Final = {"U": "text", "T": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records"}
 LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
+
+
+class Stream:
+    """A column of numbers that is too long to hold: its length, and its pieces, in order, as often as they are asked.
+
+    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN. A mechanism that takes
+    a stream reads it piece by piece and merges exact partial results, so that how it is cut changes nothing.
+
+    >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
+    >>> len(stream), sum(len(piece) for piece in stream)
+    (4, 4)
+    """
+
+    __slots__ = ("_pieces", "_size")
+
+    def __init__(self, size: int, pieces: Callable[[], Iterator[npt.NDArray[np.float64]]]) -> None:
+        self._size, self._pieces = size, pieces
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
+        return self._pieces()
 
 
 def column(rows: Any) -> npt.NDArray[Any]:

@@ -3,6 +3,7 @@
 What is promised is promised by blocks/aggregate.py; here names and error bars get the form of a regression's.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, Link
 from discreet.promise.exact import Number
-from discreet.promise.mechanism import Randomness
+from discreet.promise.mechanism import Mechanism
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, Spread
@@ -80,10 +81,10 @@ def line_in_blocks(
     aggregator: str,
     neighbours: Neighbours,
     unit: str,
-    rng: Randomness,
+    release_of: Callable[[Mechanism[Any], Any], Release[Any]],
     notes: tuple[str, ...] = (),
 ) -> Release[Coefficients]:
-    """Least squares on blocks, the estimates combined privately."""
+    """Least squares on blocks, the estimates combined privately; `release_of` asks the mechanism."""
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept is {intercept!r}; give True or False")
     table = Table.of(rows, y, people)
@@ -100,7 +101,7 @@ def line_in_blocks(
         neighbours=neighbours,
         unit=unit,
     )
-    release = mechanism.release(table, rng)
+    release = release_of(mechanism, table)
     kept = replace(release.provenance, notes=(*notes, *release.provenance.notes))
     release = replace(release, provenance=kept)
     if release.refusal is not None:

@@ -1,11 +1,27 @@
 """What people say about neighbours, names and randomness, as the mechanisms take it."""
 
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from discreet.errors import BadInput
 from discreet.noise.secure import Secure
-from discreet.promise.mechanism import Randomness
+from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class Teller(Protocol):
+    """Who stands between a verb and its answer: a session, which charges for the mechanism before the data is read."""
+
+    def answer(self, mechanism: Mechanism[T], rows: Any) -> Release[T]:
+        """The mechanism's release, or an exception of its own where only the mechanism is wanted."""
+
+
+def ask(mechanism: Mechanism[T], rows: Any, rng: Any) -> Release[T]:
+    """The last step of every verb: all that is public has been decided, nothing has been drawn."""
+    return rng.answer(mechanism, rows) if isinstance(rng, Teller) else mechanism.release(rows, door(rng))
 
 
 def relation_of(neighbours: Neighbours | str) -> Neighbours:
@@ -25,7 +41,7 @@ def door(rng: Randomness | None) -> Randomness:
     """Secret noise, unless other was given."""
     if rng is None:
         return Secure()
-    if not hasattr(rng, "blur"):
+    if not hasattr(rng, "blur") and not isinstance(rng, Teller):
         raise BadInput(f"rng is {rng!r}; leave it out for secret noise, or give Seeded(1) in a test")
     return rng
 

@@ -8,7 +8,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 
 
 def kmeans(
@@ -54,4 +54,4 @@ def kmeans(
         neighbours=relation_of(neighbours),
         unit=named(unit),
     )
-    return mechanism.release(X, door(rng))
+    return ask(mechanism, X, rng)

@@ -8,7 +8,7 @@ from discreet.promise.guarantee import check_budget
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, is_table, named, relation_of
+from discreet.quick.asked import ask, is_table, named, relation_of
 from discreet.quick.tables import mean_of_table
 from discreet.rows import column, public_size
 from discreet.statistics.gaussian import Gaussian1D
@@ -54,7 +54,7 @@ def mean(
         if model is not None or bounds is not None or reach is not None:
             raise BadInput("model, bounds and reach are for one column; a table's mean needs none of them")
         return mean_of_table(
-            x, epsilon=epsilon, delta=delta, sigma=sigma, method=method, neighbours=relation, unit=name, rng=door(rng)
+            x, epsilon=epsilon, delta=delta, sigma=sigma, method=method, neighbours=relation, unit=name, rng=rng
         )
     values = column(x)
     size = public_size(values, relation)
@@ -72,7 +72,7 @@ def mean(
         mechanism = lecture(
             method, epsilon=epsilon, delta=delta, sigma=sigma, reach=reach, neighbours=relation, unit=name
         )
-    return mechanism.release(values, door(rng))
+    return ask(mechanism, values, rng)
 
 
 def variance(
@@ -96,7 +96,7 @@ def variance(
     values, relation = column(x), relation_of(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
-    return Variance(epsilon, model, bounds, relation, named(unit), size).release(values, door(rng))
+    return ask(Variance(epsilon, model, bounds, relation, named(unit), size), values, rng)
 
 
 def std(x: Any, **options: Any) -> Release[float]:
@@ -133,11 +133,11 @@ def gaussian(
     if is_table(x):
         if bounds is not None:
             raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
-        return MultivariateGaussian(epsilon, delta, None, relation_of(neighbours), named(unit)).release(x, door(rng))
+        return ask(MultivariateGaussian(epsilon, delta, None, relation_of(neighbours), named(unit)), x, rng)
     values, relation = column(x), relation_of(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
-    return Gaussian1D(epsilon, bounds, relation, named(unit), size).release(values, door(rng))
+    return ask(Gaussian1D(epsilon, bounds, relation, named(unit), size), values, rng)
 
 
 def quantile(
@@ -168,7 +168,7 @@ def quantile(
     mechanism = Quantile(
         q, epsilon, bounds, confidence, granularity, guaranteed, missing, relation_of(neighbours), named(unit)
     )
-    return mechanism.release(x, door(rng))
+    return ask(mechanism, x, rng)
 
 
 def median(x: Any, **options: Any) -> Release[Any]:

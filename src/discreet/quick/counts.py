@@ -7,7 +7,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
 from discreet.statistics.histogram import Histogram, Tally
@@ -33,7 +33,7 @@ def count(
     >>> r.interval(0.999).low <= 900 <= r.interval(0.999).high or "once in a thousand"
     True
     """
-    return Count(epsilon, relation_of(neighbours), named(unit)).release(x, door(rng))
+    return ask(Count(epsilon, relation_of(neighbours), named(unit)), x, rng)
 
 
 def proportion(
@@ -50,7 +50,7 @@ def proportion(
     >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1
     True
     """
-    return Proportion(epsilon, relation_of(neighbours), named(unit)).release(x, door(rng))
+    return ask(Proportion(epsilon, relation_of(neighbours), named(unit)), x, rng)
 
 
 def test_proportion(
@@ -69,7 +69,7 @@ def test_proportion(
     >>> discreet.test_proportion([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    return ProportionTest(null, epsilon, alternative, relation_of(neighbours), named(unit)).release(x, door(rng))
+    return ask(ProportionTest(null, epsilon, alternative, relation_of(neighbours), named(unit)), x, rng)
 
 
 test_proportion.__test__ = False  # type: ignore[attr-defined]  # a verb, not a test of pytest's
@@ -116,4 +116,4 @@ def histogram(
         mechanism = Histogram(Edges.of(edges), epsilon, delta, noise, relation, unit)
     else:
         mechanism = OpenHistogram(epsilon, delta, relation, unit)
-    return mechanism.release(x, door(rng))
+    return ask(mechanism, x, rng)

@@ -22,7 +22,7 @@ from discreet.promise.guarantee import check_budget
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 from discreet.rows import column, numbers, public_size
 from discreet.statistics.bins import Bins, Categories, Edges
 from discreet.statistics.differences import MeanTest, TwoMeansTest
@@ -59,7 +59,7 @@ def test_simple(
     >>> discreet.test_simple([1, 1, 1, 0] * 100, fair, loaded, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    return SimpleTest(p, q, epsilon, method, clamp, relation_of(neighbours), named(unit)).release(x, door(rng))
+    return ask(SimpleTest(p, q, epsilon, method, clamp, relation_of(neighbours), named(unit)), x, rng)
 
 
 def test_mean(
@@ -89,12 +89,12 @@ def test_mean(
         values = column(x)
         size = public_size(values, relation)
         test = MeanTest(null, epsilon, alternative, model, bounds, relation, name, size)
-        return test.release(values, door(rng))
+        return ask(test, values, rng)
     if bounds is not None:
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
     if not is_number(null):
         raise BadInput(f"the mean to test is {null!r}; give a finite number")
-    return SignedRankTest(epsilon, alternative, relation, name).release(_less(numbers(x), float(null)), door(rng))
+    return ask(SignedRankTest(epsilon, alternative, relation, name), _less(numbers(x), float(null)), rng)
 
 
 def test_two_means(
@@ -121,7 +121,7 @@ def test_two_means(
     """
     rows, first = _joined(x, y)
     test = TwoMeansTest(first, epsilon, alternative, model, bounds, relation_of(neighbours), named(unit), len(rows))
-    return test.release(rows, door(rng))
+    return ask(test, rows, rng)
 
 
 def test_two_samples(
@@ -145,7 +145,7 @@ def test_two_samples(
     True
     """
     rows, first = _joined(x, y)
-    return RankSumTest(first, epsilon, alternative, relation_of(neighbours), named(unit)).release(rows, door(rng))
+    return ask(RankSumTest(first, epsilon, alternative, relation_of(neighbours), named(unit)), rows, rng)
 
 
 def test_paired(
@@ -177,7 +177,7 @@ def test_paired(
             raise BadInput("x and y have different lengths; pairs need one entry of each")
         values = _less(values, other)
     kind = SignedRankTest if method == "ranks" else SignTest
-    return kind(epsilon, alternative, relation_of(neighbours), named(unit)).release(values, door(rng))
+    return ask(kind(epsilon, alternative, relation_of(neighbours), named(unit)), values, rng)
 
 
 def test_fit(
@@ -213,7 +213,7 @@ def test_fit(
         given, chances = _bins(categories, edges), tuple(null)
     else:
         raise BadInput(f"null is of type {type(null).__name__}; give probabilities, or a law of scipy.stats")
-    return FitTest(given, chances, epsilon, relation_of(neighbours), named(unit)).release(x, door(rng))
+    return ask(FitTest(given, chances, epsilon, relation_of(neighbours), named(unit)), x, rng)
 
 
 def test_closeness(
@@ -239,7 +239,7 @@ def test_closeness(
     one, other = column(x), column(y)
     rows = np.concatenate([one.astype(object), other.astype(object)])
     test = ClosenessTest(_bins(categories, edges), len(one), epsilon, relation_of(neighbours), named(unit))
-    return test.release(rows, door(rng))
+    return ask(test, rows, rng)
 
 
 def test_independence(
@@ -269,7 +269,7 @@ def test_independence(
     rows: npt.NDArray[Any] = np.empty(len(one), dtype=object)
     rows[:] = list(zip(one.astype(object), other.astype(object), strict=True))
     first, second = (Categories.of(listed) for listed in categories)
-    return IndependenceTest(first, second, epsilon, relation_of(neighbours), named(unit)).release(rows, door(rng))
+    return ask(IndependenceTest(first, second, epsilon, relation_of(neighbours), named(unit)), rows, rng)
 
 
 def test_anova(
@@ -292,7 +292,7 @@ def test_anova(
         raise BadInput(f"{len(groups)} group is given; give two or more, one after the other")
     parts = [numbers(group) for group in groups]
     test = GroupsTest(tuple(len(part) for part in parts[:-1]), epsilon, relation_of(neighbours), named(unit))
-    return test.release(np.concatenate(parts), door(rng))
+    return ask(test, np.concatenate(parts), rng)
 
 
 def test_any(
@@ -347,7 +347,7 @@ def test_any(
         sandbox,
         seconds,
     )
-    return mechanism.release(table, door(rng))
+    return ask(mechanism, table, rng)
 
 
 def _most_blocks(blocks: Any, smallest: Any, people: int | None) -> int:

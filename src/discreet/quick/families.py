@@ -15,7 +15,7 @@ from discreet.promise.guarantee import check_budget
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, is_table, named, relation_of
+from discreet.quick.asked import ask, is_table, named, relation_of
 from discreet.rows import column, numbers, public_size
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
@@ -67,7 +67,7 @@ def family(
     mechanism: Mechanism[Fitted]
     match kind:
         case "gaussian":
-            return fitted_normal(Gaussian1D(epsilon, None, relation, called, size).release(values, door(rng)))
+            return fitted_normal(ask(Gaussian1D(epsilon, None, relation, called, size), values, rng))
         case "multinomial":
             mechanism = MultinomialFit(Categories.of(categories), epsilon, relation, called)
         case "bernoulli" | "binomial":
@@ -75,7 +75,7 @@ def family(
         case _:
             one = kind if isinstance(kind, Family) else FAMILIES[kind]
             mechanism = SufficientStatistics(one, epsilon, relation, called, size)
-    return mechanism.release(values, door(rng))
+    return ask(mechanism, values, rng)
 
 
 def fitted_normal(release: Release[Any]) -> Release[Fitted]:
@@ -141,4 +141,4 @@ def likelihood(
         unit="row" if unit is None else unit if isinstance(unit, str) else "person",
     )
     logging.getLogger("discreet").info("%s", mechanism.plan(table))
-    return mechanism.release(table, door(rng))
+    return ask(mechanism, table, rng)

@@ -20,7 +20,7 @@ from discreet.promise.guarantee import check_budget
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, relation_of
+from discreet.quick.asked import ask, relation_of
 
 
 def fit(
@@ -100,15 +100,15 @@ def fit(
         unit="row" if unit is None else unit if isinstance(unit, str) else "person",
     )
     if not probe:
-        return run_fit(asked(epsilon=epsilon, delta=delta, blocks=blocks), table, door(rng))
+        return run_fit(asked(epsilon=epsilon, delta=delta, blocks=blocks), table, rng)
     check_budget(epsilon, delta, units(table, relation_of(neighbours)))
     halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
     first = halved(blocks=blocks)
     finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)
-    return run_fit(Probed(first, finer), table, door(rng))
+    return run_fit(Probed(first, finer), table, rng)
 
 
-def run_fit(mechanism: SubsampleAggregate | Probed, table: Table, rng: Randomness) -> Release[Any]:
+def run_fit(mechanism: SubsampleAggregate | Probed, table: Table, rng: Randomness | None) -> Release[Any]:
     """Say how it will be done, then do it."""
     logging.getLogger("discreet").info("%s", mechanism.plan(table))
-    return mechanism.release(table, rng)
+    return ask(mechanism, table, rng)

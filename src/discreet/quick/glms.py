@@ -25,7 +25,7 @@ from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.promise.spread import check_confidence
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 from discreet.quick.models import _columns
 from discreet.rows import column, key, numbers
 
@@ -220,7 +220,7 @@ def sgd(
         relation,
         named(unit),
     )
-    return mechanism.release(np.column_stack([rows, outcome]), door(rng))
+    return ask(mechanism, np.column_stack([rows, outcome]), rng)
 
 
 def _released(
@@ -243,7 +243,7 @@ def _released(
     rng: Randomness | None,
 ) -> Release[Coefficients]:
     """From arrays, or from a formula and a frame."""
-    relation, noise = relation_of(neighbours), door(rng)
+    relation = relation_of(neighbours)
     if isinstance(x, str):
         if method == "friendly" or names is not None or not intercept or norm is not None or classes is not None:
             raise BadInput(
@@ -258,7 +258,7 @@ def _released(
             return made(Features(design.names, constant, design.bounds[:-1]), size, eps, rest)
 
         formula = Formula.read(x)
-        return Formulated(formula, make, epsilon, delta, levels or {}, by_name, relation, named(unit)).release(y, noise)
+        return ask(Formulated(formula, make, epsilon, delta, levels or {}, by_name, relation, named(unit)), y, rng)
     if levels is not None:
         raise BadInput("levels are for a formula with C(...); columns of X are numbers")
     rows, called = _columns(x, names)
@@ -281,10 +281,10 @@ def _released(
             delta=delta,
             neighbours=relation,
             unit=unit,
-            rng=noise,
+            rng=rng,
         )
     mechanism = made(features, len(rows) if relation.size_is_public and len(rows) else None, epsilon, delta)
-    return mechanism.release(np.column_stack([rows, outcome]), noise)
+    return ask(mechanism, np.column_stack([rows, outcome]), rng)
 
 
 def _codes(y: Any, classes: Sequence[Any]) -> Any:
@@ -310,7 +310,7 @@ def _in_blocks(
     delta: Number,
     neighbours: Neighbours,
     unit: str,
-    rng: Randomness,
+    rng: Randomness | None,
 ) -> Release[Coefficients]:
     """Fits on blocks of people, the estimates combined by their friends."""
     from sklearn.linear_model import LogisticRegression, PoissonRegressor
@@ -329,7 +329,7 @@ def _in_blocks(
         neighbours=neighbours,
         unit=named(unit),
     )
-    release = mechanism.release(table, rng)
+    release = ask(mechanism, table, rng)
     release = replace(release, name=f"{family} regression")
     if release.refusal is not None:
         return release

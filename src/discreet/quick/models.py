@@ -19,7 +19,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 from discreet.rows import numbers
 
 METHODS = ("auto", "moments", "friendly", "sgd")
@@ -62,7 +62,7 @@ def linear_regression(
     >>> bool(abs(r.value.coef - [2, -1]).max() < 0.2), r.value.names
     (True, ('x0', 'x1'))
     """
-    relation, noise = relation_of(neighbours), door(rng)
+    relation = relation_of(neighbours)
     people = _several(unit, y if isinstance(X, str) else X)
     chosen = _chosen(method, people, blocks)
     note = (BLOCKS if people else MOMENTS,) if method == "auto" else ()
@@ -79,7 +79,7 @@ def linear_regression(
         by_name = bounds or {}
         if not isinstance(by_name, Mapping):
             raise BadInput(f"bounds are {bounds!r}; with a formula give a dictionary by name of column")
-        return Formulated(formula, make, epsilon, delta, levels or {}, by_name, relation, named(unit)).release(y, noise)
+        return ask(Formulated(formula, make, epsilon, delta, levels or {}, by_name, relation, named(unit)), y, rng)
     if levels is not None:
         raise BadInput("levels are for a formula with C(...); columns of X are numbers")
     rows, called = _columns(X, names)
@@ -101,7 +101,7 @@ def linear_regression(
             aggregator="auto" if method == "auto" else "friendly",
             neighbours=relation,
             unit="person" if people else named(unit),
-            rng=noise,
+            release_of=partial(ask, rng=rng),
             notes=note,
         )
     pairs = declared_bounds(bounds, called, str(getattr(y, "name", None) or "y"))
@@ -115,13 +115,13 @@ def linear_regression(
             "intercept": intercept,
             "names": called,
             "unit": unit,
-            "rng": noise,
+            "rng": rng,
         }
         columns = None if pairs is None else pairs[:-1]
         found: Release[Coefficients] = descend("squared", rows, outcome, bounds=columns, neighbours=relation, **asked)
         return found
     mechanism = LeastSquares(epsilon, delta, called, intercept, ridge, pairs, relation, named(unit), None, note)
-    return mechanism.release(np.column_stack([rows, outcome]), noise)
+    return ask(mechanism, np.column_stack([rows, outcome]), rng)
 
 
 def _several(unit: Any, table: Any) -> bool:

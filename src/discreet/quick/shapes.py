@@ -7,7 +7,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.bins import Categories
 from discreet.statistics.density import Density
 from discreet.statistics.histogram import Histogram
@@ -41,10 +41,10 @@ def density(
     """
     relation, unit = relation_of(neighbours), named(unit)
     if categories is None:
-        return Density(epsilon, support, relation, unit).release(x, door(rng))
+        return ask(Density(epsilon, support, relation, unit), x, rng)
     if support is not None:
         raise BadInput("both support and categories are given; a column has the one or the other")
     if isinstance(categories, str) and categories == "open":
-        return CategoryShares(OpenHistogram(epsilon, delta, relation, unit)).release(x, door(rng))
+        return ask(CategoryShares(OpenHistogram(epsilon, delta, relation, unit)), x, rng)
     listed = Histogram(Categories.of(categories), epsilon, neighbours=relation, unit=unit)
-    return CategoryShares(listed).release(x, door(rng))
+    return ask(CategoryShares(listed), x, rng)

@@ -8,7 +8,7 @@ from discreet.promise.exact import Number
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
-from discreet.quick.asked import door, named, relation_of
+from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.covariance import Covariance
 
 
@@ -33,7 +33,7 @@ def covariance(
     >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
     (2, 2)
     """
-    return Covariance(epsilon, delta, model, None, relation_of(neighbours), named(unit)).release(x, door(rng))
+    return ask(Covariance(epsilon, delta, model, None, relation_of(neighbours), named(unit)), x, rng)
 
 
 def mean_of_table(
@@ -45,7 +45,7 @@ def mean_of_table(
     method: Any,
     neighbours: Neighbours,
     unit: str,
-    rng: Randomness,
+    rng: Randomness | None,
 ) -> Release[Any]:
     """The mean of each column, all in one release."""
     if method not in ("auto", "refine", "blocks"):
@@ -55,4 +55,4 @@ def mean_of_table(
             "delta is 0: the mean of a table without bounds needs delta above 0, for example 1e-6; or ask for the "
             "mean of each column by itself, at a share of epsilon"
         )
-    return RefinedMean(epsilon, delta, None, sigma, neighbours, method, unit).release(x, rng)
+    return ask(RefinedMean(epsilon, delta, None, sigma, neighbours, method, unit), x, rng)

@@ -1,0 +1,1 @@
+"""Tables as people have them: files, frames and databases, read lazily, one row for each person."""

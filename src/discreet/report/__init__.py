@@ -1,0 +1,1 @@
+"""Releases for readers: sentences, tables that spreadsheets do not execute, and a page with pictures."""

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         test_two_samples,
         variance,
     )
+    from discreet.session.private import Private, open  # noqa: A004
     from discreet.statistics.family import Family
     from discreet.statistics.power import power
 
@@ -66,6 +67,7 @@ _HOME = {
     "FriendlyMean": "discreet.friendly.mean",
     "Guarantee": "discreet.promise.guarantee",
     "Neighbours": "discreet.promise.neighbours",
+    "Private": "discreet.session.private",
     "PrivateEstimator": "discreet.estimator",
     "PrivateKMeans": "discreet.face_kmeans",
     "PrivateLinearRegression": "discreet.faces",
@@ -85,6 +87,7 @@ _HOME = {
     "linear_regression": "discreet.quick.models",
     "logistic_regression": "discreet.quick.glms",
     "mean": "discreet.quick.columns",
+    "open": "discreet.session.private",
     "median": "discreet.quick.columns",
     "power": "discreet.statistics.power",
     "poisson_regression": "discreet.quick.glms",
@@ -117,6 +120,7 @@ __all__ = [
     "NeedsBounds",
     "Neighbours",
     "OverBudget",
+    "Private",
     "PrivateEstimator",
     "PrivateKMeans",
     "PrivateLinearRegression",
@@ -142,6 +146,7 @@ __all__ = [
     "logistic_regression",
     "mean",
     "median",
+    "open",
     "poisson_regression",
     "power",
     "proportion",

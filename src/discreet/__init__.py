@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
     from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
+    from discreet.plan.forecast import Forecast, forecast
+    from discreet.plan.need import Need, need
     from discreet.promise.guarantee import Guarantee
     from discreet.promise.meaning import explain
     from discreet.promise.neighbours import Neighbours
@@ -64,8 +66,10 @@ if TYPE_CHECKING:
 _HOME = {
     "Budget": "discreet.accounting.filter",
     "Family": "discreet.statistics.family",
+    "Forecast": "discreet.plan.forecast",
     "FriendlyMean": "discreet.friendly.mean",
     "Guarantee": "discreet.promise.guarantee",
+    "Need": "discreet.plan.need",
     "Neighbours": "discreet.promise.neighbours",
     "Private": "discreet.session.private",
     "PrivateEstimator": "discreet.estimator",
@@ -79,11 +83,13 @@ _HOME = {
     "density": "discreet.quick.shapes",
     "explain": "discreet.promise.meaning",
     "family": "discreet.quick.families",
+    "forecast": "discreet.plan.forecast",
     "fit": "discreet.quick.fits",
     "gaussian": "discreet.quick.columns",
     "histogram": "discreet.quick.counts",
     "likelihood": "discreet.quick.families",
     "kmeans": "discreet.quick.clusters",
+    "need": "discreet.plan.need",
     "linear_regression": "discreet.quick.models",
     "logistic_regression": "discreet.quick.glms",
     "mean": "discreet.quick.columns",
@@ -115,8 +121,10 @@ __all__ = [
     "Budget",
     "DiscreetError",
     "Family",
+    "Forecast",
     "FriendlyMean",
     "Guarantee",
+    "Need",
     "NeedsBounds",
     "Neighbours",
     "OverBudget",
@@ -137,6 +145,7 @@ __all__ = [
     "explain",
     "family",
     "fit",
+    "forecast",
     "friendly",
     "gaussian",
     "histogram",
@@ -147,6 +156,7 @@ __all__ = [
     "mean",
     "median",
     "open",
+    "need",
     "poisson_regression",
     "power",
     "proportion",

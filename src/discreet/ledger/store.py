@@ -7,7 +7,8 @@ Claims
           that was stored. Whatever else was computed for it is never shown.
     [LL3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
     [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened, whatever was
-          appended to the anchor since by those who may do so. Whatever `charge`, `store` and `open` give back is in the anchor.
+          appended to the anchor since by those who may do so. What `charge`, `store` and `open` give back is
+          in it.
 
 Why
     [LL1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the account

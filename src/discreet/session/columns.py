@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet import quick
 from discreet.data.table import Rule, Table, Want
+from discreet.data.where import Where
 from discreet.errors import BadInput
 from discreet.models.formula import Formula
 
@@ -105,12 +106,21 @@ def reading(
     if not kinds:
         kinds = {table.names[0]: "key"}  # how many there are is told by any column
         missing = "keep"
+    conditions = {name for name in kinds if verb in TRUTHS and name not in table.names and _condition(table, name)}
     for name, kind in kinds.items():
-        _check(table, name, kind, verb)
+        if name not in conditions:
+            _check(table, name, kind, verb)
     if verb in ("quantile", "median") and arguments.get("granularity") is None and _whole(table, arguments.get("x")):
         arguments["granularity"] = 1  # by declared type: ties are allowed for
     wants = tuple(
-        Want(name, kind, _policy(missing, name, kind), _rule(rule, name, kind), cap) for name, kind in kinds.items()
+        Want(
+            name,
+            "where" if name in conditions else kind,
+            "keep" if name in conditions else _policy(missing, name, kind),
+            _rule(rule, name, kind),
+            cap,
+        )
+        for name, kind in kinds.items()
     )
     return Reading(verb, arguments, wants, formula)
 
@@ -138,6 +148,14 @@ def _bound(verb: str, given: tuple[Any, ...], asked: Mapping[str, Any]) -> dict[
 def _formula(verb: str, arguments: Mapping[str, Any]) -> Formula | None:
     text = arguments.get("X")
     return Formula.read(text) if verb in NAMED[:3] and isinstance(text, str) and "~" in text else None
+
+
+def _condition(table: Table, text: str) -> bool:
+    """Whether a truth is asked for as a condition, "age >= 65", rather than as a column."""
+    if not any(letter in text for letter in " `<>=!"):
+        return False
+    Where.parse(text).check(table.kinds)
+    return True
 
 
 def _names(reference: Any, parameter: str) -> tuple[str, ...]:

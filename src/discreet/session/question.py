@@ -105,7 +105,7 @@ class Question:
             if (name := self.reading.arguments.get(parameter)) is not None
         )
         words = f"{self.reading.verb.replace('_', ' ')}{f' of {about}' if about else ''}"
-        words += "" if self.where is None else f" where {self.where}"
+        words += "" if self.where is None else f" where {self.where.text}"
         return words + ("" if self.by is None else f" by {self.by}")
 
     @property
@@ -115,7 +115,7 @@ class Question:
             {
                 "statistic": self.reading.verb,
                 "options": {name: _said(value) for name, value in self.reading.arguments.items()},
-                "where": None if self.where is None else str(self.where),
+                "where": None if self.where is None else self.where.text,
                 "by": self.by,
                 "keys": None if self.keys is None else _said(self.keys),
                 "columns": [_said(want) for want in self.reading.wants],
@@ -224,8 +224,7 @@ def prepare(
     read = reading(table, verb, given, asked, missing, rule, cap)
     condition = Where.parse(where) if isinstance(where, str) else where
     if condition is not None:
-        for name in condition.columns:
-            known(table, name)
+        condition.check(table.kinds)
     listed = _listed_keys(table, verb, by, keys, read)
     part = condition is not None or by is not None or any(want.missing == "drop" for want in read.wants)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)

@@ -24,6 +24,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.session.private import Private
 from discreet.session.question import Question, prepare
+from discreet.statistics.quantile import Quantile
 from discreet.spec.price import price
 from discreet.spec.run import Watch, dossier, methods, shown
 
@@ -32,6 +33,8 @@ TYPING: Final = Fraction(1, 10)
 FULL: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUARTILES: Final = (0.25, 0.5, 0.75)
 MIDDLE: Final = (0.5,)
+DRAWN: Final = 3  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
+SAFE: Final = 0.8  # of the people: some entries are missing
 MOST: Final = 200  # columns
 Asked = tuple[str, str, str, dict[str, Any], int]  # column, statistic, what it is about, options, share
 
@@ -125,7 +128,7 @@ def _plan(
             case "number" | "whole":
                 asked.append((name, "proportion", f"`{name}` is missing", {}, 1))
                 q = shares if len(shares) > 1 else shares[0]
-                asked.append((name, "quantile", name, {"q": q}, len(shares)))
+                asked.append((name, "quantile", name, {"q": q}, DRAWN * len(shares)))
             case "truth":
                 asked.append((name, "histogram", name, {"categories": [True, False]}, 2))
             case "date":
@@ -149,8 +152,8 @@ def _feasible(
     """The plan with the most quantiles that so many people can answer, by the released count."""
     for shares in (FULL, QUARTILES, MIDDLE):
         planned = _plan(ask, columns, kinds, shares, epsilon, delta)
-        needs = [question.mechanism.needed() for _, question in planned if question.reading.verb == "quantile"]
-        if all(need <= 0.8 * people for need in needs):
+        quantiles = [question.mechanism for _, question in planned if question.reading.verb == "quantile"]
+        if all(mechanism.answers(round(SAFE * people)) for mechanism in quantiles if isinstance(mechanism, Quantile)):
             break
     return planned
 

@@ -42,16 +42,17 @@ class Want:
 
     `missing` is "keep", "drop" (such rows are left out) or a public value that stands in. `rule` makes several rows of
     a person one; "sum" and "count" need a `cap`, the largest number of a person's rows that is taken, the first ones.
+    Of kind "where" the name is a condition, and the entries are 1 where it holds, else 0.
     """
 
     name: str
-    kind: Literal["number", "truth", "key"]
+    kind: Literal["number", "truth", "key", "where"]
     missing: Missing = "keep"
     rule: Rule = "first"
     cap: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("number", "truth", "key"):
+        if self.kind not in ("number", "truth", "key", "where"):
             raise BadInput(f"column {self.name!r} is wanted as {self.kind!r}; it is one of number, truth, key")
         if self.rule not in RULES:
             raise BadInput(f"the rule for {self.name!r} is {self.rule!r}; it is one of {', '.join(RULES)}")
@@ -95,7 +96,8 @@ class _Question:
     @property
     def reads(self) -> list[str]:
         """The columns needed."""
-        names = [*(want.name for want in self.wants), *(self.where.columns if self.where else ())]
+        names = [name for want in self.wants for name in _reads(want)]
+        names += self.where.columns if self.where else ()
         return list(dict.fromkeys([*names, *([self.owner] if self.owner is not None else [])]))
 
     @property
@@ -126,12 +128,19 @@ class _Question:
         ]
 
 
+def _reads(want: Want) -> tuple[str, ...]:
+    return Where.parse(want.name).columns if want.kind == "where" else (want.name,)
+
+
 def _drops(want: Want) -> bool:
     return isinstance(want.missing, str) and want.missing == "drop"
 
 
 def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """A column's values, and where they are missing."""
+    if want.kind == "where":
+        held = Where.parse(want.name).holds(cells).astype(np.float64)
+        return held, np.zeros(len(held), dtype=np.bool_)
     if want.kind != "key":
         floats = cells.floats(want.name, want.kind)
         return floats, np.isnan(floats)
@@ -226,12 +235,16 @@ class Table:
             raise BadInput("a column is wanted twice; ask for each once")
         if not names and owner is None:
             raise BadInput("no column is wanted; name at least one")
-        for name in [*names, *([owner] if owner is not None else [])]:
+        for want in wants:
+            if want.kind == "where":
+                Where.parse(want.name).check(self._kinds)
+        plain = [want.name for want in wants if want.kind != "where"]
+        for name in [*plain, *([owner] if owner is not None else [])]:
             if name not in self._kinds:
                 seen = ", ".join(map(repr, self.names[:20])) + (" and others" if len(self.names) > 20 else "")
                 raise BadInput(f"there is no column {name!r}; the table has {seen}")
         for want in wants:
-            if want.kind != "key":
+            if want.kind in READERS:
                 READERS[want.kind](pa.array([], pa.float64()), self._kinds[want.name], want.name)
         if where is not None:
             where.check(self._kinds)

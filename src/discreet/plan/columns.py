@@ -288,7 +288,7 @@ def likelihood(about: About) -> World:
     if law is None:
         raise BadInput(f"model is {model!r}; a forecast takes a continuous law of scipy.stats or its name, 'gamma' say")
     fixed = dict(about.given.get("fixed") or _usual_fixed(law))
-    usual = {one: 2.0 for one in (law.shapes or "").replace(",", " ").split()} | {"loc": 0.0, "scale": 1.0}
+    usual = dict.fromkeys((law.shapes or "").replace(",", " ").split(), 2.0) | {"loc": 0.0, "scale": 1.0}
     free = {one: value for one, value in usual.items() if one not in fixed}
     values = chosen_parameters(about, str(name), free)
     frozen = law(**values, **fixed)

@@ -50,7 +50,7 @@ class Runs:
     count: int
 
 
-class Enough(Exception):  # noqa: N818  not an error: the verb has been through all that is public
+class Enough(Exception):
     """Raised in place of a release."""
 
 

@@ -88,9 +88,9 @@ def about(private: Private) -> dict[str, Any]:
     return {
         "source": private.table.description,
         "population": private.population,
-        "unit": private.unit,
-        "person": private.person,
-        "neighbours": private.neighbours.value,
+        "unit": private.people.unit,
+        "person": private.people.person,
+        "neighbours": private.people.neighbours.value,
         "rows": None,
     }
 

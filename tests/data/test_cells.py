@@ -155,7 +155,7 @@ def test_declared_types(declared: Any, entries: list[Any], floats: list[float] |
     if floats is None:
         for wanted in ("number", "truth"):
             with pytest.raises(BadInput, match="date"):
-                table.columns([Want("a", wanted)])  # type: ignore[arg-type]
+                table.columns([Want("a", wanted)])
     else:
         np.testing.assert_array_equal(table.columns([Want("a", "number")])["a"], floats)
 

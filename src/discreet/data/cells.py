@@ -76,6 +76,8 @@ def plain(values: Any) -> Column:
         return plain(values.cast(values.type.value_type))
     if is_text(values.type):
         return _readable(values)
+    if pa.types.is_date64(values.type):
+        values = values.cast(pa.date32(), safe=False)
     simple = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     return values if simple or pa.types.is_date32(values.type) else _objects(rows.column(values))
 
@@ -103,14 +105,14 @@ def _objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind in "mM":
         if np.datetime_data(values.dtype)[0] == "ns":
             listed = values.astype(f"{values.dtype.kind}8[us]").tolist()
-        listed = [str(cell) if isinstance(cell, int) else cell for cell in listed]
+        listed = [str(values[place]) if isinstance(cell, int) else cell for place, cell in enumerate(listed)]
     return rows.column(listed)
 
 
 def number(cell: Any) -> float:
     """A cell as a number; NaN if it is none."""
     if isinstance(cell, str):
-        found = float(cell) if len(cell) < 1000 and NUMBER.match(cell) else math.nan
+        found = float(cell) if NUMBER.match(cell) else math.nan
         return found if math.isfinite(found) else math.nan
     return float(rows.numbers_of(rows.column([cell]))[0])
 
@@ -119,7 +121,7 @@ def truth(cell: Any) -> float:
     """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
     found = math.nan
     if isinstance(cell, str):
-        found = WORDS.get(cell.strip(" \t").lower(), math.nan) if len(cell) < 1000 else math.nan
+        found = WORDS.get(cell.strip(" \t").lower(), math.nan)
     found = number(cell) if math.isnan(found) else found
     return found if math.isnan(found) else float(found != 0)
 
@@ -202,7 +204,7 @@ def truths(column: Column, kind: Kind, name: str) -> Floats:
     if kind == "date":
         raise BadInput(f"column {name!r} is declared as date; truth values are needed; convert it")
     if isinstance(column, pa.Array) and not is_text(column.type):
-        found = numbers(column, kind, name)
+        found = numbers(column, "unknown", name)
         return np.where(np.isnan(found), math.nan, (found != 0).astype(np.float64))
     codes, distinct = _distinct(column)
     return np.array([*(truth(cell) for cell in distinct), math.nan], dtype=np.float64)[codes]

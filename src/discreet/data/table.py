@@ -1,14 +1,14 @@
 """A table of people's rows: what may be asked of it before the budget is spent, and its columns afterwards.
 
 Promise
-    [TB1] Each row that `columns` gives is a function of one row of the table and of public arguments; with `person=` of
+    [TU1] Each row that `columns` gives is a function of one row of the table and of public arguments; with `person=` of
           all rows of that person, in their order. Replacing a person's rows, without changing who is where, changes one
           row of the answer, whatever the values are; none raises or warns.
-    [TB2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
+    [TU2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
 
 Why
     Rows pass a filter [TW1] and "drop", which look at one row each; entries become values one by one [TC1]; the rows of
-    a person are folded into one by themselves [TP1]. What is refused is decided by names, declared kinds and the public
+    a person are folded into one by themselves [TO1]. What is refused is decided by names, declared kinds and the public
     arguments, before the first row is read.
 """
 
@@ -106,7 +106,7 @@ class _Question:
         return self.where is not None or any(_drops(want) for want in self.wants)
 
     def answer(self, columns: Mapping[str, Column]) -> list[Any]:
-        """The values wanted and the owners' ids, of the rows that are kept. [TB1]"""
+        """The values wanted and the owners' ids, of the rows that are kept. [TU1]"""
         cells = _Cells(columns, self.kinds)
         kept = self.where.holds(cells) if self.where else None
         found = []
@@ -224,7 +224,7 @@ class Table:
             return {**dict(zip((want.name for want in wants), found, strict=True)), OWNER: codes}
         turn = turns(codes, people) if any(want.cap is not None for want in wants) else None
         return {
-            want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TB1]
+            want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TU1]
             for want, values in zip(wants, found, strict=True)
         }
 
@@ -272,7 +272,7 @@ class Table:
         return found, [answer[-1] for answer in answers] if question.owner is not None else []
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
-        """One column of floats: an array while it is short, else a stream whose first pieces are held. [TB2]"""
+        """One column of floats: an array while it is short, else a stream whose first pieces are held. [TU2]"""
         held: list[Floats] = []
         length, holding = 0, 0
         known = None if question.filters else guarded(self._source.size, self._unreadable())
@@ -296,7 +296,7 @@ class _Again:
         self.table, self.question, self.held, self.length = table, question, held, length
 
     def __call__(self) -> Iterator[Floats]:
-        """From the beginning. A source that changed meanwhile is cut, or filled up with missing entries. [TB2]"""
+        """From the beginning. A source that changed meanwhile is cut, or filled up with missing entries. [TU2]"""
         given = 0
         for piece in self._pieces():
             given += (more := min(len(piece), self.length - given))

@@ -49,16 +49,13 @@ def spelled(value: Any, low: Any, high: Any) -> tuple[str, str, str]:
     """
     found = [finite(thing) for thing in (value, low, high)]
     known = [item for item in found if item is not None]
-    whole = all(isinstance(item, int) for item in known)
-    if None in found or whole or max(map(abs, known)) >= LARGEST or max(map(abs, known)) < SMALLEST:
+    largest, whole = max(map(abs, known), default=0), all(isinstance(item, int) for item in known)
+    if len(known) < 3 or whole or known[1] == known[2] or not SMALLEST <= largest < LARGEST:
         return number(value), number(low), number(high)
-    width = abs(known[2] - known[1]) / 2
-    places = 1 - math.floor(math.log10(width)) if width else 12
-    if not 0 < places <= 12:
-        places = max(0, min(12, places))
     middle, below, above = known
-    shown = (f"{middle:,.{places}f}", _rounded(below, places, ROUND_FLOOR), _rounded(above, places, ROUND_CEILING))
-    return (_unsigned(shown[0]), shown[1], shown[2]) if width else (number(value), number(low), number(high))
+    places = max(0, min(12, 1 - math.floor(math.log10(abs(above - below) / 2))))
+    shown = _unsigned(f"{middle:,.{places}f}")
+    return shown, _rounded(below, places, ROUND_FLOOR), _rounded(above, places, ROUND_CEILING)
 
 
 def whole_range(numbers: Iterable[Any]) -> tuple[float, float] | None:

@@ -70,7 +70,7 @@ def test_centres_are_numbered() -> None:
 def test_groups_share_a_scale_and_keep_their_noise() -> None:
     mean, other = records()["mean"], copy.deepcopy(records()["mean"])
     other["spread"]["privacy"] = None
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"key": "a", "release": mean},
         {"key": "b", "release": other},
         {"key": 0, "release": records()["refused"]},

@@ -24,7 +24,7 @@ def finite(thing: Any) -> float | None:
 def number(thing: Any, digits: int = 4) -> str:
     """A number in a line for people.
 
-    >>> number(12345), number(12345.678), number(0.10185), number(1e-6), number(None), number(26.0)
+    >>> number(12345), number(12345.678), number(0.10187), number(1e-6), number(None), number(26.0)
     ('12,345', '12,346', '0.1019', '10⁻⁶', '–', '26')
     """
     value = finite(thing)
@@ -109,7 +109,9 @@ class Axis:
 def _power(value: float) -> str:
     digits, power = f"{value:.2e}".split("e")
     digits, raised = _trimmed(digits), f"10{str(int(power)).translate(RAISED)}"
-    return raised if digits == "1" else f"-{raised}" if digits == "-1" else f"{digits} × {raised}"
+    return (
+        raised if digits == "1" else f"-{raised}" if digits == "-1" else f"{digits}\u00a0×\u00a0{raised}"
+    )  # on one line
 
 
 def _trimmed(text: str) -> str:

@@ -85,7 +85,8 @@ def _shape_of_keys(value: Mapping[str, Any]) -> Shape:
 
 def parts(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[Part]:
     """Every number of a release, in order, with its interval; none of a refusal or a text."""
-    shape, value = shape_of(record), record.get("value")
+    shape = shape_of(record)
+    value: Any = record.get("value")
     if shape in {"nothing", "text"}:
         return []
     interval = record.get("interval") or {}

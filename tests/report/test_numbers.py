@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.report.numbers import Axis, finite, number, spelled
+from discreet.report.numbers import ROOM, Axis, finite, number, spelled
 
 anything = st.floats() | st.integers() | st.sampled_from([10**400, -(10**400), 5e-324, 1e308])
 
@@ -70,6 +70,7 @@ def test_every_axis_has_places_for_all(numbers: list[float | None], zero: bool) 
     assert places == sorted(places)
     assert all(2 <= place <= 98 for place in places)
     assert 1 <= len(axis.ticks()) <= 7
+    assert sum(len(said) + 2 for _, said in axis.ticks()) <= ROOM
     assert all(2 <= axis.at(place) <= 98 and said for place, said in axis.ticks())
 
 

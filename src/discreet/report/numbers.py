@@ -8,6 +8,7 @@ from typing import Any, Final
 
 NONE: Final = "–"
 SMALLEST, LARGEST = 1e-4, 1e15  # outside, powers of ten are written
+ROOM: Final = 46  # letters below an axis, on the narrowest page
 RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -89,7 +90,7 @@ class Axis:
         return round(2 + 96 * max(0.0, min(1.0, share)), 3)
 
     def ticks(self, most: int = 5) -> list[tuple[float, str]]:
-        """Round places with their words.
+        """Round places with their words: fewer of them if the words are long, so that a telephone has room.
 
         >>> Axis(0.0, 9.0).ticks()
         [(0.0, '0'), (2.0, '2'), (4.0, '4'), (6.0, '6'), (8.0, '8')]
@@ -97,6 +98,10 @@ class Axis:
         span = self.high - self.low
         if not span > max(abs(self.low), abs(self.high)) * 1e-12 or not 1e-290 < span < 1e290:
             return [(end, number(end)) for end in dict.fromkeys((self.low, self.high))]
+        tried = (self._places(span, many) for many in range(most, 0, -1))
+        return next((found for found in tried if sum(len(said) + 2 for _, said in found) <= ROOM), [])
+
+    def _places(self, span: float, most: int) -> list[tuple[float, str]]:
         power = 10.0 ** math.floor(math.log10(span / most))
         step = next(times * power for times in (1, 2, 2.5, 5, 10, 20) if span / (times * power) <= most)
         places = [step * k for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]

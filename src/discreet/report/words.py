@@ -143,7 +143,8 @@ def leaves(thing: Any) -> Iterator[Any]:
 
 def _number(asked: str, record: Mapping[str, Any], part: Part) -> str:
     if not part.barred:
-        return f"{_opened(asked)} is {number(part.value)}; it has no interval."
+        why = f": {record['no_interval']}" if record.get("no_interval") else ""
+        return f"{_opened(asked)} is {number(part.value)}; it has no interval{_ended(why)}"
     value, low, high = spelled(part.value, part.low, part.high)
     about = str(record["interval"].get("about") or "the true number")
     comma = "," if "," in about else ""

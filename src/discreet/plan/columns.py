@@ -1,7 +1,7 @@
 """Made-up worlds of one column: means, variances, quantiles, normal laws, densities, families."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -232,9 +232,16 @@ def family(about: About) -> World:
         np.array(list(values.values())),
         lambda _name, x: _fitted(known, x, values),
         MANY,
+        sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
         most=20_000,
     )
+
+
+_SAMPLING: Final[Mapping[str, Callable[[float], Callable[[int], float]]]] = {
+    "poisson": lambda rate: lambda rows: math.sqrt(rate / rows),
+    "exponential": lambda rate: lambda rows: rate / math.sqrt(rows),
+}
 
 
 def _gaussian(mean: float, variance: float) -> Any:
@@ -300,7 +307,7 @@ def likelihood(about: About) -> World:
         np.array(list(values.values())),
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
-        runs=24,
+        runs=40,
         most=20_000,
     )
 

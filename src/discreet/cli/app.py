@@ -5,16 +5,18 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.ledger import app as ledger
 from discreet.version import __version__
 
 app = typer.Typer(
     name="discreet",
     help="Private answers about people, with error bars.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(ledger)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 

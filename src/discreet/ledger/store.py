@@ -32,7 +32,7 @@ import sqlalchemy as sa
 
 from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
-from discreet.errors import BadInput, LedgerFault, OverBudget
+from discreet.errors import BadInput, LedgerChanged, LedgerFault, OverBudget
 from discreet.ledger import words
 from discreet.ledger.book import Entry, Kind, Receipt
 from discreet.ledger.budget import Account, canonical, for_whom, loss_to_plain, written
@@ -273,10 +273,10 @@ class Ledger:
         found = self._read(lambda pages: pages.entry(last.number))
         signed = self._seal.fits(last.signature, "head", self._id, last.number, last.hash)
         if not signed or found is None or found.hash != last.hash:
-            raise LedgerFault(
+            raise LedgerChanged(
                 f"the anchor {self._anchor.path} has seen entry {last.number}, and {self._database.name} does not have "
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
-                "look with `discreet.ledger.examine`"
+                "look with `discreet ledger verify`"
             )  # [LL4]
 
 

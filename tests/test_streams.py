@@ -65,6 +65,7 @@ def seen(mechanism: Mechanism[Any], rows: Any) -> str:
     return repr((release.answer, release.spread, release.refusal, release.provenance, release.guarantee))
 
 
+@pytest.mark.claim("W2")
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_how_a_stream_is_cut_changes_nothing(name: str, relation: Neighbours) -> None:

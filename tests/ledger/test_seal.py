@@ -43,15 +43,15 @@ def test_of_many_who_make_a_key_one_does(tmp_path: Path) -> None:
 @pytest.mark.claim("LK2")
 def test_the_anchor_keeps_what_was_appended(tmp_path: Path) -> None:
     anchor = Anchor(tmp_path / "anchor")
-    assert anchor.last() is None
+    assert anchor.furthest() is None
     assert list(anchor.heads()) == []
     for head in HEADS:
         anchor.append(head)
     assert list(anchor.heads()) == HEADS
-    assert anchor.last() == HEADS[-1]
+    assert anchor.furthest() == HEADS[-1]
     with anchor.path.open("ab") as file:
         file.write(b"200 torn")
-    assert anchor.last() == HEADS[-1]
+    assert anchor.furthest() == HEADS[-1]
     anchor.append(HEADS[0])
     assert list(anchor.heads()) == [*HEADS, None, HEADS[0]]
 

@@ -14,7 +14,7 @@ from discreet.errors import LedgerFault
 from discreet.ledger import Verdict, examine
 from discreet.ledger.book import GENESIS, Entry
 from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
-from discreet.ledger.pages import COLUMNS, entry_of
+from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.seal import Anchor, Head, given_seal
 from discreet.promise.loss import Laplace
 
@@ -88,7 +88,7 @@ def test_an_untouched_ledger_is_sound(place: Place) -> None:
         ),
         (
             [
-                "INSERT INTO discreet_entries SELECT 10, kind, time, population, NULL, 'n', body, hash, hash "  # noqa: ISC004
+                "INSERT INTO discreet_entries SELECT 10, kind, time, population, NULL, 'n', body, hash, hash, hash "  # noqa: ISC004
                 "FROM discreet_entries WHERE number = 9",
             ],
             10,
@@ -133,10 +133,14 @@ def rewritten(place: Place, change: Callable[[list[Entry]], list[Entry]], *, sig
         for number, entry in enumerate(change(old), 1):
             new = replace(entry, number=number, previous=last)
             last = new.hash
-            connection.execute(sa.insert(ENTRIES), {name: getattr(new, name) for name in COLUMNS})
+            signature = seal.sign("head", ledger, number, last) if signed else GENESIS
+            connection.execute(
+                sa.insert(ENTRIES), {name: getattr(new, name) for name in COLUMNS} | {"signature": signature}
+            )
         values = {"number": number, "hash": last}
         if signed:
             values["signature"] = seal.sign("head", ledger, number, last)
+            values["accounts"] = seal.sign("accounts", ledger, number, standing(connection))
         connection.execute(sa.update(LEDGER), values)
 
     database = Database(place.where, 10.0)
@@ -186,6 +190,38 @@ def test_an_overspent_book_is_found_whoever_signed_it(place: Place) -> None:
     rewritten(place, dear, signed=True)
     found = [problem.entry for problem in verdict(place, anchor=False).problems if "fits its budget" in problem.what]
     assert found == [6, 7, 9]
+
+
+@pytest.mark.claim("LV1")
+def test_a_charge_below_its_cost_is_found_whoever_signed_it(place: Place) -> None:
+    filled(place)
+
+    def cheap(entries: list[Entry]) -> list[Entry]:
+        body = json.loads(entries[4].body) | {"price": ["1/100", "0/1"]}
+        return [*entries[:4], replace(entries[4], body=json.dumps(body)), *entries[5:]]
+
+    rewritten(place, cheap, signed=True)
+    assert "entry 5 was charged less than its loss costs" in str(verdict(place, anchor=False))
+
+
+@pytest.mark.claim("LV1")
+@pytest.mark.parametrize("change", [{"spent": ["-1/1", "0/1"]}, {"total": ["9/1", "0/1"]}, {"charges": -1}])
+def test_a_budget_that_begins_with_more_is_found_whoever_signed_it(place: Place, change: dict[str, object]) -> None:
+    filled(place)
+
+    def rich(entries: list[Entry]) -> list[Entry]:
+        return [replace(entries[0], body=json.dumps(json.loads(entries[0].body) | change)), *entries[1:]]
+
+    rewritten(place, rich, signed=True)
+    assert "entry 1 begins with something spent, or with more than its budget" in str(verdict(place, anchor=False))
+
+
+@pytest.mark.claim("LV1")
+@pytest.mark.claim("LK1")
+def test_an_entry_that_fits_its_hash_but_not_the_key_is_found(place: Place) -> None:
+    filled(place)
+    tamper(place, "UPDATE discreet_entries SET signature = hash WHERE number = 3")
+    assert [str(problem) for problem in verdict(place).problems] == ["entry 3 is not signed with this key"]
 
 
 @pytest.mark.claim("LP1")
@@ -238,7 +274,7 @@ def test_the_anchor_may_lag_and_be_torn(place: Place) -> None:
 def test_a_forged_anchor_is_named(place: Place) -> None:
     filled(place)
     path = Path(place.folder) / "anchor"
-    head = Anchor(path).last()
+    head = Anchor(path).furthest()
     assert head is not None
     Anchor(path).append(Head(head.number, head.hash, "0" * 64))
     assert "entry 9 is in the anchor with a signature of another key" in str(verdict(place))

@@ -2,8 +2,9 @@
 
 Claims
     [LB1] What is written is what was meant: a loss, a price and a balance read back equal.
-    [LB2] Accounts stay small whatever is charged. A number of more than 4,096 bits is refused; a sum that needs more
-          than 8,192 is rounded up, by less than 2^-4096, against whoever spends. Below that all sums are exact.
+    [LB2] Accounts stay small whatever is charged. A number of more than 4,096 bits is refused, and a loss that is
+          nested more than 32 deep (it could be written, but not read everywhere); a sum that needs more than 8,192 is
+          rounded up, by less than 2^-4096, against whoever spends. Below that all sums are exact.
     [LB3] A charge without a cost is refused: NaN, infinite, negative and subnormal numbers by accounting, zero here.
 
 An account is a filter (accounting/filter.py) of one population, or of one analyst's part of it, with the neighbours and
@@ -23,8 +24,10 @@ from discreet.promise.exact import Number, exact
 from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, atoms, in_words
 from discreet.promise.neighbours import Neighbours
 
+DEEPEST: Final = 32  # losses within losses
 BITS: Final = 4096  # of one number; 1,234 digits
 WIDE: Final = 2 * BITS  # of a sum
+ROUNDING: Final = 1 + Fraction(1, 10**6)  # by which another machine's calibration may differ
 ROUNDED: Final = Fraction(1, 2 ** (BITS - 64))  # what 2^64 roundings could add
 
 
@@ -45,8 +48,10 @@ def written(number: Number) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def loss_to_plain(loss: Loss) -> dict[str, Any]:
+def loss_to_plain(loss: Loss, depth: int = 0) -> dict[str, Any]:
     """A loss as what JSON can hold, without loss. [LB1]"""
+    if depth > DEEPEST:  # [LB2]
+        raise BadInput(f"this loss is nested more than {DEEPEST} deep; join its parts with `compose`")
     match loss:
         case Laplace(epsilon):
             return {"loss": "Laplace", "epsilon": written(epsilon)}
@@ -57,9 +62,14 @@ def loss_to_plain(loss: Loss) -> dict[str, Any]:
         case Approximate(epsilon, delta):
             return {"loss": "Approximate", "epsilon": written(epsilon), "delta": written(delta)}
         case Sampled(inner, rate, times):
-            return {"loss": "Sampled", "of": loss_to_plain(inner), "rate": written(rate), "times": int(times)}
+            return {
+                "loss": "Sampled",
+                "of": loss_to_plain(inner, depth + 1),
+                "rate": written(rate),
+                "times": _times(times),
+            }
         case Composed(parts):
-            return {"loss": "Composed", "parts": [loss_to_plain(part) for part in parts]}
+            return {"loss": "Composed", "parts": [loss_to_plain(part, depth + 1) for part in parts]}
         case _:
             assert_never(loss)
 
@@ -138,6 +148,15 @@ class Account:
         return self.filter.budget, self.filter.total, self.neighbours, self.unit
 
     @property
+    def new(self) -> bool:
+        """Whether nothing is spent, and no more is there than the budget allows."""
+        budget, total = self.filter.budget, self.filter.total
+        share = None if total.currency is Currency.EPSILON else total.delta / exact(budget.delta)
+        most = Account.opened(budget, total.currency, share, self.neighbours, self.unit).filter.total
+        unspent = self.charges == 0 and self.filter.spent == replace(total, cost=Fraction(0), delta=Fraction(0))
+        return unspent and total.delta <= most.delta and total.cost <= most.cost * ROUNDING
+
+    @property
     def overspent(self) -> bool:
         """Whether more is spent than was there, beyond what [LB2] rounds."""
         least = min(self.filter.left.cost, self.filter.left.delta)
@@ -172,6 +191,12 @@ class Account:
 def for_whom(error: OverBudget, analyst: str | None) -> OverBudget:
     """The refusal, with whose part of the budget it was."""
     return error if analyst is None else OverBudget(f"of what {analyst} may spend: {error}")
+
+
+def _times(times: int) -> int:
+    if times.bit_length() > BITS:  # [LB2]
+        raise BadInput("a sample is repeated more than 2^4096 times; nobody can")
+    return int(times)
 
 
 def _long(number: Fraction) -> str:

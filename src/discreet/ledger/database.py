@@ -5,6 +5,8 @@ Claims
           and synchronous=FULL; PostgreSQL by a lock on the ledger's row and synchronous_commit=on (a server that runs
           with fsync=off is refused). It may run `work` again only after nothing of the last run was kept.
     [LG2] Nothing of the database's own errors reaches the user: they can hold what was being written.
+    [LG3] One file is one ledger: links are followed to it, a second hard link is refused (SQLite would keep two logs of
+          one file), and a file that was moved or replaced while open takes no more writes.
 
 Waiting for SQLite's lock is by short pauses of random length: pauses of equal length starve some of many racers.
 """
@@ -15,6 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -36,6 +39,7 @@ LEDGER: Final = sa.Table(
     sa.Column("number", sa.BigInteger, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
     sa.Column("signature", sa.Text, nullable=False),
+    sa.Column("accounts", sa.Text, nullable=False),  # the signature of all accounts as they are at this head
 )
 ENTRIES: Final = sa.Table(
     "discreet_entries",
@@ -49,6 +53,7 @@ ENTRIES: Final = sa.Table(
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("previous", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("signature", sa.Text, nullable=False),  # the head's, when this was the last
     sa.Index("discreet_entries_of", "population", "number"),
 )
 ACCOUNTS: Final = sa.Table(
@@ -69,22 +74,24 @@ ANSWERS: Final = sa.Table(
 
 
 class Database:
-    """Where a ledger is kept, with `read` and `write`."""
+    """Where a ledger is kept, with `read` and `write`; `reading` opens a file for the former only."""
 
-    def __init__(self, where: str | Path, patience: float) -> None:
+    def __init__(self, where: str | Path, patience: float, *, reading: bool = False) -> None:
         self.patience = patience
         url = _address(where)
         self.path = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
         self.name = str(self.path) if self.path is not None else url.render_as_string(hide_password=True)
         options: dict[str, Any] = {} if self.path is not None else {"pool_pre_ping": True}
+        options["hide_parameters"] = True
         try:
-            self.engine = sa.create_engine(url, hide_parameters=True, **options)
+            self.engine = sa.create_engine(_only_read(self.path) if self.path and reading else url, **options)
         except ModuleNotFoundError:
             raise BadInput("PostgreSQL needs its driver: pip install 'discreet[postgres]'") from None
         if self.path is not None:
-            sa.event.listen(self.engine, "connect", _durable)
+            sa.event.listen(self.engine, "connect", _careful if reading else _durable)
             sa.event.listen(self.engine, "begin", _begin)
         self._process = os.getpid()
+        self._file: tuple[int, int] | None = None  # which file it was when it was first used
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
         """`work` on one unmoving picture of the ledger."""
@@ -132,7 +139,9 @@ class Database:
                     if self.path is None and "discreet_writes" in options:
                         connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")  # [LG1]
                         connection.exec_driver_sql(f"SET LOCAL lock_timeout TO {round(1000 * self.patience)}")
-                    return work(connection)
+                    result = work(connection)
+                    self._same_file()  # [LG3] before the commit
+                    return result
             except (SQLAlchemyError, sqlite3.Error) as error:
                 code = _code(error)
                 if code not in BUSY or time.monotonic() > until:
@@ -158,6 +167,29 @@ class Database:
             "is charged once at most"
         )
 
+    def _same_file(self) -> None:
+        """That the file still is where it was opened, under this name alone. [LG3]"""
+        if self.path is None:
+            return
+        try:
+            found = self.path.stat()
+        except OSError:
+            raise self._moved() from None
+        if found.st_nlink > 1:
+            raise LedgerFault(
+                f"the ledger {self.name} has {found.st_nlink} hard links, and each would keep a log of its own; "
+                "nothing is charged: remove the other names, and make copies with `cp`"
+            )
+        self._file = self._file or (found.st_dev, found.st_ino)
+        if self._file != (found.st_dev, found.st_ino):
+            raise self._moved()
+
+    def _moved(self) -> LedgerFault:
+        return LedgerFault(
+            f"the ledger {self.name} was moved, deleted or replaced while it was open; nothing is charged: put it "
+            "back, or open it anew"
+        )
+
     def _mine(self) -> None:
         """After a fork, the parent's connections are left alone."""
         if self._process != os.getpid():
@@ -169,7 +201,7 @@ def _address(where: str | Path) -> sa.URL:
     if not isinstance(where, str | Path) or not str(where):
         raise BadInput(f"the ledger is {where!r}; give the path of a file, or postgresql://...")
     if isinstance(where, Path) or "://" not in where:
-        return sa.URL.create("sqlite+pysqlite", database=str(Path(where).absolute()))
+        return _file_url(Path(where))
     try:
         url = sa.make_url(where.replace("postgres://", "postgresql://", 1))
         name = url.get_backend_name()
@@ -181,17 +213,35 @@ def _address(where: str | Path) -> sa.URL:
         raise BadInput(f"ledgers are kept in SQLite or PostgreSQL, not in {name}; give a path, or postgresql://...")
     if not url.database or ":memory:" in url.database or url.query or url.database.startswith("file:"):
         raise BadInput("a ledger must outlive its process; give the path of a file, not a database in memory")
-    return sa.URL.create("sqlite+pysqlite", database=str(Path(url.database).absolute()))
+    return _file_url(Path(url.database))
 
 
-def _durable(connection: sqlite3.Connection, _record: object) -> None:
+def _file_url(path: Path) -> sa.URL:
+    try:
+        return sa.URL.create("sqlite+pysqlite", database=str(path.resolve()))  # [LG3]
+    except (OSError, RuntimeError, ValueError):
+        raise BadInput(f"the ledger's path {str(path)!r} leads nowhere; give the path of a file") from None
+
+
+def _only_read(path: Path) -> sa.URL:
+    """Where nothing can be written, and no log lies beside the file, SQLite is told that nobody else writes either."""
+    still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if still else {})
+    return sa.URL.create("sqlite+pysqlite", database=f"file:{quote(str(path))}", query=query)
+
+
+def _careful(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # BEGIN is ours: see _begin
     connection.execute("PRAGMA busy_timeout = 50")
+    connection.execute("PRAGMA trusted_schema = OFF")
+
+
+def _durable(connection: sqlite3.Connection, record: object) -> None:
+    _careful(connection, record)
     if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":  # [LG1]
         raise LedgerFault("this file system cannot hold a write-ahead log; keep the ledger on a local disk")
     connection.execute("PRAGMA synchronous = FULL")  # [LG1]
     connection.execute("PRAGMA fullfsync = 1")
-    connection.execute("PRAGMA trusted_schema = OFF")
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -1,8 +1,9 @@
 """The rows of a ledger within one transaction: read only if signed, written signed.
 
 Claims
-    [LP1] A head, a last entry, an account or an answer that is not what was signed stops the ledger: nothing is
-          charged, nothing shown.
+    [LP1] A head, an entry that is read, an account or an answer that is not what was signed stops the ledger: nothing
+          is charged, nothing shown. An account that was signed earlier is not enough: all accounts together are signed
+          with the head that they belong to, so that none can be set back alone.
     [LP2] A balance is one row, however many entries there are: it is kept beside them in the same transaction.
 """
 
@@ -13,13 +14,14 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerFault
-from discreet.ledger.book import GENESIS, Entry, Kind, digest, now
+from discreet.ledger.book import GENESIS, Entry, Kind, Receipt, digest, now
 from discreet.ledger.budget import Account, canonical
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.seal import Head, Seal
+from discreet.ledger.words import folded
 
-VERSION: Final = 1  # of the tables
-COLUMNS: Final = tuple(column.name for column in ENTRIES.columns)
+VERSION: Final = 2  # of the tables; 1 had no signatures of entries
+COLUMNS: Final = tuple(column.name for column in ENTRIES.columns if column.name != "signature")
 WHOLE: Final = ""  # stands for a population's own account, beside those of its analysts
 
 _HERE = (ACCOUNTS.c.population == sa.bindparam("whose")) & (ACCOUNTS.c.analyst == sa.bindparam("part"))
@@ -28,8 +30,17 @@ LOCK_HEAD: Final = sa.select(LEDGER).with_for_update()
 LAST_HASH: Final = sa.select(ENTRIES.c.hash).where(ENTRIES.c.number == sa.bindparam("last"))
 ENTRY: Final = sa.select(ENTRIES).where(ENTRIES.c.number == sa.bindparam("which"))
 REQUESTED: Final = sa.select(ENTRIES).where(ENTRIES.c.request == sa.bindparam("asked"))
+SINCE: Final = sa.select(ENTRIES).where(ENTRIES.c.number > sa.bindparam("then")).order_by(ENTRIES.c.number)
+CHARGES: Final = (
+    sa.select(ENTRIES, ANSWERS.c.answer)
+    .outerjoin(ANSWERS, ANSWERS.c.number == ENTRIES.c.number)
+    .where(ENTRIES.c.population == sa.bindparam("whose"), ENTRIES.c.number >= sa.bindparam("first"))
+    .order_by(ENTRIES.c.number)
+)
 ANSWER: Final = sa.select(ANSWERS).where(ANSWERS.c.number == sa.bindparam("charge"))
 ACCOUNT: Final = sa.select(ACCOUNTS).where(_HERE)
+ALL_ACCOUNTS: Final = sa.select(ACCOUNTS.c.signature)
+NAMES: Final = sa.select(ACCOUNTS.c.population, ACCOUNTS.c.analyst)
 MOVE_HEAD: Final = sa.update(LEDGER)
 KEEP_ACCOUNT: Final = sa.update(ACCOUNTS).where(_HERE)
 NEW_ACCOUNT: Final = sa.insert(ACCOUNTS)
@@ -42,13 +53,14 @@ def found_ledger(connection: sa.Connection, seal: Seal) -> None:
     if connection.execute(sa.select(LEDGER.c.one)).first() is None:
         ledger = os.urandom(16).hex()
         head = {"number": 0, "hash": GENESIS, "signature": seal.sign("head", ledger, 0, GENESIS)}
+        head |= {"accounts": seal.sign("accounts", ledger, 0, standing(connection))}
         who = {"one": 1, "version": VERSION, "ledger": ledger, "fingerprint": seal.sign("ledger", ledger)}
         connection.execute(LEDGER.insert().values(**who, **head))
 
 
 def identity(connection: sa.Connection, seal: Seal) -> str:
     """The ledger's own name; LedgerFault if it is of another version or key."""
-    row = connection.execute(sa.select(LEDGER)).one_or_none()
+    row = connection.execute(sa.select(LEDGER.c.version, LEDGER.c.ledger, LEDGER.c.fingerprint)).one_or_none()
     if row is None:
         raise LedgerFault("the ledger's first row is gone; it was changed by other hands")
     if row.version != VERSION:
@@ -56,6 +68,11 @@ def identity(connection: sa.Connection, seal: Seal) -> str:
     if not seal.fits(row.fingerprint, "ledger", row.ledger):  # [LP1]
         raise LedgerFault("this ledger was made with another key; give the key that it was made with")
     return str(row.ledger)
+
+
+def standing(connection: sa.Connection) -> str:
+    """One digest of all accounts; few rows, however many entries."""
+    return digest(canonical(sorted(connection.execute(ALL_ACCOUNTS).scalars())))
 
 
 def entry_of(ledger: str, row: Any) -> Entry:
@@ -80,18 +97,22 @@ class Pages:
         ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
         if not ours or (last or GENESIS) != row.hash:  # [LP1]
             raise changed("its head is not what was signed")
+        if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.connection)):  # [LP1]
+            raise changed("the accounts are not those that belong to its head")
         return Head(row.number, row.hash, row.signature)
 
     def append(
         self, head: Head, kind: Kind, population: str, analyst: str | None, *, body: str, request: str | None = None
     ) -> tuple[Entry, Head]:
-        """One more entry, and the head that it is."""
+        """One more entry, after the accounts that it changes are kept; and the head that it is."""
         number = head.number + 1
         entry = Entry(self.ledger, number, kind, now(), population, analyst, request, body, head.hash)
-        self.connection.execute(NEW_ENTRY, {name: getattr(entry, name) for name in COLUMNS})
         new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
+        written = {name: getattr(entry, name) for name in COLUMNS} | {"signature": new.signature}
+        self.connection.execute(NEW_ENTRY, written)
         row = {"number": new.number, "hash": new.hash, "signature": new.signature}
-        self.connection.execute(MOVE_HEAD, row)
+        accounts = self.seal.sign("accounts", self.ledger, number, standing(self.connection))
+        self.connection.execute(MOVE_HEAD, row | {"accounts": accounts})
         return entry, new
 
     def found(self, population: str, analyst: str | None) -> Account | None:
@@ -124,14 +145,21 @@ class Pages:
     def entry(self, number: int) -> Entry | None:
         """An entry, if it is there."""
         row = self.connection.execute(ENTRY, {"which": number}).one_or_none()
-        return None if row is None else entry_of(self.ledger, row)
+        return None if row is None else self.trusted(row)
+
+    def trusted(self, row: Any) -> Entry:
+        """The entry in a row, if it is the one that was signed."""
+        entry = entry_of(self.ledger, row)
+        if not self.seal.fits(row.signature, "head", self.ledger, entry.number, entry.hash):  # [LP1]
+            raise changed(f"entry {entry.number} is not what was signed")
+        return entry
 
     def requested(self, request: str) -> tuple[Entry, str | None] | None:
         """The charge of a request, and the answer stored for it."""
         row = self.connection.execute(REQUESTED, {"asked": request}).one_or_none()
         if row is None:
             return None
-        entry = entry_of(self.ledger, row)
+        entry = self.trusted(row)
         return entry, self.answer(entry)
 
     def answer(self, charge: Entry) -> str | None:
@@ -143,6 +171,45 @@ class Pages:
         if record is None or record.plain != {"of": charge.number, "sha256": digest(row.answer)}:  # [LP1]
             raise changed(f"the answer of entry {charge.number} is not what was stored")
         return str(row.answer)
+
+    def charges(self, population: str, last: int | None) -> list[Receipt]:
+        """The last charges to a population, or all, each with the answer that was stored for it."""
+        first = 0
+        if last is not None:
+            back = sa.select(ENTRIES.c.number).where(ENTRIES.c.population == population, ENTRIES.c.kind == "charge")
+            back = back.order_by(ENTRIES.c.number.desc()).offset(last - 1).limit(1)
+            first = self.connection.execute(back).scalar() or 0
+        found: list[tuple[Entry, str | None]] = []
+        recorded: dict[int, str] = {}
+        for row in self.connection.execute(CHARGES, {"whose": population, "first": first}):
+            entry = self.trusted(row)
+            if entry.kind == "charge":
+                found.append((entry, row.answer))
+            elif entry.kind == "answer":
+                recorded[entry.plain["of"]] = entry.plain["sha256"]
+        for entry, answer in found:
+            if recorded.get(entry.number) != (None if answer is None else digest(answer)):  # [LP1]
+                raise changed(f"the answer of entry {entry.number} is not what was stored")
+        return [Receipt.of(entry, answer, fresh=False) for entry, answer in found]
+
+    def unanswered(self, head: Head, charge: Entry) -> None:
+        """That no answer to a charge was ever recorded: one that was deleted would be drawn and seen a second time."""
+        expected = charge.number + 1
+        for row in self.connection.execute(SINCE, {"then": charge.number}):
+            entry = self.trusted(row)
+            if entry.number != expected or (entry.kind == "answer" and entry.plain["of"] == charge.number):  # [LP1]
+                break
+            expected += 1
+        if expected != head.number + 1:
+            raise changed(f"the answer of entry {charge.number}, or what followed it, is gone")
+
+    def lookalike(self, population: str, analyst: str | None) -> str | None:
+        """A name in use that people would take for this one."""
+        for whose, part in self.connection.execute(NAMES):
+            known, new = (whose, population) if analyst is None else (part, analyst)
+            if known != new and folded(known) == folded(new) and (analyst is None or whose == population):
+                return str(known)
+        return None
 
     def keep_answer(self, head: Head, charge: Entry, answer: str) -> Head:
         """Write an answer, and its digest into the chain."""

@@ -4,7 +4,8 @@ Claims
     [LK1] Only who has the key can make a head, or the state of an account, that is accepted: HMAC-SHA-256.
     [LK2] The anchor names entries that were durable when it was written. A ledger that lacks one of them, or has
           another in its place, is an older copy or a rewritten one. The anchor may lag behind (a crash between the two
-          writes); it is never ahead.
+          writes) until the ledger is used again; it is never ahead. A line is on its disk before its answer is shown.
+          Lines that are added by who has no key hide none of those before.
 
 A key file is written once, readable by its owner alone, and is never replaced. The anchor is only ever appended to: one
 line a head. Keep it where those who can write the ledger cannot: another machine, another owner, an append-only file.
@@ -94,15 +95,21 @@ class Anchor:
     path: Path
 
     def append(self, head: Head) -> None:
-        """One line, in one write: racing processes do not mix. Called after the entry is durable. [LK2]"""
+        """One line, in one write: racing processes do not mix. Called after the entry is durable. [LK2]
+
+        Nothing is written if this is the last line already.
+        """
         line = f"{head.number} {head.hash} {head.signature}\n".encode()
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             try:
                 size = os.fstat(handle).st_size
-                torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"  # a crash in the middle of a line
-                whole = (b"\n" if torn else b"") + line
+                end = os.pread(handle, len(line) + 1, max(0, size - len(line) - 1))
+                if (b"\n" + end).endswith(b"\n" + line):
+                    return
+                whole = (b"\n" if end and not end.endswith(b"\n") else b"") + line  # a crash in the middle of a line
                 short = os.write(handle, whole) != len(whole)
+                os.fsync(handle)  # [LK2]
             finally:
                 os.close(handle)
         except OSError as error:
@@ -124,14 +131,9 @@ class Anchor:
                     if line.strip():
                         yield _head(line)
 
-    def last(self) -> Head | None:
-        """The last head that can be read, in constant time."""
-        if not self.path.exists():
-            return None
-        with self.path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
-            heads = [_head(line) for line in file.read().split(b"\n")]
-        return next((head for head in reversed(heads) if head is not None), None)
+    def furthest(self) -> Head | None:
+        """The head of the highest number; reads all, as the last line may be an old one that somebody added. [LK2]"""
+        return max((head for head in self.heads() if head is not None), key=lambda head: head.number, default=None)
 
 
 def _head(line: bytes) -> Head | None:

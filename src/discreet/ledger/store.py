@@ -6,7 +6,9 @@ Claims
     [LL2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first
           that was stored. Whatever else was computed for it is never shown.
     [LL3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
-    [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened.
+    [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened, whatever was
+          appended to the anchor since by those who may do so. What `charge`, `store` and `open` give back is
+          in it.
 
 Why
     [LL1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the account
@@ -21,6 +23,7 @@ What a file cannot prevent
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, TextIO, TypeVar
@@ -33,9 +36,9 @@ from discreet.errors import BadInput, LedgerFault, OverBudget
 from discreet.ledger import words
 from discreet.ledger.book import Entry, Kind, Receipt
 from discreet.ledger.budget import Account, canonical, for_whom, loss_to_plain, written
-from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, Database
+from discreet.ledger.database import ACCOUNTS, ENTRIES, Database
 from discreet.ledger.export import to_csv, to_json
-from discreet.ledger.pages import Pages, entry_of, found_ledger, identity
+from discreet.ledger.pages import Pages, found_ledger, identity
 from discreet.ledger.seal import Anchor, Head, Seal, given_seal, new_seal
 from discreet.ledger.verify import BATCH, Verdict, verify
 from discreet.promise.exact import Number, is_number
@@ -50,6 +53,7 @@ class Ledger:
 
     `key` signs it: bytes, or the path of a key file; for a file it is `<file>.key`, made with it. `anchor` is the path
     of the outside copy of heads; for a file it is `<file>.anchor`. `patience` is how many seconds to wait for others.
+    `reading` opens a ledger that must be there, and changes nothing.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.promise.loss import Laplace
@@ -69,10 +73,13 @@ class Ledger:
         key: bytes | str | Path | None = None,
         anchor: str | Path | None = None,
         patience: float = 30.0,
+        reading: bool = False,
     ) -> None:
-        self._database, self._seal, self._anchor = _parts(where, key, anchor, patience, make=True)
+        self._database, self._seal, self._anchor = _parts(where, key, anchor, patience, make=not reading)
         try:
-            if not self._database.exists():
+            if reading:
+                _there(self._database)
+            elif not self._database.exists():
                 self._database.create(lambda connection: found_ledger(connection, self._seal))
             self._id = self._database.read(lambda connection: identity(connection, self._seal))
             self._compare_with_anchor()
@@ -116,13 +123,19 @@ class Ledger:
         name, note = words.name("the population", population), words.note(note)
         who = None if analyst is None else words.name("the analyst", analyst)
         asked = None if request is None else words.name("the request", request)
-        plain = loss_to_plain(checked(loss))
+        try:
+            plain = loss_to_plain(checked(loss))
+        except RecursionError:
+            raise BadInput("this loss is nested too deep; join its parts with `compose`") from None
 
-        def work(pages: Pages) -> tuple[Receipt, Head | None]:
+        def work(pages: Pages) -> tuple[Receipt, Head]:
             head = pages.head()
             old = None if asked is None else pages.requested(asked)
             if old is not None:
-                return _again(*old, {"loss": plain, "note": note}, name, who), None  # [LL2]
+                receipt = _again(*old, {"loss": plain, "note": note}, name, who)  # [LL2]
+                if receipt.answer is None:
+                    pages.unanswered(head, old[0])
+                return receipt, head
             body: dict[str, object] = {"loss": plain, "note": note}
             for part in (None,) if who is None else (None, who):
                 try:
@@ -142,13 +155,14 @@ class Ledger:
         """Keep the answer (JSON) of a charge; gives back the answer to show: the first that was stored. [LL2]"""
         text = words.answer(answer)
 
-        def work(pages: Pages) -> tuple[str, Head | None]:
+        def work(pages: Pages) -> tuple[str, Head]:
             head, entry = pages.head(), pages.entry(receipt.number)
             if entry is None or (entry.kind, entry.hash, entry.ledger) != ("charge", receipt.hash, receipt.ledger):
                 raise BadInput(f"{receipt} is not in this ledger; store an answer with the receipt that `charge` gave")
             old = pages.answer(entry)
             if old is not None:
-                return old, None  # [LL2]
+                return old, head  # [LL2]
+            pages.unanswered(head, entry)
             return text, pages.keep_answer(head, entry, text)
 
         return self._write(work)
@@ -179,16 +193,15 @@ class Ledger:
 
         return self._read(work)
 
-    def entries(self, population: str) -> Sequence[Receipt]:
-        """All charges to a population, in order, with their answers."""
+    def entries(self, population: str, *, last: int | None = None) -> Sequence[Receipt]:
+        """All charges to a population, or the last few, in order, with their answers."""
         name = words.name("the population", population)
-        charges = sa.select(ENTRIES, ANSWERS.c.answer).outerjoin(ANSWERS, ANSWERS.c.number == ENTRIES.c.number)
-        charges = charges.where(ENTRIES.c.population == name, ENTRIES.c.kind == "charge").order_by(ENTRIES.c.number)
+        if last is not None and (not isinstance(last, int) or not 1 <= last < 2**31):
+            raise BadInput(f"last is {last!r}; give how many charges to read, 1 or more")
 
         def work(pages: Pages) -> list[Receipt]:
             pages.account(name, None)
-            rows = pages.connection.execute(charges)
-            return [Receipt.of(entry_of(self._id, row), row.answer, fresh=False) for row in rows]
+            return pages.charges(name, last)
 
         return self._read(work)
 
@@ -204,7 +217,7 @@ class Ledger:
 
         def lines(pages: Pages) -> Iterator[Entry]:
             for row in pages.connection.execute(every, execution_options={"yield_per": BATCH}):
-                yield entry_of(self._id, row)
+                yield pages.trusted(row)
 
         if form == "csv":
             self._read(lambda pages: to_csv(lines(pages), file))
@@ -227,20 +240,26 @@ class Ledger:
     def _read(self, work: Callable[[Pages], T]) -> T:
         return self._database.read(lambda connection: work(Pages(connection, self._seal, self._id)))
 
-    def _write(self, work: Callable[[Pages], tuple[T, Head | None]]) -> T:
+    def _write(self, work: Callable[[Pages], tuple[T, Head]]) -> T:
         result, head = self._database.write(lambda connection: work(Pages(connection, self._seal, self._id)))
-        if head is not None and self._anchor is not None:
+        if self._anchor is not None:
             self._anchor.append(head)  # after the commit: [LK2]
         return result
 
     def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account) -> Filter:
-        def work(pages: Pages) -> tuple[Filter, Head | None]:
+        def work(pages: Pages) -> tuple[Filter, Head]:
             head, old = pages.head(), pages.found(population, analyst)
             if old is not None:
                 if old.terms != account.terms:  # [LL3]
                     what = population if analyst is None else f"{analyst}'s part of {population}"
                     raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
-                return old.filter, None
+                return old.filter, head
+            alike = pages.lookalike(population, analyst)
+            if alike is not None:
+                raise BadInput(
+                    f"there is {alike!r} already, and {population if analyst is None else analyst!r} would be taken "
+                    "for it: two budgets for the same people are no budget; write the name as it is, or give another"
+                )
             pages.keep(population, analyst, account, new=True)
             _, head = pages.append(head, kind, population, analyst, body=account.to_text())
             return account.filter, head
@@ -248,7 +267,7 @@ class Ledger:
         return self._write(work)
 
     def _compare_with_anchor(self) -> None:
-        last = None if self._anchor is None else self._anchor.last()
+        last = None if self._anchor is None else self._anchor.furthest()
         if last is None or self._anchor is None:
             return
         found = self._read(lambda pages: pages.entry(last.number))
@@ -272,9 +291,17 @@ def examine(where: str | Path, *, key: bytes | str | Path | None = None, anchor:
 
 def _verify(database: Database, seal: Seal, anchor: Anchor | None) -> Verdict:
     heads = [] if anchor is None else list(anchor.heads())  # before the picture of the ledger: [LK2]
+    _there(database)
+    verdict = database.read(lambda connection: verify(connection, seal, heads))
+    if heads:
+        return verdict
+    alone = "there is no anchor: an older copy of all of it would look the same"
+    return replace(verdict, notes=(*verdict.notes, alone))
+
+
+def _there(database: Database) -> None:
     if not database.exists():
         raise LedgerFault(f"there is no ledger at {database.name}; it was moved or deleted, or the path is wrong")
-    return database.read(lambda connection: verify(connection, seal, heads))
 
 
 def _parts(
@@ -282,7 +309,7 @@ def _parts(
 ) -> tuple[Database, Seal, Anchor | None]:
     if not is_number(patience) or not 0 < patience < 1e6:
         raise BadInput(f"patience is {patience!r}; give the seconds to wait for other writers, for example 30")
-    database = Database(where, patience)
+    database = Database(where, patience, reading=not make)
     if key is not None:
         seal = given_seal(key)
     elif database.path is None:
@@ -290,6 +317,8 @@ def _parts(
             "a ledger in PostgreSQL needs key=: the path of a key file that the database's users cannot read"
         )
     else:
+        if not make:
+            _there(database)
         beside = database.path.with_name(database.path.name + ".key")
         seal = new_seal(beside) if make and not database.exists() else given_seal(beside)
     if anchor is None and database.path is not None:

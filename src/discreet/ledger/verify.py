@@ -2,11 +2,12 @@
 
 Claims
     [LV1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
-          answer that does not follow from the entries, and a charge beyond its budget.
+          answer that does not follow from the entries, a charge beyond its budget, and one below what its loss costs.
     [LV2] A chain that was written anew as a whole is found without the key by its head, and with the key by the anchor.
           An older copy that was put back, key and all, is found by the anchor alone.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,12 +15,12 @@ from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
-from discreet.accounting.filter import Amount
+from discreet.accounting.filter import Amount, Budget
 from discreet.errors import DiscreetError
 from discreet.ledger.book import GENESIS, Entry, Kind, digest
-from discreet.ledger.budget import Account
+from discreet.ledger.budget import Account, canonical, loss_from_plain
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
-from discreet.ledger.pages import WHOLE, entry_of, identity
+from discreet.ledger.pages import WHOLE, entry_of, identity, standing
 from discreet.ledger.seal import Head, Seal
 
 MOST: Final = 100  # problems that are listed
@@ -60,12 +61,14 @@ class _Reading:
     """What is known after the entries so far."""
 
     ledger: str
+    seal: Seal
     seen: dict[int, str]  # by the anchor: the hash of each entry
     problems: list[Problem] = field(default_factory=list)
     accounts: dict[tuple[str, str], Account] = field(default_factory=dict)
     last: int = 0
     hash: str = GENESIS
     answers: int = 0
+    prices: dict[tuple[tuple[Budget, Amount], str], Amount] = field(default_factory=dict)
 
     def wrong(self, entry: int | None, what: str) -> None:
         if len(self.problems) < MOST:
@@ -80,6 +83,8 @@ class _Reading:
             self.wrong(entry.number, f"does not continue entry {self.last}: one of the two was replaced")  # [LV1]
         if entry.hash != row.hash:
             self.wrong(entry.number, "was changed after it was written")  # [LV1]
+        elif not self.seal.fits(row.signature, "head", self.ledger, entry.number, row.hash):
+            self.wrong(entry.number, "is not signed with this key")  # [LV1]
         if self.seen.pop(entry.number, row.hash) != row.hash:
             self.wrong(entry.number, "is not the one that the anchor has seen")  # [LV2]
         self.last, self.hash = entry.number, row.hash
@@ -97,12 +102,17 @@ class _Reading:
             case "open" | "allot":
                 if whose in self.accounts:
                     self.wrong(entry.number, "gives a second budget")
-                self.accounts[whose] = Account.from_text(entry.body)
+                self.accounts[whose] = account = Account.from_text(entry.body)
+                if not account.new:
+                    self.wrong(entry.number, "begins with something spent, or with more than its budget")  # [LV1]
             case "charge":
                 parts = {"price": (entry.population, WHOLE)} | ({"part": whose} if entry.analyst else {})
                 for name, part in parts.items():
                     account = self.accounts[part]
                     cost, delta = map(Fraction, plain[name])
+                    least = self.price(account, canonical(plain["loss"]))
+                    if cost < least.cost or delta < least.delta:
+                        self.wrong(entry.number, "was charged less than its loss costs")  # [LV1]
                     after = account.paid(Amount(account.filter.total.currency, cost, delta))
                     if after.overspent or cost <= 0 or delta < 0:
                         self.wrong(entry.number, "is not a charge that fits its budget")  # [LV1]
@@ -111,6 +121,13 @@ class _Reading:
                 self.answers += 1
                 if row.of != plain["of"] or row.answer is None or digest(row.answer) != plain["sha256"]:
                     self.wrong(entry.number, f"records another answer to entry {plain['of']} than is stored")  # [LV1]
+
+    def price(self, account: Account, loss: str) -> Amount:
+        """What a loss costs by today's accounting; the same few are charged again and again."""
+        found = self.prices.get((account.terms[:2], loss))
+        if found is None:
+            found = self.prices[account.terms[:2], loss] = account.filter.price(loss_from_plain(json.loads(loss)))
+        return found
 
     def missing(self, first: int, last: int) -> None:
         """Entries that should be there and are not."""
@@ -124,7 +141,7 @@ class _Reading:
 def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None]) -> Verdict:
     """Read all of it. `heads` are the anchor's, read before the transaction of `connection` began."""
     try:
-        reading = _Reading(identity(connection, seal), {})
+        reading = _Reading(identity(connection, seal), seal, {})
     except DiscreetError as error:
         return Verdict(0, (Problem(None, str(error)),))
     notes = _anchored(reading, seal, heads)
@@ -157,6 +174,8 @@ def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
     row = connection.execute(sa.select(LEDGER)).one()
     if not seal.fits(row.signature, "head", row.ledger, row.number, row.hash):
         reading.wrong(None, "the head is not signed with this key: the end of the chain, or all of it, was rewritten")
+    if not seal.fits(row.accounts, "accounts", reading.ledger, row.number, standing(connection)):
+        reading.wrong(None, "the accounts are not those that belong to the head: one or more were set back or removed")
     if row.number > reading.last:
         reading.missing(reading.last + 1, row.number)
     elif row.number < reading.last:

@@ -22,6 +22,11 @@ def name(what: str, text: object) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def folded(text: str) -> str:
+    """What two names have in common that people would confuse: large and small letters, widths, kinds of blanks."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def note(text: object) -> str:
     """What a charge is for, in a few words."""
     if not isinstance(text, str) or len(text) > LONGEST_NOTE:

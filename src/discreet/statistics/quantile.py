@@ -218,6 +218,13 @@ class Quantile:
         ends = [self._ends(values, aim, prior, rng) for aim in aims]
         return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
 
+    def answers(self, size: int) -> bool:
+        """Whether so many records are enough, for those who plan; not whether some table's are."""
+        if size < 1:
+            return False
+        aims = [self._aim(q, (size, size)) for q in self._shares] if self.confidence is not None else []
+        return all(self._too_few(aim, size) is None for aim in aims)
+
     # --- the value alone ---
 
     def _points(self, values: Floats | Ordered, size: int | None, rng: Randomness) -> Release[Any]:

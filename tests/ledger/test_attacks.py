@@ -1,0 +1,364 @@
+"""Ways to spend more than a budget: by someone who writes the database without the key, by links, moves and names."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from benchmarks.ledger import Place
+
+from discreet.accounting.filter import Budget
+from discreet.errors import BadInput, LedgerFault
+from discreet.ledger import Ledger, examine
+from discreet.ledger.database import ACCOUNTS, Database
+from discreet.ledger.seal import Anchor
+from discreet.promise.loss import Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.promise.neighbours import Neighbours
+
+
+def by_hand(place: Place, *statements: Any) -> list[Any]:
+    """Statements of a thief with the database's password and without the key."""
+
+    def work(connection: sa.Connection) -> list[Any]:
+        done = [connection.execute(sa.text(each) if isinstance(each, str) else each) for each in statements]
+        return [result.all() if result.returns_rows else None for result in done]
+
+    database = Database(place.where, 10.0)
+    try:
+        return database.write(work)
+    finally:
+        database.close()
+
+
+def used(place: Place) -> Ledger:
+    ledger = place.open()
+    ledger.open("people", Budget(1.0))
+    return ledger
+
+
+@pytest.mark.claim("LP1")
+def test_a_cheap_charge_does_not_become_a_dear_one_that_is_paid(place: Place) -> None:
+    """The request is known, so nothing would be charged; its entry must be the one that was signed."""
+    with used(place) as ledger:
+        ledger.charge("people", Laplace(0.01), "cheap", request="q")
+        ledger.charge("people", Laplace(0.01), "last")
+        by_hand(
+            place,
+            'UPDATE discreet_entries SET body = replace(body, \'"epsilon":"1/100"\', \'"epsilon":"50/1"\') '
+            "WHERE number = 2",
+        )
+        with pytest.raises(LedgerFault, match="entry 2 is not what was signed"):
+            ledger.charge("people", Laplace(50), "cheap", request="q")
+        with pytest.raises(LedgerFault, match="entry 2 is not what was signed"):
+            ledger.entries("people")
+
+
+@pytest.mark.claim("LP1")
+def test_an_account_is_not_set_back_to_what_was_signed_earlier(place: Place) -> None:
+    with used(place) as ledger:
+        ((state, signature),) = by_hand(place, sa.select(ACCOUNTS.c.state, ACCOUNTS.c.signature))[0]
+        ledger.charge("people", Laplace(1), "all of it")
+        by_hand(place, sa.update(ACCOUNTS).values(state=state, signature=signature))
+        with pytest.raises(LedgerFault, match="accounts are not those that belong to its head"):
+            ledger.charge("people", Laplace(1), "all of it again")
+        assert "the accounts are not those that belong to the head" in str(ledger.verify())
+        assert ledger.verify().entries == 2
+
+
+@pytest.mark.claim("LP1")
+@pytest.mark.claim("LL2")
+@pytest.mark.parametrize("also", ["", "DELETE FROM discreet_entries WHERE number = 3", "forge"])
+def test_an_answer_that_was_deleted_is_not_drawn_again(place: Place, also: str) -> None:
+    with used(place) as ledger:
+        receipt = ledger.charge("people", Laplace(0.1), "mean", request="q")
+        ledger.store(receipt, "1")
+        ledger.charge("people", Laplace(0.1), "mean")
+        by_hand(place, "DELETE FROM discreet_answers")
+        if also:
+            forged = "UPDATE discreet_entries SET kind = 'charge', body = '{}' WHERE number = 3"
+            by_hand(place, forged if also == "forge" else also)
+        with pytest.raises(LedgerFault, match="changed by other hands"):
+            ledger.charge("people", Laplace(0.1), "mean", request="q")
+        with pytest.raises(LedgerFault, match="changed by other hands"):
+            ledger.store(receipt, "2")
+        if not also:
+            with pytest.raises(LedgerFault, match="the answer of entry 2"):
+                ledger.entries("people")
+
+
+@pytest.mark.claim("LP1")
+def test_a_forged_answer_is_not_listed(place: Place) -> None:
+    with used(place) as ledger:
+        ledger.store(ledger.charge("people", Laplace(0.1), "mean"), "1")
+        assert [charge.answer for charge in ledger.entries("people")] == ["1"]
+        by_hand(place, "UPDATE discreet_answers SET answer = '2'")
+        with pytest.raises(LedgerFault, match="the answer of entry 2 is not what was stored"):
+            ledger.entries("people")
+
+
+def test_the_last_few_charges_are_read_alone(place: Place) -> None:
+    with used(place) as ledger:
+        ledger.open("others", Budget(1.0))
+        for number in range(4):
+            receipt = ledger.charge("people", Laplace(0.1), f"{number}")
+            ledger.charge("others", Laplace(0.1), "other")
+            if number != 2:
+                ledger.store(receipt, f"{number}")
+        for last in (1, 2, 3, 4, 9, None):
+            found = ledger.entries("people", last=last)
+            assert [charge.note for charge in found] == ["0", "1", "2", "3"][-(last or 4) :]
+            assert [charge.answer for charge in found] == ["0", "1", None, "3"][-(last or 4) :]
+        for wrong in (0, -1, 1.5):
+            with pytest.raises(BadInput, match="last is"):
+                ledger.entries("people", last=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.claim("LL4")
+@pytest.mark.claim("LK2")
+@pytest.mark.parametrize("added", ["old line", "rubbish"])
+def test_an_older_copy_is_refused_whatever_was_appended_to_the_anchor(file: Place, added: str) -> None:
+    with used(file):
+        pass
+    old, first = Path(file.where).read_bytes(), Path(file.folder, "anchor").read_bytes()
+    with file.open() as ledger:
+        ledger.charge("people", Laplace(1), "mean")
+    Path(file.where).write_bytes(old)
+    with Path(file.folder, "anchor").open("ab") as anchor:
+        anchor.write(first if added == "old line" else b"\0" * 10_000)
+    with pytest.raises(LedgerFault, match="an older copy was put back"):
+        file.open()
+
+
+@pytest.mark.claim("LL4")
+def test_a_copy_without_its_log_is_refused(file: Place) -> None:
+    """What was charged since the last checkpoint is in the log beside the file; a copy of the file alone lacks it."""
+    with used(file) as ledger:
+        ledger.charge("people", Laplace(1), "mean")
+        shutil.copy(file.where, Path(file.folder, "copy"))
+        with pytest.raises(LedgerFault):
+            Ledger(Path(file.folder, "copy"), key=f"{file.folder}/key", anchor=f"{file.folder}/anchor")
+
+
+@pytest.mark.claim("LL4")
+def test_asking_again_catches_up_on_an_anchor_that_could_not_be_written(place: Place) -> None:
+    path = Path(place.folder, "anchor")
+    with used(place) as ledger:
+        path.rename(path.with_name("kept"))
+        path.mkdir()
+        for _ in range(2):  # again and again: nothing is given back before the anchor has it
+            with pytest.raises(LedgerFault, match=r"anchor .* cannot be written"):
+                ledger.charge("people", Laplace(0.1), "mean", request="q")
+        with pytest.raises(LedgerFault, match=r"anchor .* cannot be written"):
+            ledger.open("people", Budget(1.0))
+        path.rmdir()
+        path.with_name("kept").rename(path)
+        receipt = ledger.charge("people", Laplace(0.1), "mean", request="q")
+        assert not receipt.fresh
+        assert [head.number for head in Anchor(path).heads() if head] == [1, 2]
+        ledger.charge("people", Laplace(0.1), "mean", request="q")
+        assert [head.number for head in Anchor(path).heads() if head] == [1, 2]  # once is enough
+        assert ledger.balance("people").spent.epsilon * 10 == 1
+
+
+@pytest.mark.claim("LK2")
+def test_the_anchor_is_on_its_disk_before_anything_is_shown(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    with used(file) as ledger:
+        monkeypatch.setattr("os.fsync", lambda handle: synced.append(os.readlink(f"/proc/self/fd/{handle}")))
+        ledger.charge("people", Laplace(0.1), "mean")
+    assert synced == [str(Path(file.folder, "anchor"))]
+
+
+@pytest.mark.claim("LG3")
+def test_two_names_of_one_file(file: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger(tmp_path / "real") as ledger:
+        ledger.open("people", Budget(1.0))
+        ledger.charge("people", Laplace(0.6), "mean")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.chdir(tmp_path)
+    for name in ("link", "real", "./real", f"../{tmp_path.name}/link"):
+        with Ledger(name) as ledger:
+            assert float(ledger.balance("people").left.epsilon) == 0.4
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "key") == [
+        "link", "real", "real.anchor", "real.key",
+    ]  # fmt: skip
+    os.link(tmp_path / "real", tmp_path / "hard")
+    for name in ("real", "hard"):
+        with pytest.raises(LedgerFault, match="2 hard links"):
+            Ledger(name, key="real.key", anchor="real.anchor")
+
+
+@pytest.mark.claim("LG3")
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_ledger_that_was_moved_while_open_charges_nothing(file: Place, replaced: bool) -> None:
+    path = Path(file.where)
+    with used(file) as ledger:
+        ledger.charge("people", Laplace(0.5), "mean")
+        path.rename(path.with_name("away"))
+        if replaced:
+            shutil.copy(path.with_name("away"), path)
+        with pytest.raises(LedgerFault, match="moved, deleted or replaced"):
+            ledger.charge("people", Laplace(0.5), "mean")
+        path.with_name("away").rename(path)
+        assert float(ledger.balance("people").left.epsilon) == 0.5
+
+
+def test_names_that_look_alike_are_not_two_budgets(place: Place) -> None:
+    with used(place) as ledger:
+        ledger.allot("people", "Ann Lee", Budget(0.5))
+        for name in ("People", "PEOPLE", "ｐeople"):
+            with pytest.raises(BadInput, match="there is 'people' already"):
+                ledger.open(name, Budget(1.0))
+        for name in ("ann lee", "Ann\u00a0Lee", "Ann  Lee"):
+            with pytest.raises(BadInput, match="there is 'Ann Lee' already"):
+                ledger.allot("people", name, Budget(0.5))
+        ledger.open("peoples", Budget(1.0))
+        ledger.allot("peoples", "ann lee", Budget(0.5))  # another population's analysts are others
+        assert len(ledger.accounts()) == 4
+
+
+def test_names_are_never_part_of_a_statement(place: Place) -> None:
+    hostile = "x'); DROP TABLE discreet_entries; --"
+    with used(place) as ledger:
+        ledger.open(hostile, Budget(1.0))
+        ledger.allot(hostile, hostile, Budget(1.0))
+        receipt = ledger.charge(hostile, Laplace(0.1), hostile, request=hostile, analyst=hostile)
+        assert ledger.store(receipt, '"\'); DROP TABLE discreet_entries; --"') == ledger.answer(hostile)
+        assert ledger.entries(hostile)[0].note == hostile
+        assert ledger.verify().ok
+
+
+@pytest.mark.claim("LB2")
+def test_no_loss_is_written_that_could_not_be_read(file: Place) -> None:
+    with file.open() as ledger:
+        ledger.open("people", Budget(1.0), neighbours=Neighbours.ADD_OR_REMOVE)
+        for depth in (33, 100, 5000):
+            loss: Loss = Laplace(0.01)
+            for _ in range(depth):
+                loss = Composed((loss,))
+            with pytest.raises(BadInput, match="nested"):
+                ledger.charge("people", loss, "deep")
+        with pytest.raises(BadInput, match="repeated"):
+            ledger.charge("people", Sampled(Laplace(1e-9), 0.1, 10**5000), "often")
+        assert ledger.verify().entries == 1
+
+
+def test_reading_leaves_the_file_as_it_is(file: Place, tmp_path: Path) -> None:
+    with pytest.raises(LedgerFault, match="there is no ledger"):
+        file.open(reading=True)
+    with pytest.raises(LedgerFault, match="there is no ledger"):
+        Ledger(tmp_path / "none", reading=True)
+    assert not list(tmp_path.glob("none*"))
+    with used(file) as ledger:
+        ledger.charge("people", Laplace(0.1), "mean")
+    before = Path(file.where).read_bytes()
+    with file.open(reading=True) as ledger:
+        assert float(ledger.balance("people").left.epsilon) == 0.9
+        assert ledger.verify().ok
+        with pytest.raises(LedgerFault, match="may not be written"):
+            ledger.charge("people", Laplace(0.1), "mean")
+    assert examine(file.where, key=f"{file.folder}/key", anchor=f"{file.folder}/anchor").ok
+    assert Path(file.where).read_bytes() == before
+    other = tmp_path / "other.sqlite"
+    import sqlite3
+
+    with sqlite3.connect(other) as foreign:
+        foreign.execute("CREATE TABLE t (x)")
+    foreign.close()
+    before = other.read_bytes()
+    with pytest.raises(LedgerFault, match="there is no ledger"):
+        examine(other, key=b"k" * 32)
+    assert other.read_bytes() == before
+
+
+def test_a_ledger_on_a_disk_that_cannot_be_written_is_read(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    with used(file) as ledger:
+        ledger.charge("people", Laplace(0.1), "mean")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with file.open(reading=True) as ledger:
+        assert float(ledger.balance("people").left.epsilon) == 0.9
+    assert sorted(path.name for path in Path(file.folder).iterdir()) == ["anchor", "key", "ledger"]
+
+
+def test_without_an_anchor_the_verdict_says_what_it_cannot_know(place: Place) -> None:
+    with used(place):
+        pass
+    found = examine(place.where, key=f"{place.folder}/key", anchor=f"{place.folder}/none")
+    assert found.ok
+    assert "there is no anchor" in str(found)
+
+
+def test_a_forked_child_and_its_parent_spend_one_budget(file: Place) -> None:
+    """Connections are not carried across a fork: in a process of its own, as this one has threads."""
+    code = (
+        "import os, sys\n"
+        "from discreet.ledger import Ledger\n"
+        "from discreet.accounting.filter import Budget\n"
+        "from discreet.errors import OverBudget\n"
+        "from discreet.promise.loss import Laplace\n"
+        "ledger = Ledger(sys.argv[1]); ledger.open('people', Budget(1.0))\n"
+        "ledger.charge('people', Laplace(0.01), 'x')\n"
+        "children = [os.fork()]\n"
+        "if children[0]: children.append(os.fork())\n"
+        "try:\n"
+        "    while True: ledger.charge('people', Laplace(0.03), 'x')\n"
+        "except OverBudget: pass\n"
+        "if not all(children): os._exit(0)\n"
+        "for child in children: assert os.waitpid(child, 0)[1] == 0\n"
+        "print(len(ledger.entries('people')), ledger.verify().ok)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, f"{file.folder}/forked"], capture_output=True, text=True)  # noqa: PLW1510
+    assert done.stdout == "34 True\n", done.stderr
+
+
+@pytest.mark.claim("LL1")
+@pytest.mark.claim("LL2")
+@pytest.mark.claim("LG1")
+@pytest.mark.parametrize("moment", ["within", "at the commit"])
+def test_a_server_that_is_killed_within_a_charge(server: Any, tmp_path: Path, moment: str) -> None:
+    """kill -9 of a server process makes PostgreSQL drop everybody and recover from its log."""
+    from benchmarks.ledger import prepared
+
+    place = prepared(server(), tmp_path)
+    with used(place) as ledger:
+        engine = ledger._database.engine
+
+        def strike(connection: Any, *_: object) -> None:
+            os.kill(connection.connection.dbapi_connection.info.backend_pid, signal.SIGKILL)
+
+        def strike_at_update(connection: Any, _cursor: object, statement: str, *_: object) -> None:
+            if statement.startswith("UPDATE discreet_ledger"):
+                strike(connection)
+
+        event, hook = ("commit", strike) if moment != "within" else ("after_cursor_execute", strike_at_update)
+        sa.event.listen(engine, event, hook)
+        with pytest.raises(LedgerFault, match="cannot be used"):
+            ledger.charge("people", Laplace(0.7), "mean", request="q")
+        sa.event.remove(engine, event, hook)
+        until = time.monotonic() + 60
+        while True:  # the server recovers
+            try:
+                receipt = ledger.charge("people", Laplace(0.7), "mean", request="q")
+                break
+            except LedgerFault:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+        assert ledger.store(receipt, "1") == "1"
+        assert ledger.balance("people").spent.epsilon * 10 == 7
+        assert len(ledger.entries("people")) == 1
+        assert ledger.verify().ok
+
+
+def test_gaussian_charges_are_priced_again_by_the_auditor(place: Place) -> None:
+    with place.open() as ledger:
+        for number, counted in enumerate(("rho", "mu squared")):
+            ledger.open(f"people {number}", Budget(1.0, 1e-6), counted=counted, reserve=0.25)
+            ledger.allot(f"people {number}", "ann", Budget(0.9, 1e-7))
+            ledger.charge(f"people {number}", Composed((Gaussian(0.01, 1e-12), Laplace(0.001))), "x", analyst="ann")
+        assert ledger.verify().ok, str(ledger.verify())

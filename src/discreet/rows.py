@@ -55,18 +55,20 @@ class Stream:
             raise BadInput("the data changed while they were read; ask again when nobody writes to them")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise _too_long()
+        check_held(self)
 
 
 Pointwise = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 Numbers = npt.NDArray[np.float64] | Stream  # a column of numbers, in memory or not
 
 
-def _too_long() -> BadInput:
-    return BadInput(
-        "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that reads a "
-        "stream (mean, variance, quantile, gaussian, count, proportion, histogram), or give fewer rows as an array"
-    )
+def check_held(rows: Any) -> None:
+    """Refuse a stream where all rows are needed at once."""
+    if isinstance(rows, Stream):
+        raise BadInput(
+            "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that "
+            "reads streams (mean, variance, quantile, gaussian, count, proportion, histogram), or give an array"
+        )
 
 
 def pieces(values: npt.NDArray[Any] | Stream) -> Iterable[npt.NDArray[Any]]:
@@ -101,8 +103,7 @@ def long_numbers(rows: Any) -> Numbers:
 
 def column(rows: Any) -> npt.NDArray[Any]:
     """One column as a one-dimensional array; lists keep their entries as they are, whatever they are."""
-    if isinstance(rows, Stream):
-        raise _too_long()
+    check_held(rows)
     if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
         raise BadInput(f"the data are of type {type(rows).__name__}; give one column: a list, an array or a series")
     if isinstance(rows, np.ma.MaskedArray):  # np.asarray would show what the mask hides

@@ -5,7 +5,7 @@ ranks lie, and only what is strictly between them is kept; those below, and thos
 The same pass counts all numbers by their leading bits. If the counts say that the guess was wrong, or more than ROOM
 numbers would be kept, that table says where the ranks lie, finer tables of the cells at both ends follow until few
 enough numbers are left (or a cell is one number, however many times it is there), and one pass keeps those. At most
-five passes; what comes out depends on none of this.
+four passes; what comes out depends on none of this.
 """
 
 import math
@@ -86,7 +86,9 @@ class _Kept:
         if self.full:
             return
         if len(self._found) < self.tally[3] + len(block):
-            self._found = np.concatenate([self._found, np.empty(len(self._found), dtype=np.uint64)])
+            larger = np.empty(min(2 * len(self._found), self._room + 2 * BLOCK), dtype=np.uint64)
+            larger[: len(self._found)] = self._found
+            self._found = larger
         if fast:
             from discreet.noise.fast_rank import keep
 
@@ -102,7 +104,8 @@ class _Kept:
 
     def settle(self) -> None:
         """Put them in order, and let go of the rest."""
-        self._found = np.sort(self._found[: 0 if self.full else self.tally[3]])
+        self._found = self._found[: 0 if self.full else self.tally[3]].copy()
+        self._found.sort()
 
     def holds(self, start: int, stop: int) -> bool:
         """Whether these ranks are among them."""
@@ -187,14 +190,14 @@ class Ordered:
 
     def _keep(self, start: int, stop: int) -> None:
         """The pass that keeps the numbers of some ranks, after those that say where they lie."""
-        everything = _Cell(0, 64, 0, len(self))
+        self._kept, everything = None, _Cell(0, 64, 0, len(self))
         low, high = (everything.part(self._leading, rank) for rank in (start, stop - 1))
         while sum(cell.many for cell in (low, high) if cell.bits) > ROOM:
-            finer = [np.zeros(2 ** min(cell.bits, FINER), dtype=np.int64) for cell in (low, high)]
+            finer = {cell: np.zeros(1 << min(cell.bits, FINER), dtype=np.int64) for cell in {low, high}}
             for piece in self.stream:
-                self._count(piece, low, finer[0])
-                self._count(piece, high, finer[1])
-            low, high = low.part(finer[0], start), high.part(finer[1], stop - 1)
+                for cell, counts in finer.items():
+                    self._count(piece, cell, counts)
+            low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
         kept = _Kept(low.first, high.last, ROOM + stop - start)
         for piece in self.stream:
             self._add(kept, piece)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.errors import BadInput
 from discreet.cli.ledger import app as ledger
+from discreet.errors import BadInput
 from discreet.version import __version__
 
 app = typer.Typer(

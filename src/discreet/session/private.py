@@ -119,7 +119,7 @@ class Private:
     ) -> Question:
         """The question and its price, with nothing charged and nothing read. [SE1]"""
         terms = Terms(where, by, keys, missing, rule, cap)
-        return prepare(self.table, self.people, statistic, columns, options, terms)
+        return prepare(self.table, self.people, statistic, columns, options, terms=terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
         """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [SE1]"""

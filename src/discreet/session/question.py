@@ -207,7 +207,7 @@ class Question:
 
 
 def prepare(
-    table: Table, people: People, verb: str, given: tuple[Any, ...], asked: Mapping[str, Any], terms: Terms
+    table: Table, people: People, verb: str, given: tuple[Any, ...], asked: Mapping[str, Any], *, terms: Terms
 ) -> Question:
     """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
     verb_of(verb)

@@ -150,7 +150,7 @@ def _prepared(table: Table, plan: Plan, asked: Asked, epsilon: Number) -> Questi
     given = _columns(asked) | {"epsilon": epsilon} | options
     data = plan.data
     terms = Terms(asked.where, asked.by, asked.keys, data.missing or None, data.rules or None, data.cap)
-    return prepare(table, people_of(plan), asked.statistic, (), given, terms)
+    return prepare(table, people_of(plan), asked.statistic, (), given, terms=terms)
 
 
 def people_of(plan: Plan) -> People:

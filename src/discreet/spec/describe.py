@@ -60,7 +60,7 @@ class Profile:
     def ask(self, statistic: str, epsilon: Number, about: str | None, **options: Any) -> Question:
         """One question."""
         given = {"epsilon": epsilon, **options} | ({} if about is None else {"x": about})
-        return prepare(self.table, self.people, statistic, (), given, Terms())
+        return prepare(self.table, self.people, statistic, (), given, terms=Terms())
 
     def first(self) -> list[tuple[str | None, Question]]:
         """How many people there are, and whether columns without a type hold numbers."""

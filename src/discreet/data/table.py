@@ -13,7 +13,7 @@ Why
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
@@ -113,10 +113,11 @@ class _Question:
         for want in self.wants:
             values, absent = _read(cells, want)
             if _drops(want):
-                kept = ~absent if kept is None else kept & ~absent
-            elif want.missing != "keep" and absent.any():
+                present = ~absent()
+                kept = present if kept is None else kept & present
+            elif not (isinstance(want.missing, str) and want.missing == "keep"):
                 values = values.copy()
-                values[absent] = want.missing
+                values[absent()] = want.missing
             found.append(values)
         ids = [columns[self.owner]] if self.owner is not None else []
         if kept is None or kept.all():
@@ -136,17 +137,16 @@ def _drops(want: Want) -> bool:
     return isinstance(want.missing, str) and want.missing == "drop"
 
 
-def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """A column's values, and where they are missing."""
+def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt.NDArray[np.bool_]]]:
+    """A column's values, and, if asked, where they are missing."""
     if want.kind == "where":
         held = Where.parse(want.name).holds(cells).astype(np.float64)
-        return held, np.zeros(len(held), dtype=np.bool_)
+        return held, lambda: np.zeros(len(held), dtype=np.bool_)
     if want.kind != "key":
         floats = cells.floats(want.name, want.kind)
-        return floats, np.isnan(floats)
+        return floats, lambda: np.isnan(floats)
     codes, values = cells.keys(want.name)
-    absent = np.array([value is None for value in values], dtype=np.bool_)
-    return values[codes], absent[codes]
+    return values[codes], lambda: np.array([value is None for value in values], dtype=np.bool_)[codes]
 
 
 class Table:
@@ -276,7 +276,9 @@ class Table:
         held: list[Floats] = []
         length, holding = 0, 0
         known = None if question.filters else guarded(self._source.size, self._unreadable())
-        if known is None or known <= HELD:
+        if known is not None and known <= HELD:
+            return self._filled(question, known)
+        if known is None:
             for (piece,) in self._answers(question):
                 if length == holding and length + len(piece) <= max(HELD, CACHE):
                     held.append(piece)
@@ -284,9 +286,20 @@ class Table:
                 length += len(piece)
             if length <= HELD:
                 return np.concatenate(held) if held else np.empty(0)
-        return rows.Stream(
-            length if known is None else known, _Again(self, question, held, length if known is None else known)
-        )
+        length = length if known is None else known
+        return rows.Stream(length, _Again(self, question, held, length))
+
+    def _filled(self, question: _Question, length: int) -> Floats:
+        """A column whose length is known: each piece is let go when it is copied."""
+        found, given = np.empty(length), 0
+        for (piece,) in self._answers(question):
+            if given + len(piece) > length:
+                raise self._unreadable()
+            found[given : given + len(piece)] = piece
+            given += len(piece)
+        if given < length:
+            raise self._unreadable()
+        return found
 
 
 class _Again:

@@ -110,8 +110,8 @@ class Question:
 
     @property
     def note(self) -> str:
-        """The whole question as JSON, for the ledger."""
-        return json.dumps(
+        """For the ledger: the title, and in the next line the whole question as JSON."""
+        whole = json.dumps(
             {
                 "statistic": self.reading.verb,
                 "options": {name: _said(value) for name, value in self.reading.arguments.items()},
@@ -124,6 +124,7 @@ class Question:
             },
             sort_keys=True,
         )
+        return f"{self.title}\n{whole}"
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""

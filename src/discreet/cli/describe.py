@@ -66,7 +66,9 @@ def show_profile(dossier: dict[str, Any]) -> None:
     for entry in dossier["releases"]:
         record = entry["release"]
         if not entry["columns"]:
-            console.print(Text(f"{dossier['title']}: {_with_bar(record)} {several(dossier['data']['unit'])}", style="bold"))
+            console.print(
+                Text(f"{dossier['title']}: {_with_bar(record)} {several(dossier['data']['unit'])}", style="bold")
+            )
             continue
         seen = columns.setdefault(entry["columns"][0], {"kind": entry["kind"]})
         seen["missing" if entry["question"].endswith("is missing") else entry["statistic"]] = record

@@ -33,6 +33,8 @@ STUDIES = (
     "decisions",
     "density",
     "tables",
+    "ledger",
+    "profiles",
 )
 Row = dict[str, Any]
 

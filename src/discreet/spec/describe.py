@@ -163,7 +163,7 @@ def describe(
         description="Types are as declared, or found; nothing else about the table was known beforehand.",
         data={
             "source": profile.table.description,
-            "population": None if private is None else private.population,
+            "population": "in no ledger" if private is None else private.population,
             "unit": profile.people.unit,
             "person": profile.people.person,
             "neighbours": profile.people.neighbours.value,

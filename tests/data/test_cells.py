@@ -174,6 +174,8 @@ def test_declared_kinds_are_heeded() -> None:
     table = read({"a": ["2020-01-01", "2020-01-01T10:00:00", "soon", 3]}, types={"a": "date"})
     days = [datetime.date(2020, 1, 1), datetime.datetime.fromisoformat("2020-01-01T10:00:00"), None, None]
     assert list(table.columns([Want("a", "key")])["a"]) == days
+    table = read(pa.table({"a": [1, None, 3]}), types={"a": "text"})
+    assert list(table.columns([Want("a", "key")])["a"]) == ["1", None, "3"]
     texts = read(pa.table({"a": ["1", "x"]}))
     with pytest.raises(BadInput, match="declared as text"):
         texts.columns([Want("a", "number")])

@@ -244,6 +244,7 @@ def test_what_is_refused_before_a_row_is_read() -> None:
         (lambda: Want("x", "number", cap=True), "at least 1"),
         (lambda: Want("x", "number", missing="zero"), "finite number"),
         (lambda: Want("x", "number", missing=nan), "finite number"),
+        (lambda: Want("x", "key", missing=("a", "b")), "a text or a number"),
         (lambda: held.columns([Want("y", "number")]), "no column 'y'"),
         (lambda: held.columns([]), "no column is wanted"),
         (lambda: held.columns([Want("x", "number"), Want("x", "key")]), "twice"),
@@ -273,3 +274,21 @@ def test_turns() -> None:
     assert list(turns(codes, 3)) == [0, 0, 1, 2, 0, 1]
     capped = one_each(np.arange(6.0), codes, 3, rule="sum", turn=turns(codes, 3), cap=2)
     assert list(capped) == [2, 6, 4]
+
+
+def test_pieces_of_different_make_are_one_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow's parser refuses one piece, objects are mixed in another: ids and cells do not tell."""
+    monkeypatch.setattr(frames, "ROWS", 2)
+    held = read({"id": ["a", "b", "a", 3, b"x", "b"], "x": range(6)})
+    assert list(held.whose("id")) == [0, 1, 0, 2, 3, 1]
+    (tmp_path / "a.csv").write_text("id,x\n" + "a,1\nb,2\n" * 10)
+    monkeypatch.setattr(lines, "PIECE", 30)
+    parser, calls = pa.csv.read_csv, iter(range(100))
+
+    def moody(*given: Any) -> Any:
+        if next(calls) % 2:
+            raise pa.ArrowInvalid("no")
+        return parser(*given)
+
+    monkeypatch.setattr("pyarrow.csv.read_csv", moody)
+    assert list(read(tmp_path / "a.csv").whose("id")) == [0, 1] * 10

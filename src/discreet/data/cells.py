@@ -66,8 +66,7 @@ def is_text(declared: Any) -> bool:
 def plain(values: Any) -> Column:
     """A column of whatever library as one Arrow array of a simple type, or as an array of objects."""
     if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
-        values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
+        values = joined(values.chunks) if values.num_chunks else pa.array([], values.type)
     if not isinstance(values, pa.Array):
         return _from_numpy(rows.column(values))
     if isinstance(values, pa.ExtensionArray):
@@ -80,6 +79,15 @@ def plain(values: Any) -> Column:
         values = values.cast(pa.date32(), safe=False)
     simple = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     return values if simple or pa.types.is_date32(values.type) else _objects(rows.column(values))
+
+
+def joined(chunks: Sequence[Any]) -> Any:
+    """Several Arrow arrays as one; short texts have an end at two gigabytes, so they become long ones before."""
+    if len(chunks) == 1:
+        return chunks[0]
+    if is_text(chunks[0].type):
+        chunks = [chunk.cast(pa.large_string()) for chunk in chunks]
+    return pa.concat_arrays(chunks)
 
 
 def _readable(texts: Any) -> Column:
@@ -169,7 +177,8 @@ def _value(cell: Any, kind: Kind) -> Any:
         if hasattr(cell, "to_pydatetime"):  # pandas' own, with a place for nanoseconds
             return cell.to_pydatetime(warn=False)
         return _date(cell) if isinstance(cell, str) else cell if isinstance(cell, datetime.date) else None
-    return cell
+    shown = kind == "text" and isinstance(cell, int | float | Decimal | datetime.date)
+    return str(cell) if shown else cell
 
 
 def _date(text: str) -> datetime.date | str:
@@ -267,9 +276,7 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     """
     arrow = bool(columns) and all(isinstance(column, pa.Array) for column in columns)
     if arrow and (kind in ("text", "unknown") or not is_text(columns[0].type)):
-        whole = pa.chunked_array([_same_zero(column) for column in columns]).combine_chunks()
-        whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-        encoded = whole.dictionary_encode()
+        encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
     seen: dict[Any, int] = {}
     found = []

@@ -95,13 +95,20 @@ def _header(file: Path) -> tuple[tuple[str, ...], str, int]:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadInput(f"the file {file.name!r} is in UTF-16; UTF-8 is needed; write it again in UTF-8")
     end = _first_line(start)
+    if end == HEADER:
+        raise BadInput(
+            f"the first line of {file.name!r} does not end within {HEADER} bytes; column names are needed there"
+        )
     line = start[:end].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r\n")
     if not line.strip():
         raise BadInput(f"the file {file.name!r} begins with an empty line; a first line of column names is needed")
     separator = "\t" if ".tsv" in file.suffixes[-2:] else ","
     if separator not in line:
         separator = next((other for other in ";\t" if other in line), separator)
-    fields = next(csv.reader([line], delimiter=separator))
+    fields = guarded(
+        lambda: next(csv.reader([line], delimiter=separator)),
+        BadInput(f"the first line of {file.name!r} is no list of column names; write one"),
+    )
     names = [name.strip() or f"unnamed {place}" for place, name in enumerate(fields, 1)]
     return named(names, f"the file {file.name!r}"), separator, end
 

@@ -15,6 +15,7 @@ Why
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
@@ -32,7 +33,7 @@ from discreet.errors import BadInput
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
-Missing: TypeAlias = Any  # "keep", "drop", or a public value
+Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
 OWNER: Final = ""  # the name under which the codes of the owners are given
 
 
@@ -64,7 +65,12 @@ class Want:
             raise BadInput(
                 f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
             )
-        if self.kind != "key" and self.missing not in ("keep", "drop"):
+        if self.kind == "key":
+            if not isinstance(self.missing, str | int | float | date):
+                raise BadInput(
+                    f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop', a text or a number"
+                )
+        elif not (isinstance(self.missing, str) and self.missing in ("keep", "drop")):
             stands_in = isinstance(self.missing, Real) and math.isfinite(float(self.missing))
             if not stands_in:
                 raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or a finite number")

@@ -251,6 +251,8 @@ def test_what_is_refused_before_a_row_is_read() -> None:
         (lambda: held.columns([Want("x", "number")], person="id", owner="id"), "give one"),
         (lambda: held.columns([Want("x", "number")], person="who"), "no column 'who'"),
         (lambda: held.people("who"), "no column 'who'"),
+        (lambda: held.check([Want("x", "number")], owner="who"), "no column 'who'"),
+        (lambda: held.check([Want("x", "number")], where=Where.parse("y > 3")), "'y'"),
     ):
         with pytest.raises(BadInput, match=says):
             make()

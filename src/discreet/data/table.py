@@ -205,8 +205,7 @@ class Table:
         under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
         HELD rows, comes as a stream.
         """
-        if person is not None and owner is not None:
-            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        self.check(wants, where=where, person=person, owner=owner)
         question = self._question(wants, where, person if owner is None else owner)
         if len(wants) == 1 and wants[0].kind != "key" and question.owner is None:
             return {wants[0].name: self._alone(question)}
@@ -224,6 +223,19 @@ class Table:
             want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TU1]
             for want, values in zip(wants, found, strict=True)
         }
+
+    def check(
+        self,
+        wants: Sequence[Want],
+        *,
+        where: Where | None = None,
+        person: str | None = None,
+        owner: str | None = None,
+    ) -> None:
+        """Refuse what `columns` would refuse, by the schema alone: nothing is read."""
+        if person is not None and owner is not None:
+            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        self._question(wants, where, person if owner is None else owner)
 
     def _question(self, wants: Sequence[Want], where: Where | None, owner: str | None) -> _Question:
         """Checked against the schema, before anything is read."""

@@ -81,12 +81,19 @@ class _Cells:
 
     def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
         self.columns, self.kinds = columns, kinds
+        self.known: dict[tuple[str, str], Any] = {}
 
     def floats(self, name: str, reading: Literal["number", "truth"]) -> Floats:
-        return READERS[reading](self.columns[name], self.kinds[name], name)
+        if (name, reading) not in self.known:
+            self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
+        found: Floats = self.known[name, reading]
+        return found
 
     def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
-        return keys(self.columns[name], self.kinds[name])
+        if (name, "key") not in self.known:
+            self.known[name, "key"] = keys(self.columns[name], self.kinds[name])
+        found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "key"]
+        return found
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,8 @@ def test_ids_of_any_kind(ids: list[Any]) -> None:
 def test_texts_that_are_declared_whole_are_one_person() -> None:
     held = read({"id": ["01", "1", "2", "x"]}, types={"id": "whole"})
     assert list(held.whose("id")) == [0, 0, 1]
+    odd = read(pa.table({"id": [2, 3, 0]}), types={"id": "truth"})
+    assert list(odd.whose("id")) == [0, 0, 1]
 
 
 NUMBERS = st.one_of(st.none(), st.floats(), st.sampled_from([1e16, 1.0, -1e16, 1e-300, 0.1, 0.2]))
@@ -163,12 +165,17 @@ def long_tables(folder: Path) -> list[Table]:
         "x,k\n" + "".join(f"{'' if x is None else x},{k % 3}\n" for k, x in enumerate(numbers))
     )
     pq.write_table(whole, folder / "a.parquet", row_group_size=90)
-    return [read(folder / "a.csv"), read(folder / "a.parquet"), read(whole), read({"x": numbers, "k": whole["k"]})]
+    pq.write_table(whole, folder / "b.parquet")
+    return [
+        *(read(folder / "a.csv"), read(folder / "a.parquet"), read(folder / "b.parquet"), read(whole)),
+        read({"x": numbers, "k": whole["k"]}),
+    ]
 
 
 @pytest.mark.claim("TU2")
 @pytest.mark.parametrize("cache", [0, 250, 10**6])
 def test_streams_are_arrays_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: int) -> None:
+    monkeypatch.setattr(files, "LONG", 500)
     for module, name in ((files, "ROWS"), (frames, "ROWS"), (lines, "PIECE")):
         monkeypatch.setattr(module, name, 90)
     questions: list[dict[str, Any]] = [
@@ -186,6 +193,9 @@ def test_streams_are_arrays_in_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
                 stream = held.columns(**question)["x"]
                 assert isinstance(stream, rows.Stream)
                 assert len(stream) == len(array)
+                behind, ahead = [next(one := iter(stream))], list(stream)  # one begins, another overtakes it
+                np.testing.assert_array_equal(np.concatenate([*behind, *one]), array)
+                np.testing.assert_array_equal(np.concatenate(ahead), array)
                 for _ in range(3):
                     pieces = list(stream)
                     assert len(pieces) > 3

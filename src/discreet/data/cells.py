@@ -71,8 +71,10 @@ def plain(values: Any) -> Column:
         return _from_numpy(rows.column(values))
     if isinstance(values, pa.ExtensionArray):
         return plain(values.storage)
-    if pa.types.is_dictionary(values.type) or pa.types.is_run_end_encoded(values.type):
+    if pa.types.is_dictionary(values.type):
         return plain(values.cast(values.type.value_type))
+    if pa.types.is_run_end_encoded(values.type):
+        return plain(pc.run_end_decode(values))
     if is_text(values.type):
         return _readable(values)
     if pa.types.is_date64(values.type):
@@ -111,6 +113,7 @@ def _as_texts(entries: npt.NDArray[Any]) -> Column:
         return entries
     try:
         found = pa.array(entries, from_pandas=True)
+        found = joined(found.chunks) if isinstance(found, pa.ChunkedArray) else found
     except Exception:  # noqa: BLE001  whatever it cannot take stays as it is
         return entries
     return found if is_text(found.type) else entries
@@ -271,11 +274,11 @@ def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
 def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     """One code for each person, in order of first appearance over all pieces, -1 for none; and how many there are.
 
-    Two rows are of one person if their ids have the same `rows.key`. Within a column of whole numbers, of texts or of
-    days different cells have different keys, so Arrow's own hashing will do.
+    Two rows are of one person if their ids have the same `rows.key`. Within a column of one of Arrow's simple types,
+    read as such, different cells have different keys (but for the two zeros), so Arrow's own hashing will do.
     """
     arrow = bool(columns) and all(isinstance(column, pa.Array) for column in columns)
-    if arrow and (kind in ("text", "unknown") or not is_text(columns[0].type)):
+    if arrow and kind in ("unknown", kind_of(columns[0].type)):
         encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
     seen: dict[Any, int] = {}

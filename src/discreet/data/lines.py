@@ -102,7 +102,7 @@ def _header(file: Path) -> tuple[tuple[str, ...], str, int]:
     line = start[:end].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r\n")
     if not line.strip():
         raise BadInput(f"the file {file.name!r} begins with an empty line; a first line of column names is needed")
-    separator = "\t" if ".tsv" in file.suffixes[-2:] else ","
+    separator = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
     if separator not in line:
         separator = next((other for other in ";\t" if other in line), separator)
     fields = guarded(
@@ -119,8 +119,10 @@ def _start(file: Path) -> bytes:
 
 
 def _first_line(start: bytes) -> int:
-    for match in re.finditer(rb"\r\n|\n|\r", start):
-        if start.count(b'"', 0, match.start()) % 2 == 0:
+    quotes = 0
+    for match in re.finditer(rb"\r\n|\n|\r|\"", start):
+        quotes += match[0] == b'"'
+        if match[0] != b'"' and quotes % 2 == 0:
             return match.end()
     return len(start)
 

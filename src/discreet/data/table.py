@@ -331,8 +331,9 @@ class _Again:
             yield np.full(more, math.nan)
 
     def _pieces(self) -> Iterator[Floats]:
-        yield from self.held[:]
-        held, holding = len(self.held), sum(map(len, self.held))
+        begun = self.held[:]
+        yield from begun
+        held, holding = len(begun), sum(map(len, begun))
         for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
             if held == len(self.held) and holding + len(piece) <= CACHE:
                 self.held.append(piece)

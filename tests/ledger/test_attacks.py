@@ -277,6 +277,23 @@ def test_reading_leaves_the_file_as_it_is(file: Place, tmp_path: Path) -> None:
     assert other.read_bytes() == before
 
 
+def test_who_may_only_read_a_database_can_audit_it(server: Any, tmp_path: Path) -> None:
+    from benchmarks.ledger import prepared
+
+    place = prepared(server(), tmp_path)
+    with used(place) as ledger:
+        ledger.store(ledger.charge("people", Laplace(0.1), "mean"), "1")
+    barred = Place(f"{place.where}%20-cdefault_transaction_read_only%3Don", place.folder)
+    with pytest.raises(LedgerFault), barred.open() as ledger:
+        ledger.charge("people", Laplace(0.1), "mean")
+    for where in (barred, place):
+        with where.open(reading=True) as ledger:
+            assert [charge.answer for charge in ledger.entries("people")] == ["1"]
+            assert ledger.verify().ok
+            with pytest.raises(LedgerFault, match="opened for reading"):
+                ledger.charge("people", Laplace(0.1), "mean")
+
+
 def test_a_ledger_on_a_disk_that_cannot_be_written_is_read(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     with used(file) as ledger:
         ledger.charge("people", Laplace(0.1), "mean")

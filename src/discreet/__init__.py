@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
     from discreet.friendly.mean import FriendlyMean
     from discreet.noise.seeded import Seeded
+    from discreet.plan.forecast import Forecast, forecast
+    from discreet.plan.need import Need, need
     from discreet.promise.guarantee import Guarantee
     from discreet.promise.meaning import explain
     from discreet.promise.neighbours import Neighbours
@@ -57,15 +59,19 @@ if TYPE_CHECKING:
         test_two_samples,
         variance,
     )
+    from discreet.session.private import Private, open  # noqa: A004
     from discreet.statistics.family import Family
     from discreet.statistics.power import power
 
 _HOME = {
     "Budget": "discreet.accounting.filter",
     "Family": "discreet.statistics.family",
+    "Forecast": "discreet.plan.forecast",
     "FriendlyMean": "discreet.friendly.mean",
     "Guarantee": "discreet.promise.guarantee",
+    "Need": "discreet.plan.need",
     "Neighbours": "discreet.promise.neighbours",
+    "Private": "discreet.session.private",
     "PrivateEstimator": "discreet.estimator",
     "PrivateKMeans": "discreet.face_kmeans",
     "PrivateLinearRegression": "discreet.faces",
@@ -77,14 +83,17 @@ _HOME = {
     "density": "discreet.quick.shapes",
     "explain": "discreet.promise.meaning",
     "family": "discreet.quick.families",
+    "forecast": "discreet.plan.forecast",
     "fit": "discreet.quick.fits",
     "gaussian": "discreet.quick.columns",
     "histogram": "discreet.quick.counts",
     "likelihood": "discreet.quick.families",
     "kmeans": "discreet.quick.clusters",
+    "need": "discreet.plan.need",
     "linear_regression": "discreet.quick.models",
     "logistic_regression": "discreet.quick.glms",
     "mean": "discreet.quick.columns",
+    "open": "discreet.session.private",
     "median": "discreet.quick.columns",
     "power": "discreet.statistics.power",
     "poisson_regression": "discreet.quick.glms",
@@ -112,11 +121,14 @@ __all__ = [
     "Budget",
     "DiscreetError",
     "Family",
+    "Forecast",
     "FriendlyMean",
     "Guarantee",
+    "Need",
     "NeedsBounds",
     "Neighbours",
     "OverBudget",
+    "Private",
     "PrivateEstimator",
     "PrivateKMeans",
     "PrivateLinearRegression",
@@ -133,6 +145,7 @@ __all__ = [
     "explain",
     "family",
     "fit",
+    "forecast",
     "friendly",
     "gaussian",
     "histogram",
@@ -142,6 +155,8 @@ __all__ = [
     "logistic_regression",
     "mean",
     "median",
+    "need",
+    "open",
     "poisson_regression",
     "power",
     "proportion",

@@ -9,11 +9,11 @@ Promise
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -47,11 +47,63 @@ class Stream:
         return self._size
 
     def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
-        return self._pieces()
+        seen = 0
+        for piece in self._pieces():
+            seen += len(piece)
+            yield np.ascontiguousarray(piece, dtype=np.float64)
+        if seen != self._size:  # sizes and sums would be about two different tables
+            raise BadInput("the data changed while they were read; ask again when nobody writes to them")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        check_held(self)
+
+
+Pointwise = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+Numbers = npt.NDArray[np.float64] | Stream  # a column of numbers, in memory or not
+
+
+def check_held(rows: Any) -> None:
+    """Refuse a stream where all rows are needed at once."""
+    if isinstance(rows, Stream):
+        raise BadInput(
+            "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that "
+            "reads streams (mean, variance, quantile, gaussian, count, proportion, histogram), or give an array"
+        )
+
+
+def pieces(values: npt.NDArray[Any] | Stream) -> Iterable[npt.NDArray[Any]]:
+    """A stream's pieces; an array is its only one.
+
+    >>> [len(piece) for piece in pieces(np.zeros(3))]
+    [3]
+    """
+    return values if isinstance(values, Stream) else (values,)
+
+
+@overload
+def each(function: Pointwise, values: Stream) -> Stream: ...
+@overload
+def each(function: Pointwise, values: Numbers) -> Numbers: ...
+def each(function: Pointwise, values: Numbers) -> Numbers:
+    """A function of entries, applied to all of them; to those of a stream whenever it is read."""
+    if isinstance(values, Stream):
+        return Stream(len(values), lambda: (function(piece) for piece in values))
+    return function(values)
+
+
+def long_column(rows: Any) -> npt.NDArray[Any] | Stream:
+    """One column for a statistic that reads streams too."""
+    return rows if isinstance(rows, Stream) else column(rows)
+
+
+def long_numbers(rows: Any) -> Numbers:
+    """One column of numbers for a statistic that reads streams too. [R1]"""
+    return rows if isinstance(rows, Stream) else numbers(rows)
 
 
 def column(rows: Any) -> npt.NDArray[Any]:
     """One column as a one-dimensional array; lists keep their entries as they are, whatever they are."""
+    check_held(rows)
     if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
         raise BadInput(f"the data are of type {type(rows).__name__}; give one column: a list, an array or a series")
     if isinstance(rows, np.ma.MaskedArray):  # np.asarray would show what the mask hides
@@ -143,7 +195,7 @@ def _listed(rows: Any) -> list[Any]:
     return list(rows.to_list() if hasattr(rows, "to_list") else rows)  # polars, and others
 
 
-def public_size(values: npt.NDArray[Any], neighbours: Neighbours) -> int | None:
+def public_size(values: Sized, neighbours: Neighbours) -> int | None:
     """The number of entries where it is public, else None; an empty table is refused only where that is public."""
     if not neighbours.size_is_public:
         return None

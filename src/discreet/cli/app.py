@@ -1,11 +1,14 @@
 """The commands."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli.ledger import app as ledger
+from discreet.errors import BadInput
 from discreet.version import __version__
 
 app = typer.Typer(
@@ -16,6 +19,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Repeatable noise, for documents and tests; such answers are not for publication."),
+]
 app.add_typer(ledger)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
@@ -35,10 +42,7 @@ def start(
 
 @app.command()
 def demo(
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Repeatable noise, for documents and tests; such answers are not for publication."),
-    ] = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Private answers about 8,366 real people: counts, shares and histograms, with error bars and a running budget."""
@@ -71,6 +75,149 @@ def explain(
         _print(plain(meaning) | {"sentences": list(meaning.sentences)})
     else:
         show(meaning)
+
+
+@app.command()
+def release(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(help="The folder for the answers; else one beside the plan.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and the forecast, and stop.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite answers that are there.")] = False,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Publish what a plan says: price and forecast first, then one charge, then the answers and a report.
+
+    The same plan again gives the stored answers and costs nothing.
+
+    Example: discreet release plan.toml --dry-run
+    """
+    from discreet.cli import release as work
+    from discreet.cli.progress import watching
+    from discreet.noise.seeded import Seeded
+
+    bound = work.load(plan)
+    folder = out or plan.absolute().parent / f"{plan.stem}-release"
+    if dry_run:
+        if as_json:
+            _print(work.foreseen(bound))
+        else:
+            work.show_forecast(bound)
+        return
+    work.check_writable(folder, force)
+    if not as_json:
+        work.show_forecast(bound)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise BadInput("nobody is there to say yes; give --yes, or --dry-run to see the price alone")
+        typer.confirm("Spend this?", abort=True)
+    with watching(len(bound.priced.questions), quiet=as_json) as watch:
+        rng = None if seed is None else Seeded(seed)
+        dossier, written = work.release(bound, folder, rng=rng, watch=watch)
+    if as_json:
+        _print(dossier)
+    else:
+        work.show_answers(dossier, written)
+
+
+@app.command()
+def describe(
+    file: Annotated[str, typer.Argument(help="A file, glob, folder or database.", show_default=False)],
+    epsilon: Annotated[float, typer.Option(help="What the whole profile may cost.")],
+    delta: Annotated[float, typer.Option(help="Needed to find categories in texts.")] = 1e-6,
+    person: Annotated[str | None, typer.Option(help="The column that says whose row it is.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--type", help="A column's type, as NAME=number, whole, truth, text or date.")
+    ] = None,
+    ledger: Annotated[str | None, typer.Option(help="The ledger that records it.")] = None,
+    population: Annotated[str | None, typer.Option(help="Whose budget is charged; else the file's name.")] = None,
+    budget: Annotated[float | None, typer.Option(help="The epsilon of a new population, in all.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the profile as a page, too.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the page if it is there.")] = False,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """A private profile of a whole table: people, missing entries, quantiles, categories, with intervals.
+
+    Example: discreet describe patients.parquet --epsilon 1 --person id --html profile.html
+    """
+    from discreet.cli.describe import profile, show_profile
+    from discreet.cli.progress import watching
+
+    if html is not None:
+        check_file(html, force)
+    declared = dict(_pair(entry) for entry in types or [])
+    with watching(None, quiet=as_json) as watch:
+        dossier = profile(
+            file,
+            epsilon=epsilon,
+            delta=delta,
+            person=person,
+            table=table,
+            types=declared,
+            ledger=ledger,
+            population=population,
+            budget=budget,
+            seed=seed,
+            watch=watch,
+        )
+    if html is not None:
+        from discreet.report import page
+
+        html.write_text(page(dossier), encoding="utf-8")
+    if as_json:
+        _print(dossier)
+    else:
+        show_profile(dossier)
+
+
+@app.command()
+def plan(
+    statistic: Annotated[str, typer.Argument(help="mean, median, proportion, histogram, ...", show_default=False)],
+    rows: Annotated[int | None, typer.Option(help="About how many people there are.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="What it may cost.")] = None,
+    delta: Annotated[float, typer.Option(help="0 is pure.")] = 0.0,
+    error: Annotated[float | None, typer.Option(help="The error that is wanted: solves for the other one.")] = None,
+    scale: Annotated[float | None, typer.Option(help="A public guess of the standard deviation.")] = None,
+    as_json: Json = False,
+) -> None:
+    """The error to expect before anything is spent; or, with --error, the rows or the epsilon that it takes.
+
+    Example: discreet plan mean --rows 10000 --epsilon 0.5
+
+    Example: discreet plan mean --error 0.05 --epsilon 0.5
+    """
+    from discreet.plan.forecast import forecast
+    from discreet.plan.need import need
+
+    about = {} if scale is None else {"scale": scale}
+    if error is not None:
+        found: Any = need(statistic, error=error, rows=rows, epsilon=epsilon, delta=delta, **about)
+    elif rows is None or epsilon is None:
+        raise BadInput("a forecast needs --rows and --epsilon; or give --error and one of them")
+    else:
+        found = forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **about)
+    if as_json:
+        _print(found.to_dict())
+    else:
+        typer.echo(str(found))
+
+
+def check_file(file: Path, force: bool) -> None:
+    """Before anything is paid for: the page will have a place."""
+    if file.exists() and not force:
+        raise BadInput(f"{file} is there already; give another name, or --force")
+    if not file.absolute().parent.is_dir():
+        raise BadInput(f"{file.parent} is not a folder; make it first, or give another name")
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    name, sign, kind = entry.rpartition("=")
+    if not sign or not name:
+        raise BadInput(f"--type is {entry!r}; write NAME=number, for example age=number")
+    return name, kind
 
 
 def _print(record: Any) -> None:

@@ -110,7 +110,7 @@ def charges_table(account: Account, charges: Sequence[Receipt], answers: bool) -
     table.add_column("loss", overflow="fold", ratio=2)
     table.add_column(account.filter.total.currency.value, justify="right", no_wrap=True)
     for charge in charges:
-        question = Text(_cut(charge.note))
+        question = Text(_cut(charge.note.partition("\n")[0]))
         if answers:
             answer = "no answer was stored" if charge.answer is None else _cut(charge.answer)
             question.append(f"\n{answer}", style="dim")

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.rows import check_held
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -109,6 +110,7 @@ def take(rows: Rows, wanted: Integers) -> Floats:
 
 
 def _read(rows: Any, width: int | None, declared: str) -> Rows:
+    check_held(rows)
     if isinstance(rows, Stored | Batches):
         return rows
     if hasattr(rows, "to_batches") and hasattr(rows, "num_columns"):

@@ -1,8 +1,6 @@
 """The entries for other programs: JSON with the exact numbers, or a table that a spreadsheet will not execute.
 
-Claims
-    [LX1] No cell begins as a formula does (= + - @ and their wide forms, after blanks): such texts get an apostrophe.
-          All cells are quoted, and none holds a line break.
+No cell begins as a formula does ([LX1] of promise/cells.py), all are quoted, and none holds a line break.
 """
 
 import csv
@@ -13,25 +11,15 @@ from typing import Any, Final, TextIO
 
 from discreet.ledger.book import Entry
 from discreet.ledger.budget import Account, loss_from_plain
+from discreet.promise.cells import safe
 from discreet.promise.loss import in_words
 
-FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")
 COLUMNS: Final = ("entry", "time", "kind", "population", "analyst", "request", "loss", "cost", "delta", "note", "hash")
-
-
-def safe(cell: object) -> str:
-    """A cell that is text to every spreadsheet. [LX1]
-
-    >>> safe("=HYPERLINK(1)"), safe(0.5)
-    ("'=HYPERLINK(1)", '0.5')
-    """
-    text = " ".join(str("" if cell is None else cell).split())
-    return f"'{text}" if text.startswith(FORMULA) else text  # [LX1]
 
 
 def to_csv(entries: Iterable[Entry], file: TextIO) -> None:
     """One line an entry; costs as decimals, to read (the exact ones are in the JSON)."""
-    table = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")  # [LX1]
+    table = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
     table.writerow(COLUMNS)
     for entry in entries:
         plain, loss, cost, delta = entry.plain, "", "", ""

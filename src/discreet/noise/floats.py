@@ -40,10 +40,11 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.lazy import Bounds, Powers, pick
-from discreet.noise.order import order_statistics
+from discreet.noise.order import Ordered, order_statistics, ranked
 from discreet.noise.source import Source, claimed
 from discreet.promise.exact import Number, exact, is_number
 from discreet.promise.loss import Choice, Loss
+from discreet.rows import Stream
 
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
@@ -160,14 +161,15 @@ class Staircase:
     @cached_property
     def keys(self) -> Keys:
         """The data as keys within the bounds, unsorted."""
-        return np.clip(keys_of(self._numbers), *self.ends)
+        return np.clip(keys_of(order_statistics(self._numbers, 0, len(self._numbers))), *self.ends)
 
     @cached_property
-    def _numbers(self) -> npt.NDArray[np.float64]:
+    def _numbers(self) -> npt.NDArray[np.float64] | Ordered:
         """The data as floats, missing ones as the default."""
-        numbers = np.asarray(self.values, dtype=np.float64).ravel()
-        missing = np.isnan(numbers)
-        return np.where(missing, self.default, numbers) if missing.any() else numbers
+        if isinstance(self.values, Ordered):
+            return self.values
+        given = self.values if isinstance(self.values, Stream) else np.asarray(self.values, dtype=np.float64).ravel()
+        return ranked(given, self.default)
 
     @property
     def grain(self) -> int:

@@ -10,7 +10,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.quick.asked import ask, is_table, named, relation_of
 from discreet.quick.tables import mean_of_table
-from discreet.rows import column, public_size
+from discreet.rows import long_column, public_size
 from discreet.statistics.gaussian import Gaussian1D
 from discreet.statistics.lectures import lecture
 from discreet.statistics.mean import plan_mean
@@ -56,7 +56,7 @@ def mean(
         return mean_of_table(
             x, epsilon=epsilon, delta=delta, sigma=sigma, method=method, neighbours=relation, unit=name, rng=rng
         )
-    values = column(x)
+    values = long_column(x)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
     mechanism: Mechanism[float]
@@ -93,7 +93,7 @@ def variance(
     >>> 300 < discreet.variance(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 800
     True
     """
-    values, relation = column(x), relation_of(neighbours)
+    values, relation = long_column(x), relation_of(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
     return ask(Variance(epsilon, model, bounds, relation, named(unit), size), values, rng)
@@ -134,7 +134,7 @@ def gaussian(
         if bounds is not None:
             raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
         return ask(MultivariateGaussian(epsilon, delta, None, relation_of(neighbours), named(unit)), x, rng)
-    values, relation = column(x), relation_of(neighbours)
+    values, relation = long_column(x), relation_of(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
     return ask(Gaussian1D(epsilon, bounds, relation, named(unit), size), values, rng)

@@ -41,6 +41,7 @@ from discreet.promise.exact import exact, is_number
 from discreet.promise.loss import Approximate, Gaussian, Laplace, Loss
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
+from discreet.rows import Numbers, pieces
 
 BITS: Final = 26  # the radius in steps: 2^26
 LARGE: Final = 100_000  # records from which the compiled pass is worth its import
@@ -80,17 +81,27 @@ def steps_of(
 
 
 def exact_sums(
-    values: Floats, centre: float, radius: float, powers: tuple[Power, ...] = (1,), bits: int = BITS
+    values: Numbers, centre: float, radius: float, powers: tuple[Power, ...] = (1,), bits: int = BITS
 ) -> tuple[int, ...]:
     """The sums of all records' steps, one for each power, in one pass. [W2]"""
     if not is_number(centre) or not is_number(radius) or radius <= 0:
         raise BadInput(
             f"centre is {centre!r}, radius is {radius!r}; give a finite centre and a positive, finite radius"
         )
-    if len(values) >= LARGE and compiled():
-        from discreet.stable.fast_clip import total_steps
+    fast, sums = len(values) >= LARGE and compiled(), [0] * len(powers)
+    for piece in pieces(values):
+        found = _fast_sums(piece, centre, radius, powers, bits) if fast else _sums(piece, centre, radius, powers, bits)
+        sums = [whole + part for whole, part in zip(sums, found, strict=True)]
+    return tuple(sums)
 
-        return total_steps(values, centre, _inverse(radius, 2.0**bits), 2.0**bits, powers)
+
+def _fast_sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
+    from discreet.stable.fast_clip import total_steps
+
+    return total_steps(values, centre, _inverse(radius, 2.0**bits), 2.0**bits, powers)
+
+
+def _sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
     sums = [0] * len(powers)
     for start in range(0, len(values), BLOCK):
         steps = steps_of(values[start : start + BLOCK], centre, radius, powers, bits)
@@ -99,7 +110,7 @@ def exact_sums(
 
 
 def noisy_moment(
-    values: Floats,
+    values: Numbers,
     *,
     centre: float,
     radius: float,
@@ -115,7 +126,7 @@ def noisy_moment(
 
 
 def noisy_sum(
-    values: Floats,
+    values: Numbers,
     *,
     centre: float,
     radius: float,
@@ -129,7 +140,7 @@ def noisy_sum(
 
 
 def moments(
-    values: Floats,
+    values: Numbers,
     costs: Mapping[Power, Laplace],
     *,
     centre: float,

@@ -63,7 +63,7 @@ def _lower_bits(_typing: Any, _x: Any) -> Any:
 _clip, bits = intrinsic(_lower_clip), intrinsic(_lower_bits)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _first(values, centre, inverse, half):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
     total = np.int64(0)
     for i in range(len(values)):
@@ -71,7 +71,7 @@ def _first(values, centre, inverse, half):  # type: ignore[no-untyped-def]  # co
     return total
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _second(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     total, rounder = np.int64(0), ROUNDER * half
     for i in range(len(values)):
@@ -80,7 +80,7 @@ def _second(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _fourth(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     total, rounder, shrink = np.int64(0), ROUNDER * half, 1.0 / half
     for i in range(len(values)):
@@ -90,7 +90,7 @@ def _fourth(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _first_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     total, squares, rounder = np.int64(0), np.int64(0), ROUNDER * half
     for i in range(len(values)):
@@ -100,7 +100,7 @@ def _first_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     return total, squares
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _second_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     squares, fourths, rounder, shrink = np.int64(0), np.int64(0), ROUNDER * half, 1.0 / half
     for i in range(len(values)):
@@ -112,14 +112,15 @@ def _second_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
     return squares, fourths
 
 
-@numba.njit(cache=True)
-def count_cells(values, centre, shift, size):  # type: ignore[no-untyped-def]
-    """How many distances from the centre share their leading bits; missing as 0, infinite as the largest float."""
-    found = np.zeros((2, size), dtype=np.int64)  # two tables: equal neighbours need not wait for each other
+@numba.njit(cache=True, nogil=True)
+def count_cells(values, centre, shift, found):  # type: ignore[no-untyped-def]
+    """Count distances from the centre by their leading bits; missing as 0, infinite as the largest float.
+
+    In two tables, whose sum is the count: equal neighbours need not wait for each other.
+    """
     largest = np.finfo(np.float64).max
     for i in range(len(values)):
         distance = abs(values[i] - centre)
         if not distance == distance:  # noqa: PLR0124, SIM201  NaN, as numba vectorises it
             distance = 0.0
         found[i & 1, bits(min(distance, largest)) >> shift] += 1
-    return found[0] + found[1]

@@ -40,12 +40,13 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.floats import Staircase, uniform
-from discreet.noise.order import order_statistics
+from discreet.noise.order import order_statistics, ranked
 from discreet.noise.source import compiled
 from discreet.promise.exact import exact
 from discreet.promise.loss import Choice
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
+from discreet.rows import Numbers, Stream, pieces
 from discreet.stable.clipped import LARGE, Floats
 
 LARGEST: Final = float(np.finfo(np.float64).max)
@@ -62,7 +63,7 @@ Cells = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # occupied cells in
 
 
 def middle(
-    values: Floats,
+    values: Numbers,
     *,
     cost: Choice,
     neighbours: Neighbours,
@@ -71,11 +72,10 @@ def middle(
 ) -> float:
     """A float64 near the median; missing counts as 0, or as the middle of public bounds. [W3]"""
     if neighbours.size_is_public:
-        values = values[some_places(len(values), max(ENOUGH, ceil(4000 / exact(cost.epsilon))))]  # [W3]
+        values = taken(values, some_places(len(values), max(ENOUGH, ceil(4000 / exact(cost.epsilon)))))  # [W3]
     low, high = bounds if bounds is not None else (-LARGEST, LARGEST)
-    missing = np.isnan(values)
     default = 0.0 if bounds is None else low / 2 + high / 2
-    present = np.where(missing, default, values) if missing.any() else values
+    present = ranked(values, default)
     reach = _reach(ATOM_NATS, cost, neighbours)
     start, stop = max(0, len(present) // 2 - reach), min(len(present), (len(present) + 1) // 2 + reach)
     stairs = Staircase(
@@ -101,7 +101,22 @@ def some_places(size: int, wanted: int) -> slice | npt.NDArray[np.int64]:
     return starts * run + ((starts * GOLDEN & 0xFFFFFFFF) * run >> 32)
 
 
-def median_distance(values: Floats, *, centre: float, cost: Choice, neighbours: Neighbours, rng: Randomness) -> float:
+def taken(values: Numbers, places: slice | npt.NDArray[np.int64]) -> Floats:
+    """The records at these places, which are in order, or all of them; a stream is read once."""
+    if not isinstance(values, Stream):
+        return values[places]
+    found, before = [np.empty(0)], 0
+    for piece in values:
+        if isinstance(places, slice):
+            found.append(piece[places])
+        else:
+            first, last = np.searchsorted(places, (before, before + len(piece)))
+            found.append(piece[places[first:last] - before])
+        before += len(piece)
+    return np.concatenate(found)
+
+
+def median_distance(values: Numbers, *, centre: float, cost: Choice, neighbours: Neighbours, rng: Randomness) -> float:
     """A float64 near the median of |x - centre|; missing counts as at the centre. [W3]"""
     reach, size = _reach(NATS, cost, neighbours), len(values)
     start, stop = max(0, size // 2 - reach), min(size, (size + 1) // 2 + reach)
@@ -110,7 +125,7 @@ def median_distance(values: Floats, *, centre: float, cost: Choice, neighbours: 
     return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [W3]
 
 
-def far_distance(values: Floats, *, centre: float, beyond: int, cost: Choice, rng: Randomness) -> float:
+def far_distance(values: Numbers, *, centre: float, beyond: int, cost: Choice, rng: Randomness) -> float:
     """A float64 that about `beyond` of the distances |x - centre| exceed; missing counts as at the centre. [W4]"""
     wanted = beyond + ceil(2 * NATS / exact(cost.epsilon))
     found = faded(cells(values, centre, COARSE))
@@ -144,20 +159,22 @@ def _reach(nats: int, cost: Choice, neighbours: Neighbours) -> int:
     return ceil(2 * nats * moves(neighbours) / exact(cost.epsilon))
 
 
-def cells(values: Floats, centre: float, fraction_bits: int) -> Cells:
+def cells(values: Numbers, centre: float, fraction_bits: int) -> Cells:
     """Which cells hold distances, in order, and how many: a cell is a binade in 2^fraction_bits parts."""
     shift, size = 52 - fraction_bits, 2047 << fraction_bits
-    if len(values) >= LARGE and compiled():
-        from discreet.stable.fast_clip import count_cells
-
-        return _occupied(count_cells(values, centre, shift, size))
     if len(values) < FEW:
-        occupied, times = np.unique(_cell_of(values, centre, shift), return_counts=True)
+        occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift), return_counts=True)
         return occupied, times.astype(np.int64)
-    counts = np.zeros(size, dtype=np.int64)
-    for start in range(0, len(values), BLOCK):
-        counts += np.bincount(_cell_of(values[start : start + BLOCK], centre, shift), minlength=size)
-    return _occupied(counts)
+    fast, counts = len(values) >= LARGE and compiled(), np.zeros((2, size), dtype=np.int64)
+    for piece in pieces(values):
+        if fast:
+            from discreet.stable.fast_clip import count_cells
+
+            count_cells(piece, centre, shift, counts)
+        else:
+            for start in range(0, len(piece), BLOCK):
+                np.add.at(counts[0], _cell_of(piece[start : start + BLOCK], centre, shift), 1)
+    return _occupied(counts[0] + counts[1])
 
 
 def _cell_of(values: Floats, centre: float, shift: int) -> npt.NDArray[np.int64]:

@@ -11,7 +11,8 @@ from typing import Final
 from discreet.promise.loss import Choice, Gaussian, Laplace
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import Floats, moments, noisy_moment
+from discreet.rows import Numbers
+from discreet.stable.clipped import moments, noisy_moment
 from discreet.stable.declared import Bounds
 from discreet.stable.locate import median_distance, middle, moves
 from discreet.stable.normal import clipped_mean, density, mean_radius, solve, square_radius
@@ -51,7 +52,7 @@ class Square:
 
 
 def find_place(
-    values: Floats,
+    values: Numbers,
     stages: Stages,
     *,
     size: int,
@@ -69,7 +70,7 @@ def find_place(
     return Place(size, centre, distance / QUARTILE, neighbours)
 
 
-def located_mean(values: Floats, stages: Stages, at: Place, rng: Randomness) -> Located:
+def located_mean(values: Numbers, stages: Stages, at: Place, rng: Randomness) -> Located:
     """The mean of normal data: clip, blur, and invert the mean of a clipped normal."""
     assert stages.mean is not None
     size, neighbours = at.size, at.neighbours
@@ -91,7 +92,7 @@ def located_mean(values: Floats, stages: Stages, at: Place, rng: Randomness) -> 
     )
 
 
-def located_square(values: Floats, cost: Laplace, at: Place, rng: Randomness) -> Square:
+def located_square(values: Numbers, cost: Laplace, at: Place, rng: Randomness) -> Square:
     """The mean of truncated squares about the centre, in units of the scale."""
     r, _ = square_radius(at.size, 2 / (at.size * float(cost.epsilon)) ** 2)
     public = at.size if at.neighbours.size_is_public else None

@@ -17,7 +17,8 @@ from discreet.promise.exact import Number, exact, root_below
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, compose, safe_exp
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import Floats, fitting_bits, paid, sensitivity_of
+from discreet.rows import Numbers
+from discreet.stable.clipped import fitting_bits, paid, sensitivity_of
 
 STRONGEST: Final = 64  # the largest mu: smaller noise would be too few steps wide
 
@@ -112,7 +113,7 @@ def unit_variance(cost: Laplace | Gaussian, size: int, neighbours: Neighbours) -
     return 2 * (move / float(cost.epsilon)) ** 2
 
 
-def noisy_size(values: Floats, cost: Laplace, rng: Randomness) -> int:
+def noisy_size(values: Numbers, cost: Laplace, rng: Randomness) -> int:
     """The number of records plus noise ([N1] of noise/blur.py, on a fine grid), at least 1."""
     bits = fitting_bits(cost)
     blurred: int = rng.blur(len(values) << bits, sensitivity=2**bits, cost=cost)

@@ -6,7 +6,7 @@ Promise
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.promise.exact import is_number
-from discreet.rows import column, key, numbers, numbers_of
+from discreet.rows import column, key, long_column, numbers, numbers_of, pieces
 
 LARGE: Final = 200_000  # entries from which the compiled pass is worth its import
 Indices = npt.NDArray[np.int64]
@@ -100,15 +100,18 @@ def _listed(given: Any, what: str) -> list[Any]:
 
 def counts(bins: Bins, rows: Any) -> Indices:
     """How many entries each bin holds, `other` last."""
-    values = column(rows)
-    if isinstance(bins, Edges) and len(values) >= LARGE:
-        try:
-            from discreet.statistics.fast_bins import counts_between
-        except Exception:  # noqa: BLE001  no numba, or one that does not load: the size alone must not raise
-            return _plainly(bins, values)
-        return counts_between(numbers_of(values), np.array(bins.edges))
-    return _plainly(bins, values)
+    values, found = long_column(rows), np.zeros(len(bins) + 1, dtype=np.int64)
+    count = _compiled(bins) if isinstance(bins, Edges) and len(values) >= LARGE else None
+    for piece in pieces(values):
+        found += count(numbers_of(piece)) if count else np.bincount(bins.indices(piece), minlength=len(found))
+    return found
 
 
-def _plainly(bins: Bins, values: npt.NDArray[Any]) -> Indices:
-    return np.bincount(bins.indices(values), minlength=len(bins) + 1).astype(np.int64)
+def _compiled(bins: Edges) -> Callable[[npt.NDArray[np.float64]], Indices] | None:
+    """The compiled pass, if it loads: the size alone must not raise."""
+    try:
+        from discreet.statistics.fast_bins import counts_between
+    except Exception:  # noqa: BLE001  no numba, or one that does not load
+        return None
+    edges = np.array(bins.edges)
+    return lambda values: counts_between(values, edges)

@@ -29,7 +29,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
-from discreet.rows import public_size, truths
+from discreet.rows import long_column, pieces, public_size, truths
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,10 @@ class Count:
 
     def release(self, rows: Any, rng: Randomness) -> Release[int]:
         """The noisy count."""
-        yes = truths(rows)
-        size = public_size(yes, self.neighbours)
-        noisy = rng.blur(int(np.count_nonzero(yes)), sensitivity=1, cost=Laplace(self.epsilon))  # [Q1]
+        values = long_column(rows)
+        size = public_size(values, self.neighbours)
+        yes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
+        noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [Q1]
         spread = CountSpread(noisy, LaplaceLaw(laplace_scale(1, self.epsilon)), size)
         provenance = Provenance("Count", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.clip(noisy), spread=spread, name="count")

@@ -16,7 +16,7 @@ def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float6
     return found
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _count(values, edges):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
     bins = len(edges) - 1
     low, high = edges[0], edges[bins]

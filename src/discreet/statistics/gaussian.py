@@ -47,7 +47,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.rows import numbers, public_size
+from discreet.rows import long_numbers, public_size
 from discreet.stable.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stable.locate import moves
 from discreet.stable.located import Located, find_place, freedom, located_mean, located_square
@@ -140,7 +140,7 @@ class GaussianMean:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         check_budget(self.epsilon, self.delta, size)
         stages = self.stages(size)
@@ -205,7 +205,7 @@ class Gaussian1D:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Normal]:
         """The distribution, or a refusal."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
         seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [A1]

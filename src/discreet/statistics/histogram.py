@@ -42,7 +42,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
-from discreet.rows import column, key, public_size
+from discreet.rows import key, long_column, public_size
 from discreet.statistics.bins import Bins, counts
 
 MOST_PEOPLE: Final = 2**31  # a public ceiling that keeps Gaussian counts exact
@@ -141,7 +141,7 @@ class Histogram:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
         """The noisy counts."""
-        values = column(rows)
+        values = long_column(rows)
         size = public_size(values, self.neighbours)
         check_budget(self.epsilon, self.delta, size)
         loss, exact_counts = self.loss, counts(self.bins, values)

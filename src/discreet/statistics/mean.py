@@ -47,8 +47,8 @@ from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
-from discreet.rows import numbers, public_size
-from discreet.stable.clipped import Floats, moments
+from discreet.rows import Numbers, long_numbers, public_size
+from discreet.stable.clipped import moments
 from discreet.stable.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stable.locate import far_distance, middle
 from discreet.stable.stages import Stages, count_error, enough, in_stages, noisy_size
@@ -111,7 +111,7 @@ class RankClippedMean:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
         seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [Y1]
@@ -174,7 +174,7 @@ class BoundedMean:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval."""
-        values, stages = numbers(rows), self.stages
+        values, stages = long_numbers(rows), self.stages
         size = public_size(values, self.neighbours)
         low, high = float(self.low), float(self.high)
         spread = clipped_mean_of(
@@ -201,7 +201,7 @@ def unseen(beyond: int) -> str:
 
 
 def clipped_mean_of(
-    values: Floats,
+    values: Numbers,
     stages: Stages,
     *,
     size: int | None,

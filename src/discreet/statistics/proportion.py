@@ -41,7 +41,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
-from discreet.rows import public_size, truths
+from discreet.rows import long_column, pieces, public_size, truths
 
 Alternative = Literal["two-sided", "greater", "less"]
 SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine
@@ -73,15 +73,16 @@ class Proportion:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The noisy share."""
-        yes = truths(rows)
-        size = public_size(yes, self.neighbours)
-        ayes, drawn = int(np.count_nonzero(yes)), float(1 / laplace_scale(1, self.epsilon))  # [O3]: the noise as drawn
+        values = long_column(rows)
+        size = public_size(values, self.neighbours)
+        ayes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
+        drawn = float(1 / laplace_scale(1, self.epsilon))  # [O3]: the noise as drawn
         spread: KnownSize | PrivateSize
         if size is not None:
             noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [O1]
             spread = KnownSize(noisy + centred(rng), size, drawn)
         else:
-            both = rng.blur(np.array([ayes, len(yes) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))  # [O2]
+            both = rng.blur(np.array([ayes, len(values) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))  # [O2]
             spread = PrivateSize(int(both[0]) + centred(rng), int(both[1]) + centred(rng), drawn)
         provenance = Provenance("Proportion", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")

@@ -73,6 +73,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.floats import Prior, Staircase, scale_free, uniform
 from discreet.noise.laws import LaplaceLaw, laplace_scale
+from discreet.noise.order import Ordered, ranked
 from discreet.promise.exact import Number, exact, is_number, show
 from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Choice, Laplace, Loss, compose
@@ -81,7 +82,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import check_confidence
-from discreet.rows import declared_whole, numbers, public_size
+from discreet.rows import declared_whole, long_numbers, public_size
 from discreet.stable.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.drawn import TIES, QuantileSpread
 from discreet.statistics.ranks import (
@@ -200,7 +201,7 @@ class Quantile:
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
         rounded = declared_whole(rows)  # [U10]: the column's type, not its entries
-        values = numbers(rows)
+        values = ranked(long_numbers(rows), float(self.missing))
         size = public_size(values, self.neighbours)
         if self.confidence is None:
             return self._points(values, size, rng)
@@ -217,9 +218,16 @@ class Quantile:
         ends = [self._ends(values, aim, prior, rng) for aim in aims]
         return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
 
+    def answers(self, size: int) -> bool:
+        """Whether so many records are enough, for those who plan; not whether some table's are."""
+        if size < 1:
+            return False
+        aims = [self._aim(q, (size, size)) for q in self._shares] if self.confidence is not None else []
+        return all(self._too_few(aim, size) is None for aim in aims)
+
     # --- the value alone ---
 
-    def _points(self, values: Floats, size: int | None, rng: Randomness) -> Release[Any]:
+    def _points(self, values: Floats | Ordered, size: int | None, rng: Randomness) -> Release[Any]:
         """The whole epsilon on the values; no interval."""
         aims = []
         for q in self._shares:
@@ -314,14 +322,14 @@ class Quantile:
     def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:
         return Release(self.guarantee, self._provenance(size, rng), refusal=words, name=self._name)
 
-    def _prior(self, values: Floats, rng: Randomness) -> Prior:
+    def _prior(self, values: Floats | Ordered, rng: Randomness) -> Prior:
         """Flat on the scale of the data, which without bounds is drawn."""
         if not self._scales:
             return uniform()
         scores = scale_scores(magnitudes(values, float(self.missing)))
         return flat_scale(rng.choose(scores, sensitivity=9 if self._counts else 10, cost=Choice(self._scaling)))  # [U6]
 
-    def _ends(self, values: Floats, aim: Aim, prior: Prior, rng: Randomness) -> tuple[float, float]:
+    def _ends(self, values: Floats | Ordered, aim: Aim, prior: Prior, rng: Randomness) -> tuple[float, float]:
         """The two draws, in order."""
         times = len(values) if self._counts else 1  # [U7]: a share of the true n
         requests, cells = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move)), self._cells
@@ -332,7 +340,7 @@ class Quantile:
         low, high = sorted(cells.draw(places, rank, move, self._each, rng) for rank, move in requests)  # [U9]
         return cells.edges(low)[0], cells.edges(high)[1]
 
-    def _draw(self, values: Floats, rank: Fraction, move: Fraction, prior: Prior, rng: Randomness) -> float:
+    def _draw(self, values: Floats | Ordered, rank: Fraction, move: Fraction, prior: Prior, rng: Randomness) -> float:
         low, high = self.bounds or (-MAX, MAX)
         stairs = Staircase(values, rank, low, high, prior, float(self.missing))
         return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [U5] [U6] [U7]

@@ -38,9 +38,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.floats import BINADES, LARGEST_KEY, Prior, Staircase, float_of, keys_of
+from discreet.noise.order import Ordered
 from discreet.promise.exact import exact
 from discreet.promise.loss import Choice
 from discreet.promise.mechanism import Randomness
+from discreet.rows import each
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -56,6 +58,7 @@ STRIDE: Final = 2  # this far apart;
 BACK: Final = 7  # the prior is flat up to this many binades below a window's end,
 RISE: Final = 6  # and nearly flat for so many more
 BITS: Final = 20  # a guaranteed interval knows its ends to this many binary digits
+START: Final = 2.0**52  # the floats from here on are the whole numbers
 BLOCK: Final = 1 << 16  # records that stay in the cache
 
 
@@ -158,8 +161,10 @@ def sample_rank(q: Fraction, size: int) -> Fraction:
 # --- a prior that is flat on the scale of the data ---
 
 
-def magnitudes(values: Floats, default: float) -> Integers:
+def magnitudes(values: Floats | Ordered, default: float) -> Integers:
     """How many records have each binary exponent."""
+    if isinstance(values, Ordered):
+        return values.binades()
     counts = np.zeros(BINADES, dtype=np.int64)
     for start in range(0, len(values), BLOCK):
         keys = keys_of(np.abs(values[start : start + BLOCK]), abs(default))
@@ -265,8 +270,10 @@ class Cells:
         """How many there are."""
         return self.last - self.first + 1
 
-    def places(self, values: Floats, default: float) -> Integers:
+    def places(self, values: Floats | Ordered, default: float) -> Any:
         """The cell of each value, counted from 0: a fixed, monotone function of the value."""
+        if isinstance(values, Ordered):
+            return Ordered(each(lambda piece: self.places(piece, default) + START, values.stream), default)
         if self.step is None or self.bounds is None:
             cells = keys_of(values, default) >> (52 - BITS)
         else:
@@ -275,13 +282,13 @@ class Cells:
         counted: Integers = np.clip(cells - self.first, 0, self.size - 1)
         return counted
 
-    def draw(self, places: Integers, rank: Fraction, move: Fraction, cost: Choice, rng: Randomness) -> int:
-        """One cell, by its place: the floats from 2^52 on are the whole numbers, and weigh the same. [U2]"""
+    def draw(self, places: Any, rank: Fraction, move: Fraction, cost: Choice, rng: Randomness) -> int:
+        """One cell, by its place: those are floats from START on, which weigh the same. [U2]"""
         if self.size == 1:
             return 0
-        start = 2.0**52
-        stairs = Staircase(places + start, rank, start, start + self.size - 1)
-        return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - start)
+        raised = places if isinstance(places, Ordered) else places + START
+        stairs = Staircase(raised, rank, START, START + self.size - 1)
+        return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - START)
 
     def edges(self, place: int) -> tuple[float, float]:
         """Two numbers that hold the cell between them, within the bounds."""

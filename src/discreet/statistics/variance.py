@@ -41,8 +41,8 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval, Spread
-from discreet.rows import numbers, public_size
-from discreet.stable.clipped import Floats, moments
+from discreet.rows import Numbers, each, long_numbers, public_size
+from discreet.stable.clipped import moments
 from discreet.stable.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stable.locate import far_distance, middle
 from discreet.stable.located import find_place, located_square
@@ -124,7 +124,7 @@ class Variance:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
         seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [J1]
@@ -150,7 +150,7 @@ class Variance:
         return replace(blank, answer=spread.estimate, spread=spread)
 
     def _by_model(
-        self, values: Floats, stages: Stages, seen: int | None, rng: Randomness
+        self, values: Numbers, stages: Stages, seen: int | None, rng: Randomness
     ) -> tuple[SquareSpread | str, str | None]:
         """Truncated squares, inverted. [J1]"""
         assert seen is not None
@@ -162,12 +162,12 @@ class Variance:
             return odd_scale(at.scale), NOTE
         return SquareSpread(located_square(values, stages.square, at, rng), seen, at.scale), NOTE  # [J1]
 
-    def _by_bounds(self, values: Floats, stages: Stages, size: int | None, rng: Randomness) -> ConvolvedSpread:
+    def _by_bounds(self, values: Numbers, stages: Stages, size: int | None, rng: Randomness) -> ConvolvedSpread:
         """Moments of values between public bounds. [J1]"""
         assert self.bounds is not None
         low, high = float(self.bounds[0]), float(self.bounds[1])
         spread = clipped_variance(
-            np.clip(values, low, high),
+            each(lambda piece: np.clip(piece, low, high), values),
             stages,
             size=size,
             centre=low / 2 + high / 2,
@@ -180,7 +180,7 @@ class Variance:
         return replace(spread, estimate=min(spread.estimate, most), high=most)
 
     def _by_rank(
-        self, values: Floats, stages: Stages, seen: int | None, rng: Randomness
+        self, values: Numbers, stages: Stages, seen: int | None, rng: Randomness
     ) -> tuple[ConvolvedSpread | str, str | None]:
         """Moments of values clipped where few are. [J1]"""
         assert seen is not None
@@ -203,7 +203,7 @@ class Variance:
 
 
 def clipped_variance(
-    values: Floats,
+    values: Numbers,
     stages: Stages,
     *,
     size: int | None,

@@ -1,0 +1,154 @@
+"""Tables in memory: Arrow tables, data frames of pandas and polars, and mappings of columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from discreet import rows
+from discreet.data.cells import Kind, kind_of, plain
+from discreet.data.source import Piece, chunks, guarded, named
+from discreet.errors import BadInput
+
+ROWS: Final = 2**20  # rows of a piece
+BY_LETTER: Final[Mapping[str, Kind]] = {
+    "b": "truth",
+    "i": "whole",
+    "u": "whole",
+    "f": "number",
+    "M": "date",
+    "U": "text",
+    "T": "text",
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """Columns of one length that somebody holds: Arrow's, or what `discreet.rows.column` takes."""
+
+    held: Mapping[str, Any]
+    kinds: Mapping[str, Kind]
+    length: int
+    description: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In their order."""
+        return tuple(self.held)
+
+    def size(self) -> int | None:
+        """As it is held."""
+        return self.length
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """Some rows each."""
+        for start, stop in chunks(self.length, ROWS):
+            yield lambda start=start, stop=stop: {  # type: ignore[misc]
+                name: plain(_part(self.held[name], start, stop)) for name in columns
+            }
+
+
+def _part(column: Any, start: int, stop: int) -> Any:
+    """Rows by place: pandas' own brackets would look for labels."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column.slice(start, stop - start)
+    return getattr(column, "iloc", column)[start:stop]
+
+
+def from_arrow(table: Any, description: str = "an Arrow table") -> Held:
+    """A table or a batch of Arrow's."""
+    names = named(table.schema.names, "the table")
+    held = {name: table.column(place) for place, name in enumerate(names)}
+    return Held(held, {name: kind_of(column.type) for name, column in held.items()}, table.num_rows, description)
+
+
+def from_pandas(frame: Any) -> Held:
+    """A data frame of pandas; its index is no column."""
+    names = named(list(frame.columns), "the data frame")
+    held = {name: frame.iloc[:, place] for place, name in enumerate(names)}
+    return Held(held, {name: _kind(column.dtype) for name, column in held.items()}, len(frame), "a pandas data frame")
+
+
+def _kind(dtype: Any) -> Kind:
+    """The kind of a type of numpy's or pandas'."""
+    if hasattr(dtype, "pyarrow_dtype"):
+        return kind_of(dtype.pyarrow_dtype)
+    if hasattr(dtype, "categories"):
+        return _kind(dtype.categories.dtype)
+    if str(dtype).split("[")[0] in ("string", "str"):
+        return "text"
+    return BY_LETTER.get(str(getattr(dtype, "kind", "O")), "unknown")
+
+
+def from_polars(frame: Any) -> Held:
+    """A data frame of polars; columns of Python objects as they are."""
+    names = named(frame.columns, "the data frame")
+    held = {}
+    for name in names:
+        series = frame.get_column(name)
+        held[name] = guarded(
+            lambda series=series: _arrow_of(series),  # type: ignore[misc]
+            BadInput(f"column {name!r} of the data frame cannot be handed to Arrow; give it another type"),
+        )
+    kinds: dict[str, Kind] = {
+        name: kind_of(column.type) if isinstance(column, pa.Array | pa.ChunkedArray) else "unknown"
+        for name, column in held.items()
+    }
+    return Held(held, kinds, frame.height, "a polars data frame")
+
+
+def _arrow_of(series: Any) -> Any:
+    if str(series.dtype) == "Object":
+        return rows.column(series.to_list())
+    return series.to_arrow()
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """A lazy frame of polars, computed for the columns asked for; what its query raises is not told."""
+
+    frame: Any
+    names: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    description: str = "a lazy frame of polars"
+
+    @classmethod
+    def read(cls, frame: Any) -> "Lazy":
+        """Its schema, which polars works out without the data."""
+        unknown = BadInput("the schema of the lazy frame cannot be worked out; try frame.collect_schema() on its own")
+        empty = guarded(lambda: frame.collect_schema().to_frame(), unknown)
+        known = from_polars(empty)
+        return cls(frame, known.names, known.kinds)
+
+    def size(self) -> int | None:
+        """Not known before it is computed."""
+        return None
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """Computed as a whole, cut afterwards."""
+        frame = self.frame.select(list(columns)).collect(engine="streaming")
+        yield from from_polars(frame).pieces(columns)
+
+
+def from_mapping(columns: Mapping[Any, Any]) -> Held:
+    """A mapping of names to columns, each of them whatever `discreet.rows.column` takes."""
+    names = named(list(columns), "the mapping")
+    held, kinds, lengths = {}, {}, {}
+    for name, given in zip(names, columns.values(), strict=True):
+        arrow = isinstance(given, pa.Array | pa.ChunkedArray)
+        held[name] = given if arrow else rows.column(given)
+        kinds[name] = kind_of(given.type) if arrow else _kind_of_entries(given, held[name])
+        lengths[name] = len(held[name])
+    if len(set(lengths.values())) > 1:
+        one, other = (
+            next(name for name in names if lengths[name] == length) for length in sorted(set(lengths.values()))[:2]
+        )
+        raise BadInput(f"columns {one!r} and {other!r} are not equally long; columns of one table must be")
+    return Held(held, kinds, next(iter(lengths.values())), "columns in memory")
+
+
+def _kind_of_entries(given: Any, column: np.ndarray[Any, Any]) -> Kind:
+    declared = getattr(given, "dtype", column.dtype)
+    return _kind(declared) if hasattr(declared, "kind") else BY_LETTER.get(column.dtype.kind, "unknown")

@@ -1,0 +1,334 @@
+"""A table of people's rows: what may be asked of it before the budget is spent, and its columns afterwards.
+
+Promise
+    [TU1] Each row that `columns` gives is a function of one row of the table and of public arguments; with `person=` of
+          all rows of that person, in their order. Replacing a person's rows, without changing who is where, changes one
+          row of the answer, whatever the values are; none raises or warns.
+    [TU2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
+
+Why
+    Rows pass a filter [TW1] and "drop", which look at one row each; entries become values one by one [TC1]; the rows of
+    a person are folded into one by themselves [TO1]. What is refused is decided by names, declared kinds and the public
+    arguments, before the first row is read.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet import rows
+from discreet.data.cells import READERS, Codes, Column, Floats, Kind, keys, owners
+from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
+from discreet.data.source import Source, guarded, in_order
+from discreet.data.where import Where
+from discreet.errors import BadInput
+
+HELD: Final = 2**25  # rows: a longer column is streamed
+CACHE: Final = 2**26  # entries that a stream may hold
+Missing: TypeAlias = Any  # "keep", "drop", or a public value
+OWNER: Final = ""  # the name under which the codes of the owners are given
+
+
+@dataclass(frozen=True)
+class Want:
+    """A column as it is wanted.
+
+    `missing` is "keep", "drop" (such rows are left out) or a public value that stands in. `rule` makes several rows of
+    a person one; "sum" and "count" need a `cap`, the largest number of a person's rows that is taken, the first ones.
+    Of kind "where" the name is a condition, and the entries are 1 where it holds, else 0.
+    """
+
+    name: str
+    kind: Literal["number", "truth", "key", "where"]
+    missing: Missing = "keep"
+    rule: Rule = "first"
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("number", "truth", "key", "where"):
+            raise BadInput(f"column {self.name!r} is wanted as {self.kind!r}; it is one of number, truth, key")
+        if self.rule not in RULES:
+            raise BadInput(f"the rule for {self.name!r} is {self.rule!r}; it is one of {', '.join(RULES)}")
+        if self.kind == "key" and self.rule not in OF_KEYS:
+            raise BadInput(f"the rule {self.rule!r} is for numbers; {self.name!r} takes one of {', '.join(OF_KEYS)}")
+        whole = isinstance(self.cap, int) and not isinstance(self.cap, bool) and self.cap >= 1
+        if self.cap is not None and not whole:
+            raise BadInput(f"cap for {self.name!r} is {self.cap!r}; a whole number of at least 1 is needed")
+        if self.cap is None and self.rule in CAPPED:
+            raise BadInput(
+                f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
+            )
+        if self.kind != "key" and self.missing not in ("keep", "drop"):
+            stands_in = isinstance(self.missing, Real) and math.isfinite(float(self.missing))
+            if not stands_in:
+                raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or a finite number")
+
+
+class _Cells:
+    """The columns of one piece, each read once in each way."""
+
+    def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
+        self.columns, self.kinds = columns, kinds
+
+    def floats(self, name: str, reading: Literal["number", "truth"]) -> Floats:
+        return READERS[reading](self.columns[name], self.kinds[name], name)
+
+    def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
+        return keys(self.columns[name], self.kinds[name])
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of each piece."""
+
+    wants: tuple[Want, ...]
+    where: Where | None
+    owner: str | None
+    kinds: Mapping[str, Kind]
+
+    @property
+    def reads(self) -> list[str]:
+        """The columns needed."""
+        names = [name for want in self.wants for name in _reads(want)]
+        names += self.where.columns if self.where else ()
+        return list(dict.fromkeys([*names, *([self.owner] if self.owner is not None else [])]))
+
+    @property
+    def filters(self) -> bool:
+        """Whether rows may be left out."""
+        return self.where is not None or any(_drops(want) for want in self.wants)
+
+    def answer(self, columns: Mapping[str, Column]) -> list[Any]:
+        """The values wanted and the owners' ids, of the rows that are kept. [TU1]"""
+        cells = _Cells(columns, self.kinds)
+        kept = self.where.holds(cells) if self.where else None
+        found = []
+        for want in self.wants:
+            values, absent = _read(cells, want)
+            if _drops(want):
+                present = ~absent()
+                kept = present if kept is None else kept & present
+            elif not (isinstance(want.missing, str) and want.missing == "keep"):
+                values = values.copy()
+                values[absent()] = want.missing
+            found.append(values)
+        ids = [columns[self.owner]] if self.owner is not None else []
+        if kept is None or kept.all():
+            return [*found, *ids]
+        places = pa.array(kept)
+        return [
+            *(values[kept] for values in found),
+            *(column.filter(places) if isinstance(column, pa.Array) else column[kept] for column in ids),
+        ]
+
+
+def _reads(want: Want) -> tuple[str, ...]:
+    return Where.parse(want.name).columns if want.kind == "where" else (want.name,)
+
+
+def _drops(want: Want) -> bool:
+    return isinstance(want.missing, str) and want.missing == "drop"
+
+
+def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt.NDArray[np.bool_]]]:
+    """A column's values, and, if asked, where they are missing."""
+    if want.kind == "where":
+        held = Where.parse(want.name).holds(cells).astype(np.float64)
+        return held, lambda: np.zeros(len(held), dtype=np.bool_)
+    if want.kind != "key":
+        floats = cells.floats(want.name, want.kind)
+        return floats, lambda: np.isnan(floats)
+    codes, values = cells.keys(want.name)
+    return values[codes], lambda: np.array([value is None for value in values], dtype=np.bool_)[codes]
+
+
+class Table:
+    """A table that is read when it must be, and only as far."""
+
+    def __init__(self, source: Source, kinds: Mapping[str, Kind]) -> None:
+        self._source, self._kinds = source, MappingProxyType(dict(kinds))
+        self._size: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.description}: {', '.join(self.names[:20])}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return self._source.names
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What each column is declared to hold."""
+        return self._kinds
+
+    @property
+    def description(self) -> str:
+        """Format and names, for provenance; no folder."""
+        return self._source.description
+
+    def size(self) -> int:
+        """The number of rows: from the table's own records where it keeps them, else counted once."""
+        if self._size is None:
+            known = guarded(self._source.size, self._unreadable())
+            if known is None:
+                known = sum(in_order(self._source.pieces(self.names[:1]), _length, self._unreadable()))
+            self._size = known
+        return self._size
+
+    def people(self, person: str) -> int:
+        """How many different people there are; rows without an id are nobody's."""
+        _, ids = self._gathered(self._question((), None, person))
+        return owners(ids, self._kinds[person])[1]
+
+    def whose(self, person: str, *, where: Where | None = None) -> Codes:
+        """The code of the person of each row that is kept and has one."""
+        codes: Codes = self.columns((), where=where, owner=person)[OWNER]  # type: ignore[assignment]
+        return codes
+
+    def columns(
+        self,
+        wants: Sequence[Want],
+        *,
+        where: Where | None = None,
+        person: str | None = None,
+        owner: str | None = None,
+    ) -> dict[str, npt.NDArray[Any] | rows.Stream]:
+        """The columns wanted, in that order.
+
+        First `where` leaves rows out, then those whose entry is missing in a column of "drop". `person` makes the rows
+        of a person one, in order of first appearance; `owner` keeps all rows and adds the code of each one's person
+        under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
+        HELD rows, comes as a stream.
+        """
+        if person is not None and owner is not None:
+            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        question = self._question(wants, where, person if owner is None else owner)
+        if len(wants) == 1 and wants[0].kind != "key" and question.owner is None:
+            return {wants[0].name: self._alone(question)}
+        found, ids = self._gathered(question)
+        if question.owner is None:
+            return dict(zip((want.name for want in wants), found, strict=True))
+        codes, people = owners(ids, self._kinds[question.owner])
+        present = codes >= 0
+        if not present.all():
+            codes, found = codes[present], [values[present] for values in found]
+        if person is None:
+            return {**dict(zip((want.name for want in wants), found, strict=True)), OWNER: codes}
+        turn = turns(codes, people) if any(want.cap is not None for want in wants) else None
+        return {
+            want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TU1]
+            for want, values in zip(wants, found, strict=True)
+        }
+
+    def _question(self, wants: Sequence[Want], where: Where | None, owner: str | None) -> _Question:
+        """Checked against the schema, before anything is read."""
+        names = [want.name for want in wants]
+        if len(set(names)) < len(names):
+            raise BadInput("a column is wanted twice; ask for each once")
+        if not names and owner is None:
+            raise BadInput("no column is wanted; name at least one")
+        for want in wants:
+            if want.kind == "where":
+                Where.parse(want.name).check(self._kinds)
+        plain = [want.name for want in wants if want.kind != "where"]
+        for name in [*plain, *([owner] if owner is not None else [])]:
+            if name not in self._kinds:
+                seen = ", ".join(map(repr, self.names[:20])) + (" and others" if len(self.names) > 20 else "")
+                raise BadInput(f"there is no column {name!r}; the table has {seen}")
+        for want in wants:
+            if want.kind in READERS:
+                READERS[want.kind](pa.array([], pa.float64()), self._kinds[want.name], want.name)
+        if where is not None:
+            where.check(self._kinds)
+        return _Question(tuple(wants), where, owner, self._kinds)
+
+    def _unreadable(self) -> BadInput:
+        return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")
+
+    def _answers(self, question: _Question, skip: int = 0) -> Iterator[list[Any]]:
+        """Piece by piece, from some piece on."""
+        pieces = self._source.pieces(question.reads)
+        for _ in range(skip):
+            guarded(lambda: next(pieces, None), self._unreadable())
+        return in_order(pieces, question.answer, self._unreadable())
+
+    def _gathered(self, question: _Question) -> tuple[list[npt.NDArray[Any]], list[Column]]:
+        """All pieces: the values joined, the ids as they came."""
+        answers = list(self._answers(question))
+        wants = question.wants
+        kinds = [np.dtype(object) if want.kind == "key" else np.dtype(np.float64) for want in wants]
+        found = [
+            np.concatenate([np.empty(0, dtype=kind), *(answer[place] for answer in answers)])
+            for place, kind in enumerate(kinds)
+        ]
+        return found, [answer[-1] for answer in answers] if question.owner is not None else []
+
+    def _alone(self, question: _Question) -> Floats | rows.Stream:
+        """One column of floats: an array while it is short, else a stream whose first pieces are held. [TU2]"""
+        held: list[Floats] = []
+        length, holding = 0, 0
+        known = None if question.filters else guarded(self._source.size, self._unreadable())
+        if known is not None and known <= HELD:
+            return self._filled(question, known)
+        if known is None:
+            for (piece,) in self._answers(question):
+                if length == holding and length + len(piece) <= max(HELD, CACHE):
+                    held.append(piece)
+                    holding += len(piece)
+                length += len(piece)
+            if length <= HELD:
+                return np.concatenate(held) if held else np.empty(0)
+        length = length if known is None else known
+        return rows.Stream(length, _Again(self, question, held, length))
+
+    def _filled(self, question: _Question, length: int) -> Floats:
+        """A column whose length is known: each piece is let go when it is copied."""
+        found, given = np.empty(length), 0
+        for (piece,) in self._answers(question):
+            if given + len(piece) > length:
+                raise self._unreadable()
+            found[given : given + len(piece)] = piece
+            given += len(piece)
+        if given < length:
+            raise self._unreadable()
+        return found
+
+
+class _Again:
+    """The pieces of a stream: first those that are held, then those that are read again."""
+
+    def __init__(self, table: Table, question: _Question, held: list[Floats], length: int) -> None:
+        self.table, self.question, self.held, self.length = table, question, held, length
+
+    def __call__(self) -> Iterator[Floats]:
+        """From the beginning. A source that changed meanwhile is cut, or filled up with missing entries. [TU2]"""
+        given = 0
+        for piece in self._pieces():
+            given += (more := min(len(piece), self.length - given))
+            yield np.require(piece[:more], requirements="W")
+        while given < self.length:
+            given += (more := min(HELD, self.length - given))
+            yield np.full(more, math.nan)
+
+    def _pieces(self) -> Iterator[Floats]:
+        yield from self.held[:]
+        held, holding = len(self.held), sum(map(len, self.held))
+        for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
+            if held == len(self.held) and holding + len(piece) <= CACHE:
+                self.held.append(piece)
+                held, holding = held + 1, holding + len(piece)
+            else:
+                held = -1
+            yield piece
+
+
+def _length(columns: Mapping[str, Column]) -> int:
+    return len(next(iter(columns.values())))

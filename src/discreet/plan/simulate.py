@@ -1,0 +1,255 @@
+"""The real mechanism on made-up rows, with repeatable noise: what its errors are.
+
+Where rows are many the world is made smaller. With delta = 0 it keeps rows times epsilon, on which the noise of every
+pure mechanism here depends, so that the noise is what it would be, and the sampling part is scaled by the root of the
+rows; otherwise it keeps epsilon, and the noise is scaled by the rows as well.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.errors import BadInput, Refused
+from discreet.noise import simulated
+from discreet.noise.seeded import Seeded
+from discreet.plan.about import parameters, verb
+from discreet.plan.world import Floats, World
+from discreet.promise.exact import Number, exact
+from discreet.promise.release import Release
+from discreet.statistics.convolved import radius, tail
+
+SEED: Final = 20_260_301
+MORE: Final = 3  # times as many runs without privacy, which cost little
+STEPS: Final = 199  # errors that stand for a normal sampling part
+FEW: Final = 12  # runs that say how large the parts of an error bar are
+SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the runs showed."""
+
+    error: float | None
+    half_width: float | None
+    sampling: float | None
+    privacy: float | None
+    without: float | None
+    refused: str | None
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Answers with and without privacy, and what was released."""
+
+    private: Floats
+    plain: Floats
+    drawn: Floats  # without privacy, of more runs
+    releases: list[Release[Any]]
+    refusals: list[str]
+    count: int
+
+
+class Enough(Exception):
+    """Raised in place of a release."""
+
+
+class Stop:
+    """A teller that answers nothing: the verb shows whether its parameters will do, and reads no row."""
+
+    def answer(self, _mechanism: Any, _rows: Any) -> Any:
+        """Nothing."""
+        raise Enough
+
+
+def measured(
+    statistic: str,
+    world: World,
+    options: Mapping[str, Any],
+    *,
+    rows: int,
+    epsilon: Number,
+    delta: Number,
+    confidence: float | None,
+) -> Measured:
+    """The error of a verb in a made-up world."""
+    small = min(rows, world.most)
+    keeps = not delta
+    cost = exact(epsilon) * rows / small if keeps else exact(epsilon)
+    with_delta = {"delta": delta} if "delta" in parameters(statistic) else {}
+    keywords = {"epsilon": cost, **with_delta, **options}
+
+    def asked(made: tuple[Any, ...], rng: Any) -> Release[Any]:
+        found: Release[Any] = verb(statistic)(*made, rng=rng, **keywords)
+        return found
+
+    refusal = _refused_before(asked, world, small)
+    if refusal is not None:
+        return Measured(None, None, None, None, _plain_error(world, rows), refusal, "closed form")
+    runs = _run(asked, world, small, FEW if world.parts else world.runs)
+    if world.parts and (not runs.releases or not _has_parts(runs.releases[0])):
+        runs = _run(asked, world, small, 2 * world.runs)
+    scaled = math.sqrt(small / rows), 1.0 if keeps else small / rows
+    how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
+    refused = None
+    if runs.refusals:
+        refused = f"in {len(runs.refusals)} of {runs.count} made-up runs: {runs.refusals[0]}"
+    if len(runs.releases) < 2:
+        return Measured(None, None, None, None, _plain_error(world, rows), refused, how)
+    known = None if world.sampling is None else world.sampling(rows)
+    if world.parts and _has_parts(runs.releases[0]):
+        found = _by_parts(runs, world, scaled, confidence, None if options.get("model") else known)
+    else:
+        found = _by_runs(runs, world, scaled, confidence, known)
+    error: float | None
+    error, width, sampling, privacy, without = found
+    plain = _plain_error(world, rows)
+    if len(runs.refusals) > runs.count / 2:
+        error = width = None
+    return Measured(error, width, sampling, privacy, without if plain is None else plain, refused, how)
+
+
+def _plain_error(world: World, rows: int) -> float | None:
+    return None if world.sampling is None else radius(0.5, world.sampling(rows), 0.0)
+
+
+def _refused_before(asked: Callable[..., Any], world: World, rows: int) -> str | None:
+    """What the verb says to so few rows, if it is that they are few; other complaints are raised."""
+    try:
+        asked(world.make(simulated.stream(SEED), rows), Stop())
+    except Enough:
+        return None
+    except BadInput as few:
+        try:
+            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), Stop())
+        except Enough:
+            return str(few)
+        raise
+    return None
+
+
+def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs:
+    private, plain, releases, refusals = [], [], [], []
+    for run in range(count):
+        made = world.make(simulated.stream(SEED + run), rows)
+        try:
+            release = asked(made, Seeded(SEED + run))
+        except BadInput as reason:  # a size that turns out too small when the rows are counted
+            refusals.append(str(reason))
+            continue
+        if release.refusal is not None:
+            refusals.append(release.refusal)
+            continue
+        releases.append(release)
+        private.append(world.read(release.value))
+        plain.append(world.plain(*made))
+    seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
+    more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
+    drawn = [*plain, *more]
+    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, count)
+
+
+def _has_parts(release: Release[Any]) -> bool:
+    spread = release.spread
+    return spread is not None and isinstance(spread.sampling, float) and isinstance(spread.privacy, float)
+
+
+def _by_parts(
+    runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
+) -> tuple[float, float | None, float, float, float]:
+    """The median error is what an error bar at confidence 1/2 says, moved by what bias the runs show.
+
+    A bar may take its own sampling part for larger than it is, to be safe; it is no larger than it is `known` to be.
+    """
+    sampled, noised = scaled
+    spreads = [release.spread for release in runs.releases]
+    seen = float(np.median([one.sampling for one in spreads if one is not None])) * sampled
+    sampling = seen if known is None else min(seen, known)
+    privacy = float(np.median([one.privacy for one in spreads if one is not None])) * noised
+    off = runs.private[:, 0] - runs.plain[:, 0]
+    bias, spread = float(np.median(off)), float(np.std(off)) / math.sqrt(len(off))
+    bias = bias * noised if abs(bias) > SKEW * spread else 0.0
+    laplace = privacy / math.sqrt(2)
+    width = None
+    if confidence is not None:
+        before = radius(confidence, seen / sampled, laplace / noised)
+        wide = _width(runs, world, confidence)
+        width = None if wide is None else wide * radius(confidence, seen, laplace) / before
+    return shifted_radius(0.5, sampling, laplace, bias), width, sampling, privacy, radius(0.5, sampling, 0.0)
+
+
+def shifted_radius(confidence: float, normal: float, laplace: float, shift: float) -> float:
+    """The t with P(|N + L + shift| <= t) = confidence.
+
+    >>> round(shifted_radius(0.95, 1.0, 0.0, 0.0), 3), round(shifted_radius(0.95, 1.0, 0.0, 3.0), 3)
+    (1.96, 4.645)
+    """
+    if not shift:
+        return radius(confidence, normal, laplace)
+    low, high = 0.0, abs(shift) + radius(max(confidence, 0.9), normal, laplace) * 4
+    for _ in range(60):
+        middle = (low + high) / 2
+        missed = tail(middle - shift, normal, laplace) + tail(middle + shift, normal, laplace)
+        low, high = (middle, high) if missed > 1 - confidence else (low, middle)
+    return high
+
+
+def _by_runs(
+    runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
+) -> tuple[float, float | None, float, float, float]:
+    """Median errors of the runs; where errors add up, those of a normal sampling part with the noise of every run."""
+    sampled, noised = scaled
+    first, second = (runs.drawn - world.truth) * sampled, (runs.private - runs.plain) * noised
+    if world.sums:
+        apart = np.cov(first, rowvar=False).reshape(first.shape[1], -1) if known is None else np.array([[known**2]])
+        first = normal_errors(apart)
+        both = (first[:, None] + second[None, :]).reshape(-1, first.shape[1])
+    else:
+        both = runs.private - world.truth
+    error = float(np.median(world.gap(both, world.truth)))
+    sizes = [world.gap(part, world.truth) for part in (first, second)]
+    sampling, privacy = (float(np.sqrt(np.mean(size**2))) for size in sizes)
+    seen = None if confidence is None else _width(runs, world, confidence)
+    width = (
+        None if seen is None else seen * _combined(sampling, privacy) / _combined(sampling / sampled, privacy / noised)
+    )
+    return error, width, sampling, privacy, float(np.median(sizes[0]))
+
+
+def normal_errors(covariance: Floats) -> Floats:
+    """Rows that have exactly this covariance, and are normal: errors of an estimate without privacy."""
+    width = len(covariance)
+    if width == 1:
+        at = np.array([[NormalDist().inv_cdf((place + 0.5) / STEPS)] for place in range(STEPS)])
+        return at * math.sqrt(covariance[0, 0])
+    rows = simulated.stream(SEED).standard_normal((max(STEPS, 4 * width), width))
+    rows -= rows.mean(axis=0)
+    values, turned = np.linalg.eigh(np.cov(rows, rowvar=False))
+    target, along = np.linalg.eigh(covariance)
+    found: Floats = rows @ turned / np.sqrt(values) * np.sqrt(np.maximum(target, 0.0)) @ along.T
+    return found
+
+
+def _combined(sampling: float, privacy: float) -> float:
+    return math.hypot(sampling, privacy) or 1.0
+
+
+def _width(runs: Runs, world: World, confidence: float) -> float | None:
+    """The median, over runs, of half of the widest interval."""
+    found = []
+    for release in runs.releases:
+        if release.spread is None:
+            return None
+        try:
+            ends = release.interval(confidence)
+        except Refused:
+            continue
+        found.append(float(np.max(world.read(ends.high) - world.read(ends.low))) / 2)
+    return float(np.median(found)) if 2 * len(found) > len(runs.releases) else None
+
+
+__all__ = ["Measured", "measured", "shifted_radius"]

@@ -1,0 +1,97 @@
+"""One answer for each group of people, all for the price of one.
+
+Promise
+    [GR1] If every person is in at most one group, and each group's answer is (epsilon, delta) when one person is added
+          to it or removed, then all answers together are (epsilon, delta) when one person is added or removed.
+Why
+    [GR1] The person's group changes by one person, every other is the same: the joint law is a product of laws that
+    are equal in all factors but one.
+Source
+    McSherry 2009 (parallel composition).
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.recalled import recalled
+from discreet.promise.release import Release, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(Mapping[Any, Release[Any]]):
+    """The releases by group; `by` is the column that says who is in which."""
+
+    by: str
+    guarantee: Guarantee
+    releases: tuple[tuple[Any, Release[Any]], ...]
+    name: str
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: Any) -> Release[Any]:
+        for known, release in self.releases:
+            if known == key and type(known) is type(key):
+                return release
+        raise BadInput(f"there is no group {key!r}; there are {', '.join(repr(known) for known, _ in self.releases)}")
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why there is no answer at all, if there is none."""
+        if not self.releases:
+            return f"no group by {self.by} is large enough to be shown"
+        refused = [release.refusal for _, release in self.releases]
+        return refused[0] if all(refused) else None
+
+    def signed(self, receipt: str) -> "Groups":
+        """The same, with the ledger's receipt on each."""
+        marked = tuple((key, release.signed(receipt)) for key, release in self.releases)
+        return Groups(self.by, self.guarantee, marked, self.name, self.notes)
+
+    def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "name": self.name,
+            "by": self.by,
+            "guarantee": plain(self.guarantee) | {"sentence": str(self.guarantee)},
+            "notes": list(self.notes),
+            "groups": [{"key": plain(key), "release": release.to_dict(confidence)} for key, release in self.releases],
+        }
+
+    def to_json(self, confidence: float | None = None, *, indent: int | None = 2) -> str:
+        """As JSON."""
+        text = json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8", "backslashreplace").decode()
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}:"]
+        for key, release in self.releases:
+            answer, *rest = str(release).splitlines()
+            shown = answer.removeprefix(f"{release.name}: ")
+            bar = [line.strip() for line in rest if " interval " in line]
+            lines.append(f"  {key}: {shown}" + (f" ({bar[0]})" if bar else ""))
+        return "\n".join([*lines, f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes)])
+
+
+def recalled_groups(record: Mapping[str, Any]) -> Groups:
+    """The groups that `Groups.to_dict` wrote."""
+    try:
+        pairs = tuple((item["key"], recalled(item["release"])) for item in record["groups"])
+        guarantee = (
+            pairs[0][1].guarantee
+            if pairs
+            else Guarantee(
+                record["guarantee"]["epsilon"], record["guarantee"]["delta"], unit=record["guarantee"]["unit"]
+            )
+        )
+        return Groups(record["by"], guarantee, pairs, record["name"], tuple(record["notes"]))
+    except (KeyError, TypeError, AttributeError):
+        raise BadInput("these are not groups that Groups.to_dict has written") from None

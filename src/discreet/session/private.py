@@ -1,0 +1,295 @@
+"""`discreet.open`: a table of people whose every answer is paid for from a durable budget.
+
+Promise
+    [SE1] Paid first: a question is charged, durably, before a row is read for it; one that does not fit raises
+          OverBudget, one that cannot be asked BadInput, and nothing is charged or read.
+    [SE2] All answers of all sessions on a population together keep the promise of its budget.
+    [SE3] A request that was answered before is answered the same, at no cost.
+Why
+    [SE1] `ask` prepares ([SQ1] of question.py), charges ([LL1] of ledger/store.py), then reads. [SE2] What is charged
+    is the question's loss, or (epsilon, delta) of its guarantee, which the loss implies and which bounds it whatever
+    was answered before; both are for the relation and the unit that the account was opened with, which are compared
+    here. Then [T1] to [T3] of accounting/filter.py. [SE3] [LL2].
+Needs
+    One row is one person, unless `person` names the column that says whose row it is. Whoever has rows in two tables
+    shares a budget: give both tables one population.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.filter import Budget, Currency, Filter
+from discreet.data.read import read
+from discreet.data.table import Table, Want
+from discreet.errors import BadInput
+from discreet.ledger import Ledger
+from discreet.ledger.book import Receipt
+from discreet.promise.groups import Groups, recalled_groups
+from discreet.promise.loss import Approximate, Loss
+from discreet.promise.mechanism import Mechanism, Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.recalled import recalled
+from discreet.promise.release import Release
+from discreet.quick.asked import door, relation_of
+from discreet.session.columns import known, verb_of
+from discreet.session.question import Question, prepare
+from discreet.session.terms import People, Terms
+
+
+class Verb:
+    """A verb of `discreet` on a session: `private.mean("bmi", epsilon=0.5)`."""
+
+    name: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, private: "Private | None", kind: type) -> Callable[..., Any]:
+        verb = verb_of(self.name)
+        if private is None:
+            return verb
+
+        def asked(*columns: Any, **options: Any) -> Release[Any] | Groups:
+            return private.ask(self.name, *columns, **options)
+
+        asked.__name__, asked.__doc__ = self.name, verb.__doc__
+        return asked
+
+
+class Private:
+    """A table behind a budget. Each verb of `discreet` is a method that takes columns by name.
+
+    Beside its own options a verb takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `by` with `keys`
+    (one answer for each group, for the price of one; without keys the groups are found, which needs delta > 0),
+    `missing` ("drop", "keep" or a public value, also by column), `rule` (what is made of a person's several rows:
+    "first", "last", "mean", "sum" and "count" with `cap`, "min", "max", "any", "all"), and `request`: a name under
+    which the same question is answered only once.
+    """
+
+    count = Verb()
+    covariance = Verb()
+    density = Verb()
+    family = Verb()
+    fit = Verb()
+    gaussian = Verb()
+    histogram = Verb()
+    kmeans = Verb()
+    likelihood = Verb()
+    linear_regression = Verb()
+    logistic_regression = Verb()
+    mean = Verb()
+    median = Verb()
+    poisson_regression = Verb()
+    proportion = Verb()
+    quantile = Verb()
+    sgd = Verb()
+    std = Verb()
+    test_any = Verb()
+    test_fit = Verb()
+    test_independence = Verb()
+    test_mean = Verb()
+    test_paired = Verb()
+    test_proportion = Verb()
+    test_simple = Verb()
+    variance = Verb()
+
+    def __init__(
+        self, table: Table, people: People, ledger: Ledger, population: str, *, analyst: str | None, rng: Randomness
+    ) -> None:
+        self.table, self.people, self.ledger, self.population = table, people, ledger, population
+        self.analyst, self.randomness = analyst, rng
+        self._closes = False
+
+    def prepare(
+        self,
+        statistic: str,
+        *columns: Any,
+        where: str | None = None,
+        by: str | None = None,
+        keys: Any = None,
+        missing: Any = None,
+        rule: Any = None,
+        cap: int | None = None,
+        **options: Any,
+    ) -> Question:
+        """The question and its price, with nothing charged and nothing read. [SE1]"""
+        terms = Terms(where, by, keys, missing, rule, cap)
+        return prepare(self.table, self.people, statistic, columns, options, terms=terms)
+
+    def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
+        """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [SE1]"""
+        question = self.prepare(statistic, *columns, **options)
+        receipt = self.charge(question.loss, question.guarantee, question.note, request)
+        if receipt.answer is not None:
+            return remembered(receipt.answer)  # [SE3]
+        return self.settle(receipt, question.answer(self.table, self.randomness))
+
+    def run(self, mechanism: Mechanism[Any], *columns: str, request: str | None = None) -> Release[Any]:
+        """Any mechanism on columns of numbers, missing ones as NaN: one column, or several as an array.
+
+        Its unit and its neighbours must be the session's.
+        """
+        seen, people = mechanism.guarantee, self.people
+        if (seen.neighbours, seen.unit) != (people.neighbours, people.unit):
+            raise BadInput(
+                f"the mechanism hides that {seen.neighbours.value}, for a {seen.unit}; this table's budget is for: "
+                f"{people.neighbours.value}, for a {people.unit}. Make it with neighbours= and unit= of the session"
+            )
+        if not columns:
+            raise BadInput("give the names of the columns that the mechanism reads")
+        wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]
+        receipt = self.charge(mechanism.loss, seen, json.dumps([repr(mechanism), *columns]), request)
+        if receipt.answer is not None:
+            found = remembered(receipt.answer)
+            assert isinstance(found, Release)
+            return found
+        read = list(self.table.columns(wants, person=people.person).values())
+        if people.person is not None and people.neighbours is Neighbours.REPLACE:
+            order = self.randomness.permutation(len(read[0]))  # [SQ4]
+            read = [np.asarray(values)[order] for values in read]
+        rows = read[0] if len(read) == 1 else np.column_stack(read)
+        shown = self.settle(receipt, mechanism.release(rows, self.randomness))
+        assert isinstance(shown, Release)
+        return shown
+
+    def charge(self, loss: Loss, guarantee: Any, note: str, request: str | None = None) -> Receipt:
+        """Pay, in what the budget is counted in. [SE2]"""
+        counted = self.balance.total.currency
+        paid = Approximate(guarantee.epsilon, guarantee.delta) if counted is Currency.EPSILON else loss
+        return self.ledger.charge(self.population, paid, note, request=request, analyst=self.analyst)
+
+    def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
+        """Store the answer and give back the one to show: the first that was stored. [SE3]"""
+        signed = answer.signed(str(receipt))
+        text = signed.to_json(indent=None)
+        shown = self.ledger.store(receipt, text)
+        return signed if shown == text else remembered(shown)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the table's columns."""
+        return self.table.names
+
+    @property
+    def balance(self) -> Filter:
+        """The budget, what is spent and what is left: the population's, or this analyst's part."""
+        return self.ledger.balance(self.population, self.analyst)
+
+    def closing(self) -> "Private":
+        """The same session, which closes the ledger when it is closed."""
+        self._closes = True
+        return self
+
+    def close(self) -> None:
+        """Let go of the ledger; what was charged is on disk already."""
+        if self._closes:
+            self.ledger.close()
+
+    def __enter__(self) -> "Private":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Private({self.table.description}, population {self.population!r}: {self.balance})"
+
+
+def open(  # noqa: A001  as people call it: discreet.open
+    source: Any,
+    person: str | None = None,
+    budget: Budget | None = None,
+    ledger: str | Path | Ledger | None = None,
+    *,
+    population: str | None = None,
+    analyst: str | None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
+    unit: str | None = None,
+    counted: Currency | str = Currency.EPSILON,
+    table: str | None = None,
+    types: Mapping[str, str] | None = None,
+    key: bytes | str | Path | None = None,
+    anchor: str | Path | None = None,
+    rng: Randomness | None = None,
+) -> Private:
+    """A table of people, with a budget that is never overspent.
+
+    `source` is a file, a glob or a folder (CSV, TSV, Parquet, Arrow), a frame of pandas, polars or Arrow, a dictionary
+    of columns, or a database (sqlite:///, duckdb:///, postgresql://) and its `table`. `person` names the column that
+    says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget of the `population` is kept:
+    tables that share people share a population. `budget` is needed when the population is new. `neighbours` says what
+    is hidden, "add_or_remove" or "replace"; `counted` what the budget is counted in, "epsilon", "rho" or "mu squared".
+
+    >>> import discreet
+    >>> from tempfile import TemporaryDirectory
+    >>> people = {"age": [k % 80 for k in range(4000)], "sex": ["F", "M"] * 2000}
+    >>> with TemporaryDirectory() as folder:
+    ...     with discreet.open(people, budget=discreet.Budget(2.0), ledger=f"{folder}/study.ledger") as private:
+    ...         r = private.mean("age", epsilon=0.5, where="sex == 'F'")
+    ...         print(round(float(private.balance.left.epsilon), 3))
+    1.5
+    """
+    if ledger is None:
+        raise BadInput(
+            "there is no ledger; give the path of a file, ledger='study.ledger' say, in which what is spent is kept"
+        )
+    relation, noise = relation_of(neighbours), door(rng)
+    found = read(source, table=table, types=types)
+    if person is not None:
+        known(found, person)
+    people, name = People.of(person, unit, relation), population or _population(source, table)
+    if isinstance(ledger, Ledger):
+        return session_of(found, people, ledger, name, budget=budget, counted=counted, analyst=analyst, rng=noise)
+    book = Ledger(ledger, key=key, anchor=anchor)
+    try:
+        private = session_of(found, people, book, name, budget=budget, counted=counted, analyst=analyst, rng=noise)
+    except BaseException:
+        book.close()
+        raise
+    return private.closing()
+
+
+def session_of(
+    table: Table,
+    people: People,
+    ledger: Ledger,
+    population: str,
+    *,
+    budget: Budget | None,
+    counted: Currency | str = Currency.EPSILON,
+    analyst: str | None = None,
+    rng: Randomness | None = None,
+) -> Private:
+    """A table behind the budget of a population, which is opened if it is new and a budget is given. [SE2]"""
+    if budget is not None:
+        ledger.open(population, budget, counted=counted, neighbours=people.neighbours, unit=people.unit)
+    account = ledger.account(population)
+    if (account.neighbours, account.unit) != (people.neighbours, people.unit):
+        raise BadInput(
+            f"the budget of {population} promises that {account.neighbours.value}, for a {account.unit}; this session "
+            f"is for: {people.neighbours.value}, for a {people.unit}. Open it with the same neighbours= and unit="
+        )
+    if analyst is not None:
+        ledger.account(population, analyst)
+    return Private(table, people, ledger, population, analyst=analyst, rng=door(rng))
+
+
+def remembered(text: str) -> Release[Any] | Groups:
+    """What the ledger stored."""
+    record = json.loads(text)
+    return recalled_groups(record) if "groups" in record else recalled(record)
+
+
+def _population(source: Any, table: str | None) -> str:
+    """The name of a file without its folder and its ending, or of the database's table; else "table"."""
+    if table is not None:
+        return table
+    if isinstance(source, str | Path):
+        stem = Path(str(source).rstrip("/")).name.split(".")[0].strip("*?[]")
+        return stem or "table"
+    return "table"

@@ -1,0 +1,323 @@
+"""A question about a table: what it will cost is known before a row is read.
+
+Promise
+    [SQ1] The mechanism, its loss and its guarantee depend on the arguments, on declared types, and on the number of
+          people where that is public: on nothing else of the data.
+    [SQ2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE the
+          mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a delta
+          that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
+    [SQ3] Groups: all their answers cost as much as one ([GR1] of promise/groups.py, then [SQ2]); groups that are not
+          listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
+    [SQ4] One row for each person, whoever many rows they have; under REPLACE in an order drawn at random.
+Why
+    [SQ1] The verb is first asked with blank columns of the same length and type, by a teller that stops it before
+    anything is drawn. The real columns have these types whatever they hold ([R2] of rows.py), and the verb is then
+    asked the same: what it would answer with is compared with what was paid for, before it draws.
+    [SQ2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed and one
+    added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a sum, over all
+    people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at most 1, and the
+    noise of [N1] under ADD_OR_REMOVE is for that.
+    [SQ3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [S1] of open_histogram.py; the sum
+    is basic composition. Under REPLACE, two people as in [SQ2].
+    [SQ4] A person's row is a function of that person's rows alone ([TB1] of data/table.py), so that a person more,
+    fewer or other is a row more, fewer or other. Mechanisms may read rows by position under REPLACE: with a uniform
+    order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.accounting.compose import implies
+from discreet.data.table import Table, Want
+from discreet.data.where import Where
+from discreet.errors import BadInput, DiscreetError
+from discreet.promise.exact import exact, is_number
+from discreet.promise.groups import Groups
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Approximate, Loss, group_delta
+from discreet.promise.mechanism import Mechanism, Randomness
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release, plain
+from discreet.rows import key
+from discreet.rows import name as name_of
+from discreet.session.columns import COLUMNS, GROUPED, WHOLE, Reading, known, parameters, reading, verb_of
+from discreet.session.terms import People, Terms
+from discreet.statistics.open_histogram import OpenHistogram
+
+KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
+TWO: Final = 2  # people: one removed, one added
+MOST_KEYS: Final = 10_000
+
+
+class _Stopped(Exception):
+    def __init__(self, mechanism: Mechanism[Any]) -> None:
+        super().__init__()
+        self.mechanism = mechanism
+
+
+class _Foresight:
+    """Stops a verb before anything is drawn, and has its mechanism. [SQ1]"""
+
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:  # noqa: ARG002
+        raise _Stopped(mechanism)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paid:
+    """Lets a verb draw, if it asks for what was paid. [SQ1]"""
+
+    loss: Loss
+    rng: Randomness
+
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
+        if mechanism.loss != self.loss:
+            raise DiscreetError("what was asked is not what was paid for; nothing was drawn")
+        return mechanism.release(rows, self.rng)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A verb, its columns by name, and its price."""
+
+    source: str
+    people: People
+    reading: Reading
+    where: Where | None
+    by: str | None
+    keys: tuple[Any, ...] | None
+    guarantee: Guarantee
+    loss: Loss
+    asked: Mapping[str, Any]  # of the verb: neighbours, unit, epsilon and so on, as it will be asked
+    mechanism: Mechanism[Any]  # what the verb will draw with
+    finder: OpenHistogram | None = None
+
+    @property
+    def title(self) -> str:
+        """In a few words, for people."""
+        about = self.reading.formula or ", ".join(
+            str(name) if isinstance(name, str) else " and ".join(name)
+            for parameter in COLUMNS
+            if (name := self.reading.arguments.get(parameter)) is not None
+        )
+        words = f"{self.reading.verb.replace('_', ' ')}{f' of {about}' if about else ''}"
+        words += "" if self.where is None else f" where {self.where.text}"
+        return words + ("" if self.by is None else f" by {self.by}")
+
+    @property
+    def note(self) -> str:
+        """For the ledger: the title, and in the next line the whole question as JSON."""
+        whole = json.dumps(
+            {
+                "statistic": self.reading.verb,
+                "options": {name: _said(value) for name, value in self.reading.arguments.items()},
+                "where": None if self.where is None else self.where.text,
+                "by": self.by,
+                "keys": None if self.keys is None else _said(self.keys),
+                "columns": [_said(want) for want in self.reading.wants],
+                "person": self.people.person,
+                "table": self.source,
+            },
+            sort_keys=True,
+        )
+        return f"{self.title}\n{whole}"
+
+    def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
+        """Read and draw; call this only when it is paid for."""
+        try:
+            return self._grouped(table, rng) if self.by is not None else self._single(table, rng)
+        except DiscreetError:
+            raise
+        except Exception:  # noqa: BLE001  whatever it says may tell of the data
+            raise DiscreetError(
+                "the answer could not be made after it was paid for, and why is not shown, for it might tell of the "
+                "data; ask again with the same request, which costs nothing"
+            ) from None
+
+    def _single(self, table: Table, rng: Randomness) -> Release[Any]:
+        whole = self.reading.verb in WHOLE and self.people.person is not None
+        found = table.columns(
+            self.reading.wants,
+            where=self.where,
+            person=None if whole else self.people.person,
+            owner=self.people.person if whole else None,
+        )
+        owners = found.pop("", None)
+        extra = {} if owners is None else {"unit": owners}
+        return self._released(self._shuffled(found, rng), extra, rng)
+
+    def _released(self, columns: Mapping[str, Any], extra: Mapping[str, Any], rng: Randomness) -> Release[Any]:
+        verb = verb_of(self.reading.verb)
+        release = verb(
+            **self.reading.filled(columns) | dict(self.asked) | dict(extra), rng=_Paid(self.mechanism.loss, rng)
+        )
+        history = replace(release.provenance, notes=(*release.provenance.notes, *self._notes()))
+        return replace(release, guarantee=self.guarantee, provenance=history, name=self.title)
+
+    def _grouped(self, table: Table, rng: Randomness) -> Groups:
+        assert self.by is not None
+        by = Want(self.by, "key", "keep", "first", None)
+        columns = table.columns((*self.reading.wants, by), where=self.where, person=self.people.person)
+        label = [key(entry) for entry in columns.pop(self.by)]
+        notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
+        if self.finder is not None:
+            found = self.finder.release([name_of(entry) for entry in label], rng)
+            keys = () if found.refusal is not None else tuple(name for name in found.value.keys if name is not None)
+            notes.append("the groups were found: those with few people are not shown")
+        else:
+            assert self.keys is not None
+            keys = self.keys
+        places = {key(name): place for place, name in enumerate(keys)}
+        group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
+        order = np.argsort(group, kind="stable")
+        edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
+        releases = []
+        for place, name in enumerate(keys):
+            chosen = order[edges[place] : edges[place + 1]]
+            part = {column: np.asarray(values)[chosen] for column, values in columns.items()}
+            release = self._released(part, {}, rng)
+            releases.append((name, replace(release, name=f"{self.title}: {name}")))
+        return Groups(self.by, self.guarantee, tuple(releases), self.title, tuple(notes))
+
+    def _shuffled(self, columns: dict[str, Any], rng: Randomness) -> dict[str, Any]:
+        """In a random order where places matter and were not given by the table. [SQ4]"""
+        if self.people.person is None or self.asked["neighbours"] is not Neighbours.REPLACE:
+            return columns
+        size = len(next(iter(columns.values())))
+        order = rng.permutation(size)
+        return {name: np.asarray(values)[order] for name, values in columns.items()}
+
+    def _notes(self) -> list[str]:
+        notes = []
+        dropped = [want.name for want in self.reading.wants if want.missing == "drop"]
+        if dropped:
+            notes.append(f"{self.people.unit}s whose {' or '.join(dropped)} is missing are left out")
+        for want in self.reading.wants:
+            if want.missing not in ("drop", "keep"):
+                notes.append(f"where {want.name} is missing, {want.missing!r} stands in")
+            if self.people.person is not None and self.reading.verb not in WHOLE:
+                cap = f" of at most {want.cap}" if want.cap is not None else ""
+                notes.append(f"{want.name}: the {want.rule}{cap} of a person's rows")
+        if self.people.neighbours is Neighbours.REPLACE and self.asked["neighbours"] is not Neighbours.REPLACE:
+            notes.append("about some of the people: to replace one may remove one and add another")
+        return notes
+
+
+def prepare(
+    table: Table, people: People, verb: str, given: tuple[Any, ...], asked: Mapping[str, Any], *, terms: Terms
+) -> Question:
+    """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
+    verb_of(verb)
+    asked, kept = dict(asked), 0.0
+    finding = terms.by is not None and terms.keys is None
+    if finding and "delta" not in parameters(verb):
+        kept = asked.pop("delta", 0.0)  # for finding the groups alone
+    read = reading(table, verb, given, asked, terms)
+    condition = None if terms.where is None else Where.parse(terms.where)
+    if condition is not None:
+        condition.check(table.kinds)
+    keys = _listed_keys(table, verb, terms, read)
+    epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
+    if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
+        raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
+    part = condition is not None or terms.by is not None or any(want.missing == "drop" for want in read.wants)
+    relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
+    share, rest = exact(epsilon), exact(delta)
+    halved = relation is not people.neighbours and not (verb == "count" and terms.by is None)
+    if halved:  # [SQ2]
+        share, rest = share / TWO, _delta_of_one(share, rest)
+    finder = None
+    if finding:  # [SQ3]
+        if not rest:
+            raise BadInput(
+                f"groups by {terms.by!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
+            )
+        spare = rest / 2 if verb == "histogram" and not {"categories", "edges"} & set(asked) else Fraction(0)
+        finder = OpenHistogram(share * KEYS, rest - spare, relation, people.unit)
+        share, rest = share - share * KEYS, spare
+    options: dict[str, Any] = {"neighbours": relation, "epsilon": share}
+    if "delta" in read.arguments:
+        options["delta"] = rest
+    if verb not in WHOLE:
+        options["unit"] = people.unit
+    mechanism = _foreseen(table, people, read, options)
+    if halved or finder is not None:
+        loss: Loss = Approximate(epsilon, delta)
+        guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)
+    else:
+        loss = mechanism.loss
+        guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
+    if not implies(loss, guarantee):
+        raise DiscreetError(f"{verb} would cost more than it says; nothing was read")
+    return Question(
+        table.description, people, read, condition, terms.by, keys, guarantee, loss, options, mechanism, finder
+    )
+
+
+def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
+    """What the verb would draw with, by asking it about blank columns. [SQ1]"""
+    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
+    blank = {want.name: _blank(want, size) for want in read.wants}
+    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
+    try:
+        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=_Foresight())
+    except _Stopped as stopped:
+        return stopped.mechanism
+    raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
+
+
+def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:
+    by, keys = terms.by, terms.keys
+    if by is None:
+        if keys is not None:
+            raise BadInput("keys are the groups of by=; give by= too, or leave them out")
+        return None
+    known(table, by)
+    if verb not in GROUPED:
+        raise BadInput(f"{verb} has no by=; it goes with {', '.join(GROUPED)}. Ask with where= for each group")
+    if by in read.named and read.arguments.get("x") is not None:
+        raise BadInput(f"by is {by!r}, the column that the question is about; group by another")
+    if keys is None:
+        return None
+    if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
+        raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
+    if len({key(name) for name in keys}) != len(keys):
+        raise BadInput("a group is listed twice in keys; list each once")
+    return tuple(keys)
+
+
+def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A delta that comes to no more than `delta` for two people, at half of epsilon each. [SQ2]"""
+    if not delta:
+        return delta
+    weight = Fraction(group_delta(float(epsilon / TWO), 1e-300, TWO)) / Fraction(1e-300)
+    return exact(float(delta / weight * Fraction(999_999, 1_000_000)))
+
+
+def _public_size(table: Table, person: str | None) -> int:
+    size = table.size() if person is None else table.people(person)
+    if size == 0:
+        raise BadInput("the table is empty; a statistic needs at least 1 row")
+    return size
+
+
+def _blank(want: Want, size: int) -> Any:
+    """A column of that type and length that holds nothing, and needs no memory. [SQ1]"""
+    return np.broadcast_to(np.array(None, dtype=object) if want.kind == "key" else np.float64(0), (size,))
+
+
+def _said(thing: Any) -> Any:
+    """An option for the record: values as they are, code by its name."""
+    if callable(thing) and hasattr(thing, "__qualname__"):
+        return f"{thing.__module__}.{thing.__qualname__}"
+    if isinstance(thing, Mapping):
+        return {str(name): _said(value) for name, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [_said(item) for item in thing]
+    if isinstance(thing, Fraction):
+        return str(thing)
+    return plain(thing)

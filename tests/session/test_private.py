@@ -1,0 +1,351 @@
+"""A table behind a budget: paid first, read afterwards, answered once."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.data.read import read
+from discreet.errors import BadInput, DiscreetError, OverBudget
+from discreet.ledger import Ledger
+from discreet.promise.groups import Groups
+from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
+from discreet.session.columns import PUBLIC_GROUPS, VERBS
+from discreet.session.private import Private
+
+RNG = np.random.default_rng(7)
+N = 4000
+PEOPLE: dict[str, Any] = {
+    "age": RNG.integers(18, 90, N).astype(float),
+    "bmi": RNG.normal(27, 5, N),
+    "sex": RNG.choice(["F", "M"], N),
+    "smokes": RNG.random(N) < 0.25,
+    "visits": RNG.poisson(2.0, N),
+}
+PEOPLE["cost"] = 3 * PEOPLE["age"] + RNG.normal(0, 10, N)
+BUDGET = discreet.Budget(1000.0, 1e-2)
+
+
+def opened(folder: Path, source: Any = PEOPLE, **options: Any) -> Private:
+    given: dict[str, Any] = {"budget": BUDGET, "ledger": folder / "study.ledger", "rng": discreet.Seeded(1)} | options
+    return discreet.open(source, **given)
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Iterator[Private]:
+    with opened(tmp_path) as session:
+        yield session
+
+
+class Watched:
+    """A table that tells when it is read."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.reads = inner, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def columns(self, *wants: Any, **how: Any) -> Any:
+        self.reads += 1
+        return self.inner.columns(*wants, **how)
+
+
+@pytest.mark.claim("SE1")
+def test_a_question_is_paid_for_before_a_row_is_read(private: Private, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Watched(private.table)
+    private.table = table  # type: ignore[assignment]
+    reads_when_paid = []
+    charge = Ledger.charge
+
+    def charged(self: Ledger, *given: Any, **how: Any) -> Any:
+        reads_when_paid.append(table.reads)
+        return charge(self, *given, **how)
+
+    monkeypatch.setattr(Ledger, "charge", charged)
+    private.mean("bmi", epsilon=0.5)
+    assert (reads_when_paid, table.reads) == ([0], 1)
+
+
+@pytest.mark.claim("SE1")
+@pytest.mark.parametrize(
+    ("statistic", "columns", "options"),
+    [
+        ("mean", ("weight",), {"epsilon": 0.5}),
+        ("mean", ("sex",), {"epsilon": 0.5}),
+        ("mean", ("bmi",), {"epsilon": -1}),
+        ("mean", ("bmi",), {"epsilon": float("nan")}),
+        ("mean", ("bmi",), {}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "unit": "row"}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "colour": "red"}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "where": "age >"}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "where": "height > 2"}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "by": "sex"}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "by": "sex", "keys": ["F", "F"]}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "keys": ["F"]}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "rule": "sum"}),
+        ("mean", (["bmi", "bmi"],), {"epsilon": 0.5, "delta": 1e-6}),
+        ("mean", (3,), {"epsilon": 0.5}),
+        ("density", ("bmi",), {"epsilon": 0.5, "by": "sex", "keys": ["F"]}),
+        ("moan", ("bmi",), {"epsilon": 0.5}),
+        ("test_two_means", ("bmi", "age"), {"epsilon": 0.5}),
+        ("histogram", ("sex",), {"epsilon": 0.5}),
+    ],
+)
+def test_what_cannot_be_asked_costs_nothing_and_reads_nothing(
+    private: Private, statistic: str, columns: Any, options: Any
+) -> None:
+    table = Watched(private.table)
+    private.table = table  # type: ignore[assignment]
+    with pytest.raises(BadInput):
+        private.ask(statistic, *columns, **options)
+    assert table.reads == 0
+    assert private.balance.spent.cost == 0
+
+
+@pytest.mark.claim("SE2")
+def test_a_budget_is_spent_to_the_last_and_not_beyond(tmp_path: Path) -> None:
+    with opened(tmp_path, budget=discreet.Budget(1.0)) as private:
+        for _ in range(10):
+            private.count("smokes", epsilon=0.1)
+        assert private.balance.left.epsilon == 0
+        table = Watched(private.table)
+        private.table = table  # type: ignore[assignment]
+        with pytest.raises(OverBudget):
+            private.count("smokes", epsilon=1e-6)
+        assert table.reads == 0
+    with opened(tmp_path, budget=None) as again, pytest.raises(OverBudget):
+        again.count("smokes", epsilon=0.1)
+
+
+@pytest.mark.claim("SE2")
+def test_two_hospitals_share_the_budget_of_their_patients(tmp_path: Path) -> None:
+    one = opened(tmp_path, population="patients", budget=discreet.Budget(1.0))
+    other = opened(tmp_path, {"age": PEOPLE["age"][:100]}, population="patients", budget=None)
+    with one, other:
+        one.count("smokes", epsilon=0.6)
+        with pytest.raises(OverBudget):
+            other.count(epsilon=0.6)
+        other.count(epsilon=0.4)
+        assert one.balance.left.epsilon == 0
+
+
+@pytest.mark.claim("SE2")
+@pytest.mark.parametrize("other", [{"neighbours": "replace"}, {"unit": "patient"}])
+def test_a_budget_is_for_one_relation_and_one_unit(tmp_path: Path, other: dict[str, Any]) -> None:
+    opened(tmp_path).close()
+    with pytest.raises(BadInput, match=r"promises|other terms"):
+        opened(tmp_path, budget=None, **other)
+
+
+@pytest.mark.claim("SE3")
+def test_a_request_is_answered_once(private: Private) -> None:
+    first = private.mean("bmi", epsilon=0.5, request="q1")
+    again = private.mean("bmi", epsilon=0.5, request="q1")
+    assert again.value == first.value
+    assert again.interval().low == pytest.approx(first.interval().low)
+    assert private.balance.spent.epsilon == Fraction(1, 2)
+    with pytest.raises(BadInput, match="another question"):
+        private.mean("age", epsilon=0.5, request="q1")
+    groups = private.mean("bmi", epsilon=0.5, by="sex", keys=["F", "M"], request="q2")
+    again = private.mean("bmi", epsilon=0.5, by="sex", keys=["F", "M"], request="q2")
+    assert again["F"].value == groups["F"].value
+
+
+@pytest.mark.claim("SE3")
+def test_after_a_crash_the_same_request_is_computed_anew_at_no_cost(
+    private: Private, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "store", crash)
+        with pytest.raises(KeyboardInterrupt):
+            private.mean("bmi", epsilon=0.5, request="q1")
+    assert private.mean("bmi", epsilon=0.5, request="q1").value
+    assert private.balance.spent.epsilon == Fraction(1, 2)
+
+
+@pytest.mark.claim("SQ1")
+def test_what_goes_wrong_after_paying_says_nothing_of_the_data(
+    private: Private, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ValueError("row 17 is 42.5")
+
+    monkeypatch.setattr(type(private.table), "columns", broken)
+    with pytest.raises(DiscreetError) as caught:
+        private.mean("bmi", epsilon=0.5)
+    assert "42.5" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert private.balance.spent.epsilon == Fraction(1, 2)
+
+
+ASKED: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "count": (("smokes",), {}),
+    "covariance": ((["age", "bmi"],), {"delta": 1e-6}),
+    "density": (("bmi",), {}),
+    "family": (("poisson", "visits"), {}),
+    "fit": ((np.mean, "bmi"), {"blocks": 50}),
+    "gaussian": (("bmi",), {}),
+    "histogram": (("sex",), {"categories": ["F", "M"]}),
+    "kmeans": ((["age", "bmi"], 2), {"delta": 1e-6}),
+    "likelihood": (("norm", "bmi"), {"blocks": 50, "delta": 1e-6}),
+    "linear_regression": (("cost ~ age + C(sex)",), {"delta": 1e-6, "levels": {"sex": ["F", "M"]}}),
+    "logistic_regression": ((["age", "bmi"], "smokes"), {"delta": 1e-6}),
+    "mean": (("bmi",), {}),
+    "median": (("bmi",), {}),
+    "poisson_regression": ((["age"], "visits"), {"delta": 1e-6}),
+    "proportion": (("smokes",), {}),
+    "quantile": (("bmi", 0.9), {}),
+    "sgd": (("logistic", ["age", "bmi"], "smokes"), {"delta": 1e-6, "people": N, "steps": 10}),
+    "std": (("bmi",), {}),
+    "test_any": ((lambda x: 0.5, "bmi"), {"blocks": 50}),
+    "test_fit": (("sex", {"F": 0.5, "M": 0.5}), {}),
+    "test_independence": (("sex", "smokes"), {"categories": (["F", "M"], [True, False])}),
+    "test_mean": (("bmi", 27.0), {}),
+    "test_paired": (("age", "bmi"), {}),
+    "test_proportion": (("smokes", 0.25), {}),
+    "test_simple": (("sex", {"F": 0.5, "M": 0.5}, {"F": 0.4, "M": 0.6}), {}),
+    "variance": (("bmi",), {}),
+}
+
+
+def test_every_verb_is_asked() -> None:
+    assert set(ASKED) == set(VERBS)
+    assert not set(PUBLIC_GROUPS) & set(VERBS)
+
+
+@pytest.mark.claim("SQ1")
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+@pytest.mark.parametrize("verb", sorted(ASKED))
+def test_every_verb_answers_by_column_or_says_why_not(tmp_path: Path, verb: str, relation: str) -> None:
+    columns, options = ASKED[verb]
+    with opened(tmp_path, neighbours=relation) as private:
+        try:
+            release = getattr(private, verb)(*columns, epsilon=2.0, missing="keep", **options)
+        except BadInput as error:
+            assert relation == "add_or_remove"
+            assert "replace" in str(error) or "number of rows is public" in str(error)  # noqa: PT017
+            return
+        assert isinstance(release, Release)
+        assert release.guarantee.neighbours is Neighbours(relation)
+        assert float(release.guarantee.epsilon) <= 2.0
+        assert private.balance.spent.epsilon == Fraction(release.guarantee.epsilon)
+        assert release.provenance.receipt is not None
+        assert verb.replace("_", " ") in release.name
+
+
+@pytest.mark.claim("SQ2")
+def test_some_of_the_people_are_asked_as_if_their_number_were_private(tmp_path: Path) -> None:
+    with opened(tmp_path, neighbours="replace") as private:
+        whole = private.prepare("mean", "bmi", epsilon=1.0, missing="keep")
+        part = private.prepare("mean", "bmi", epsilon=1.0, where="age >= 40")
+        counted = private.prepare("count", "smokes", epsilon=1.0, where="age >= 40")
+        groups = private.prepare("count", "smokes", epsilon=1.0, by="sex", keys=["F", "M"])
+    assert (whole.asked["neighbours"], whole.asked["epsilon"]) == (Neighbours.REPLACE, 1)
+    assert (part.asked["neighbours"], part.asked["epsilon"]) == (Neighbours.ADD_OR_REMOVE, Fraction(1, 2))
+    assert part.guarantee.epsilon == 1
+    assert part.guarantee.neighbours is Neighbours.REPLACE
+    assert counted.asked["epsilon"] == 1
+    assert groups.asked["epsilon"] == Fraction(1, 2)
+
+
+@pytest.mark.claim("SQ2")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_two_people_are_within_the_delta_that_was_asked_for(tmp_path: Path, epsilon: float) -> None:
+    with opened(tmp_path, neighbours="replace") as private:
+        question = private.prepare("histogram", "sex", epsilon=epsilon, delta=1e-6, where="age > 20")
+    guarantee = question.mechanism.guarantee.for_group(2)
+    assert float(guarantee.epsilon) <= epsilon
+    assert 0.99e-6 < float(guarantee.delta) <= 1e-6
+
+
+@pytest.mark.claim("SQ3")
+def test_groups_cost_as_much_as_one_answer(private: Private) -> None:
+    groups = private.mean("bmi", epsilon=0.5, by="sex", keys=["F", "M", "X"])
+    assert isinstance(groups, Groups)
+    assert private.balance.spent.epsilon == Fraction(1, 2)
+    assert list(groups) == ["F", "M", "X"]
+    for key in ("F", "M"):
+        assert abs(groups[key].value - PEOPLE["bmi"][PEOPLE["sex"] == key].mean()) < 1
+    assert groups["X"].refusal is not None
+    with pytest.raises(BadInput):
+        groups["Y"]
+    assert "F" in str(groups)
+
+
+@pytest.mark.claim("SQ3")
+@pytest.mark.parametrize("verb", ["mean", "count", "median"])
+def test_groups_are_found_where_they_are_not_listed(private: Private, verb: str) -> None:
+    found = private.ask(verb, "bmi", epsilon=2.0, delta=1e-6, by="sex")
+    assert set(found) == {"F", "M"}  # type: ignore[arg-type]
+    assert private.balance.spent.epsilon == 2
+    assert private.balance.spent.delta == Fraction(1, 10**6)
+
+
+VISITS: dict[str, Any] = {
+    "id": np.repeat(np.arange(1000), 3),
+    "value": np.tile([1.0, 2.0, 6.0], 1000),
+    "ward": np.repeat(["a", "b"], 1500),
+}
+
+
+@pytest.mark.claim("SQ4")
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+def test_a_person_has_one_row(tmp_path: Path, relation: str) -> None:
+    with opened(tmp_path, VISITS, person="id", neighbours=relation) as private:
+        assert private.people.unit == "person"
+        assert abs(private.count(epsilon=20.0).value - 1000) < 5
+        for rule, expected in {"mean": 3.0, "first": 1.0, "last": 6.0, "max": 6.0}.items():
+            release = private.mean("value", epsilon=50.0, rule=rule, bounds=(0, 10))
+            assert abs(release.value - expected) < 0.1, rule
+        capped = private.mean("value", epsilon=50.0, rule="sum", cap=2, bounds=(0, 10))
+        assert abs(capped.value - 3) < 0.1
+        assert release.guarantee.unit == "person"
+
+
+@pytest.mark.claim("SQ4")
+def test_all_rows_of_a_person_go_to_one_block(tmp_path: Path) -> None:
+    with opened(tmp_path, VISITS, person="id") as private:
+        release = private.fit(np.mean, "value", epsilon=4.0, blocks=40)
+        assert abs(release.value - 3) < 0.5
+
+
+def test_any_mechanism_runs_on_columns(private: Private) -> None:
+    from discreet.statistics.mean import BoundedMean
+
+    mechanism = BoundedMean(0, 60, 1.0, Neighbours.ADD_OR_REMOVE, "row")
+    assert abs(private.run(mechanism, "bmi").value - PEOPLE["bmi"].mean()) < 0.5
+    with pytest.raises(BadInput, match="unit"):
+        private.run(BoundedMean(0, 60, 1.0), "bmi")
+
+
+def test_an_analyst_spends_a_part(tmp_path: Path) -> None:
+    with opened(tmp_path, budget=discreet.Budget(2.0)) as private:
+        private.ledger.allot(private.population, "ana", discreet.Budget(0.5))
+    with opened(tmp_path, budget=None, analyst="ana") as ana:
+        ana.count("smokes", epsilon=0.5)
+        with pytest.raises(OverBudget, match="ana"):
+            ana.count("smokes", epsilon=0.1)
+
+
+def test_a_ledger_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="ledger"):
+        discreet.open(PEOPLE, budget=BUDGET)
+    with pytest.raises(BadInput, match="budget"):
+        opened(tmp_path, budget=None)
+
+
+def test_read_is_the_door(tmp_path: Path) -> None:
+    assert read(PEOPLE).names == tuple(PEOPLE)
+    with opened(tmp_path) as private:
+        assert private.columns == tuple(PEOPLE)
+        assert "table" in repr(private)

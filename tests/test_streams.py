@@ -1,0 +1,172 @@
+"""A statistic of a stream is that of the array it is cut from, bit for bit, in bounded memory; others refuse it."""
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import discreet
+from discreet import Neighbours, Seeded, audit
+from discreet.audit.worlds import Pair
+from discreet.errors import BadInput
+from discreet.noise import order
+from discreet.promise.mechanism import Mechanism
+from discreet.rows import Stream
+from discreet.stable import clipped, locate
+from discreet.statistics import bins
+from discreet.statistics.bins import Categories, Edges
+from discreet.statistics.count import Count
+from discreet.statistics.gaussian import Gaussian1D, GaussianMean
+from discreet.statistics.histogram import Histogram
+from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.proportion import Proportion
+from discreet.statistics.quantile import Quantile
+from discreet.statistics.variance import Variance
+
+Floats = npt.NDArray[np.float64]
+MECHANISMS: dict[str, Callable[[Neighbours], Mechanism[Any]]] = {
+    "mean": lambda relation: RankClippedMean(30.0, relation),
+    "mean with bounds": lambda relation: BoundedMean(-1, 2, 1.0, relation),
+    "gaussian mean": lambda relation: GaussianMean(30.0, neighbours=relation),
+    "gaussian mean with bounds": lambda relation: GaussianMean(30.0, bounds=(-9, 9), sigma=1.0, neighbours=relation),
+    "gaussian": lambda relation: Gaussian1D(30.0, neighbours=relation),
+    "variance": lambda relation: Variance(30.0, neighbours=relation),
+    "variance with bounds": lambda relation: Variance(2.0, bounds=(-1, 2), neighbours=relation),
+    "gaussian variance": lambda relation: Variance(30.0, "gaussian", neighbours=relation),
+    "quantile": lambda relation: Quantile((0.2, 0.5), 60.0, missing=1.0, neighbours=relation),
+    "points": lambda relation: Quantile((0.9, 0.5), 30.0, confidence=None, neighbours=relation),
+    "quantile with bounds": lambda relation: Quantile(0.5, 9.0, bounds=(-1, 2), neighbours=relation),
+    "guaranteed quantile": lambda relation: Quantile(0.5, 60.0, guaranteed=True, neighbours=relation),
+    "count": lambda relation: Count(1.0, relation),
+    "proportion": lambda relation: Proportion(1.0, relation),
+    "histogram": lambda relation: Histogram(Edges.of([-1, 0, 1, 2]), 1.0, neighbours=relation),
+    "categories": lambda relation: Histogram(Categories.of([0, 1]), 1.0, neighbours=relation),
+}
+THORNS = (np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e308, -1e308, 1.0, 2.5)
+entries = st.sampled_from(THORNS) | st.floats(-3, 3)
+
+
+def cut(values: Floats, places: list[int]) -> Stream:
+    """The array in pieces, some of which may be empty."""
+    return Stream(len(values), lambda: iter(np.split(values, sorted(place % (len(values) + 1) for place in places))))
+
+
+def seen(mechanism: Mechanism[Any], rows: Any) -> str:
+    """All that a release shows, or the words of a refusal to start."""
+    try:
+        release = mechanism.release(rows, Seeded(7))
+    except BadInput as error:
+        return str(error)
+    return repr((release.answer, release.spread, release.refusal, release.provenance, release.guarantee))
+
+
+@pytest.mark.claim("W2")
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_how_a_stream_is_cut_changes_nothing(name: str, relation: Neighbours) -> None:
+    mechanism = MECHANISMS[name](relation)
+
+    @given(st.lists(entries, max_size=60), st.integers(1, 4), st.lists(st.integers(0, 300), max_size=5))
+    @example([], 1, [])
+    @example([], 1, [0, 0])
+    @example([1.0], 1, [0, 1])
+    @example([0.5, np.nan], 1, [1])
+    @example([1.0], 100, [3])
+    @settings(max_examples=12, deadline=None, database=None)
+    def same(values: list[float], times: int, places: list[int]) -> None:
+        rows = np.tile(np.array(values, dtype=np.float64), times)
+        assert seen(mechanism, cut(rows, places)) == seen(mechanism, rows)
+
+    same()
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_compiled_passes_and_small_rooms_change_nothing(
+    name: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes at which another way is taken are lowered, so that each is taken; the rows come sorted, in a bad order."""
+    mechanism = MECHANISMS[name](relation)
+    rows = np.sort(np.concatenate([np.tile(THORNS, 20), np.random.default_rng(0).normal(0, 1, 700).round(2)]))
+    wanted = seen(mechanism, rows)
+    monkeypatch.setattr(order, "ROOM", 50)
+    monkeypatch.setattr(locate, "FEW", 0)
+    assert seen(mechanism, cut(rows, [100, 333, 334])) == wanted
+    for module in (order, clipped, locate, bins):
+        monkeypatch.setattr(module, "LARGE", 0)
+    assert seen(mechanism, cut(rows, [100, 333, 334])) == wanted
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("name", ["mean", "gaussian", "variance with bounds", "quantile", "points", "count"])
+def test_memory_is_bounded(name: str, relation: Neighbours) -> None:
+    """A stream of 240 MB, four values in five of which are one and the same, in less than half of that."""
+    size, length = 30_000_000, 100_000
+    piece = np.concatenate([np.zeros(length * 4 // 5), np.random.default_rng(1).lognormal(0, 1, length // 5)])
+    stream = Stream(size, lambda: (piece for _ in range(size // length)))
+    mechanism = MECHANISMS[name](relation)
+    tracemalloc.start()
+    try:
+        mechanism.release(stream, Seeded(1))
+        assert tracemalloc.get_traced_memory()[1] < 120e6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("name", ["mean", "quantile", "gaussian", "histogram"])
+def test_replay(name: str, relation: Neighbours) -> None:
+    rows = np.concatenate([np.random.default_rng(2).normal(0, 1, 80), THORNS])
+    for place, other in ((0, 1e308), (40, np.nan), (90, 0.0)):
+        changed = np.delete(rows, place) if relation is Neighbours.ADD_OR_REMOVE else rows.copy()
+        if relation is Neighbours.REPLACE:
+            changed[place] = other
+        pair = Pair(cut(rows, [10, 50]), cut(changed, [3, 50, 70]))
+        assert audit.replay(MECHANISMS[name](relation), pair) == []
+
+
+VERBS: dict[str, Callable[[Any], Any]] = {
+    "table mean": lambda x: discreet.mean(x, epsilon=1.0, method="two-stage", sigma=1.0, reach=9.0),
+    "covariance": lambda x: discreet.covariance(x, epsilon=1.0, delta=1e-6),
+    "density": lambda x: discreet.density(x, epsilon=1.0),
+    "family": lambda x: discreet.family("poisson", x, epsilon=1.0),
+    "likelihood": lambda x: discreet.likelihood("norm", x, epsilon=1.0, delta=1e-6),
+    "open histogram": lambda x: discreet.histogram(x, epsilon=1.0, delta=1e-6),
+    "sparse histogram": lambda x: discreet.histogram(x, epsilon=1.0, categories=range(10**9)),
+    "fit": lambda x: discreet.fit(np.median, x, epsilon=1.0, delta=1e-6),
+    "kmeans": lambda x: discreet.kmeans(x, 2, epsilon=1.0, delta=1e-6),
+    "linear_regression": lambda x: discreet.linear_regression(x, x, epsilon=1.0, delta=1e-6),
+    "logistic_regression": lambda x: discreet.logistic_regression(x, x, epsilon=1.0),
+    "test_mean": lambda x: discreet.test_mean(x, 0.0, epsilon=1.0),
+    "test_two_means": lambda x: discreet.test_two_means(x, x, epsilon=1.0),
+    "rows": lambda x: discreet.kmeans(x, 2, epsilon=1.0, delta=1e-6, columns=1),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_other_verbs_say_that_they_need_the_column(name: str) -> None:
+    with pytest.raises(BadInput, match="needs the column in memory"):
+        VERBS[name](cut(np.arange(3000.0), [1000]))
+
+
+def test_verbs_take_streams() -> None:
+    rows = np.random.default_rng(3).normal(5, 1, 3000)
+    stream = cut(rows, [7, 2000])
+    for verb in (discreet.mean, discreet.variance, discreet.std, discreet.gaussian, discreet.median, discreet.count):
+        one, other = (verb(x, epsilon=1.0, rng=Seeded(1)) for x in (rows, stream))
+        assert repr(one.value) == repr(other.value)
+        assert repr(one.interval(0.95)) == repr(other.interval(0.95))
+
+
+def test_a_table_that_changes_is_refused() -> None:
+    def grows() -> Iterator[Floats]:
+        yield np.zeros(1001)
+
+    with pytest.raises(BadInput, match="changed while they were read") as error:
+        discreet.mean(Stream(1000, grows), epsilon=1.0, bounds=(0, 1), rng=Seeded(1))
+    assert "100" not in str(error.value)

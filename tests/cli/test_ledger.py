@@ -232,7 +232,7 @@ def test_a_ledger_in_postgresql(run: Run, server: Callable[[], str]) -> None:
     with Ledger(where, key="key", anchor="anchor") as ledger:
         ledger.charge("people", Laplace(0.25), "mean")
     assert run("list", where, *kept)[1].splitlines()[1].split() == ["people", "epsilon", "1", "0.25", "0.75", "1"]
-    assert "1 charges: epsilon 0.25 spent" in run("show", where, "people", *kept)[1]
+    assert "1 charge: epsilon 0.25 spent" in run("show", where, "people", *kept)[1]
     assert run("verify", where, *kept)[0] == 0
     assert "there is no anchor" in run("verify", where, "--key", "key")[1]
     assert len(run("export", where, "--key", "key")[1].splitlines()) == 3

@@ -16,7 +16,7 @@ from discreet.ledger.book import GENESIS, Entry
 from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
 from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.seal import Anchor, Head, given_seal
-from discreet.promise.loss import Laplace
+from discreet.promise.loss import Approximate, Laplace
 
 COUNT = 9  # entries: the opening, the allotment, five charges, two answers
 
@@ -226,6 +226,22 @@ def test_a_budget_that_begins_with_more_is_found_whoever_signed_it(place: Place,
 
     rewritten(place, rich, signed=True)
     assert "entry 1 begins with something spent, or with more than its budget" in str(verdict(place, anchor=False))
+
+
+@pytest.mark.claim("LV1")
+def test_a_delta_below_its_cost_is_found_whoever_signed_it(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.open("people", Budget(1.0, 1e-6))
+        ledger.charge("people", Approximate(0.1, 1e-8), "mean")
+
+    def cheap(entries: list[Entry]) -> list[Entry]:
+        return [
+            entries[0],
+            replace(entries[1], body=entries[1].body.replace('["1/10","1/100000000"]', '["1/10","0/1"]')),
+        ]
+
+    rewritten(place, cheap, signed=True)
+    assert "entry 2 was charged less than its loss costs" in str(verdict(place, anchor=False))
 
 
 @pytest.mark.claim("LV1")

@@ -32,6 +32,7 @@ STUDIES = (
     "clusters",
     "decisions",
     "density",
+    "forecasts",
 )
 Row = dict[str, Any]
 

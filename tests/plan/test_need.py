@@ -24,6 +24,7 @@ def test_the_least_number_of_rows_is_the_least() -> None:
 
 def test_the_least_epsilon_is_the_least() -> None:
     found = need("count", error=10, rows=1000)
+    assert found.epsilon is not None
     assert found.epsilon == pytest.approx(0.069, abs=0.005)
     assert forecast("count", rows=1000, epsilon=found.epsilon).error == 10
     assert found.rows_without_privacy is None

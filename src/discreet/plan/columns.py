@@ -160,6 +160,7 @@ def density(about: About) -> World:
         read=lambda curve: np.asarray(curve(middles)) if callable(curve) else np.asarray(curve),
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) * step / 2,
         sums=False,
+        rate=1 / 3,
         runs=16,
     )
 
@@ -310,7 +311,7 @@ def likelihood(about: About) -> World:
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
         runs=40,
-        most=20_000,
+        most=200_000,
     )
 
 

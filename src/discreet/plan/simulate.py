@@ -136,7 +136,9 @@ def _refused_before(asked: Callable[..., Any], world: World, rows: int) -> str |
 
 
 def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs:
-    private, plain, releases, refusals = [], [], [], []
+    private, plain = [], []
+    releases: list[Release[Any]] = []
+    refusals: list[str] = []
     for run in range(count):
         if run == HOPELESS and not releases:
             break
@@ -208,21 +210,20 @@ def _by_runs(
     runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
 ) -> tuple[float, float | None, float, float, float]:
     """Median errors of the runs; where errors add up, those of a normal sampling part with the noise of every run."""
-    sampled, noised = scaled
-    first, second = (runs.drawn - world.truth) * sampled, (runs.private - runs.plain) * noised
+    down, away = scaled if world.sums else (scaled[0] ** (2 * world.rate),) * 2
+    first, second = (runs.drawn - world.truth) * down, (runs.private - runs.plain) * away
     if world.sums:
         apart = np.cov(first, rowvar=False).reshape(first.shape[1], -1) if known is None else np.array([[known**2]])
         first = normal_errors(apart)
         both = (first[:, None] + second[None, :]).reshape(-1, first.shape[1])
     else:
-        both = runs.private - world.truth
+        both = (runs.private - world.truth) * down
     error = float(np.median(world.gap(both, world.truth)))
     sizes = [world.gap(part, world.truth) for part in (first, second)]
     sampling, privacy = (float(np.sqrt(np.mean(size**2))) for size in sizes)
     seen = None if confidence is None else _width(runs, world, confidence)
-    width = (
-        None if seen is None else seen * _combined(sampling, privacy) / _combined(sampling / sampled, privacy / noised)
-    )
+    before = math.hypot(sampling / down, privacy / away) or 1.0
+    width = None if seen is None else seen * math.hypot(sampling, privacy) / before
     return error, width, sampling, privacy, float(np.median(sizes[0]))
 
 
@@ -238,10 +239,6 @@ def normal_errors(covariance: Floats) -> Floats:
     target, along = np.linalg.eigh(covariance)
     found: Floats = rows @ turned / np.sqrt(values) * np.sqrt(np.maximum(target, 0.0)) @ along.T
     return found
-
-
-def _combined(sampling: float, privacy: float) -> float:
-    return math.hypot(sampling, privacy) or 1.0
 
 
 def _width(runs: Runs, world: World, confidence: float) -> float | None:

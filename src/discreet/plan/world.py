@@ -48,6 +48,7 @@ class World:
     parts: bool = False
     skewed: bool = False
     sums: bool = True
+    rate: float = 0.5  # errors that do not add up fall as this power of the rows
     runs: int = RUNS
     most: int = 100_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None

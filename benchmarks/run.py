@@ -35,6 +35,7 @@ STUDIES = (
     "tables",
     "ledger",
     "profiles",
+    "forecasts",
 )
 Row = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """The passes over a stream that look for some ranks, compiled: the counts and the numbers of noise/order.py.
 
-All on the bits of the floats. Sums and stores take the place of branches, which half of all numbers would take.
+All on the bits of the floats; no branch that half of all numbers would take.
 """
 
 import numba
@@ -39,8 +39,12 @@ def keep(words, default, ends, tally, found):  # type: ignore[no-untyped-def]
     for i in range(len(words)):
         place = _place(words[i], default)
         below += place < low
-        at_low += place == low
-        at_high += place == high
-        found[between] = place
-        between += (place > low) & (place < high)
-    tally[0], tally[1], tally[2], tally[3] = below, at_low, at_high if low < high else 0, between
+        if low <= place <= high:  # few
+            if place == low:
+                at_low += 1
+            elif place == high:
+                at_high += 1
+            else:
+                found[between] = place
+                between += 1
+    tally[0], tally[1], tally[2], tally[3] = below, at_low, at_high, between

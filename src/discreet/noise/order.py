@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.source import compiled
-from discreet.rows import Numbers, Stream
+from discreet.rows import Numbers, Stream, pieces
 
 MANY: Final = 1 << 17  # values from which a look at some of them saves work on the others
 SOME: Final = 1 << 13
@@ -167,7 +167,7 @@ class Ordered:
     def _leading(self) -> Counts:
         """How many numbers share their leading bits. If it is known what is wanted, that is looked for as well."""
         counts, kept = np.zeros(1 << LEADING, dtype=np.int64), None
-        for piece in self.stream:
+        for piece in pieces(self.stream):
             if kept is None and self._aim is not None and len(piece):
                 kept = _Kept(*self._guess(piece, *self._aim), ROOM)
             self._count(piece, _Cell(0, 64, 0, 0), counts)
@@ -194,12 +194,12 @@ class Ordered:
         low, high = (everything.part(self._leading, rank) for rank in (start, stop - 1))
         while sum(cell.many for cell in (low, high) if cell.bits) > ROOM:
             finer = {cell: np.zeros(1 << min(cell.bits, FINER), dtype=np.int64) for cell in {low, high}}
-            for piece in self.stream:
+            for piece in pieces(self.stream):
                 for cell, counts in finer.items():
                     self._count(piece, cell, counts)
             low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
         kept = _Kept(low.first, high.last, ROOM + stop - start)
-        for piece in self.stream:
+        for piece in pieces(self.stream):
             self._add(kept, piece)
         kept.settle()
         self._kept = kept

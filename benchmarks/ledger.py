@@ -61,6 +61,7 @@ class Place:
 
 def prepared(where: str, folder: Path) -> Place:
     """A place with a key of its own."""
+    (folder / "key").touch(0o600)
     (folder / "key").write_bytes(os.urandom(32).hex().encode())
     return Place(where, str(folder))
 

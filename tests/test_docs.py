@@ -17,6 +17,7 @@ MODULES = [
     for info in pkgutil.walk_packages(discreet.__path__, "discreet.")
     if not info.name.endswith(("__main__", ".bulk"))
 ]
+AUDITORS = ROOT / "docs" / "auditors.md"  # shell and Python in turn
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -26,7 +27,48 @@ def test_examples_in_docstrings(name: str) -> None:
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+CHECKER = doctest.OutputChecker()
+LOOSE = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def test_the_auditors_page_is_what_a_shell_and_python_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its blocks, of both kinds, one after the other in an empty folder."""
+    from discreet.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```(python|console)\n(.*?)```", AUDITORS.read_text(), flags=re.DOTALL)
+    assert {kind for kind, _ in blocks} == {"python", "console"}
+    for kind, block in blocks:
+        if kind == "python":
+            runner = doctest.DocTestRunner(optionflags=LOOSE)
+            session = doctest.DocTestParser().get_doctest(block, names, AUDITORS.name, None, 0)
+            runner.run(session, clear_globs=False)
+            names = session.globs
+            assert runner.summarize(verbose=False).failed == 0
+            continue
+        for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
+            monkeypatch.setattr("sys.argv", command.split())
+            capsys.readouterr()
+            with pytest.raises(SystemExit):
+                main()
+            output = capsys.readouterr()
+            assert CHECKER.check_output(expected, output.out + output.err, LOOSE), f"{command}\n{output}"
+
+
+def test_the_tests_that_the_threat_model_names_are_there() -> None:
+    page = ROOT / "docs" / "threat-model.md"
+    files = {page.parent / link for link in re.findall(r"\]\((\.\./tests/[^)]+)\)", page.read_text())}
+    text = "".join(path.read_text() for path in files)
+    named = re.findall(r"`(test_\w+)`", page.read_text())
+    assert len(named) > 30
+    assert [name for name in named if f"def {name}(" not in text] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != AUDITORS], ids=lambda page: page.name)
 def test_python_blocks_run_and_show_their_real_output(page: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
     session = "\n".join(block for block in blocks if ">>>" in block)

@@ -4,7 +4,8 @@
     ├── BadInput        what was asked cannot be understood or done; nothing was drawn, nothing was spent
     │   └── NeedsBounds the question needs a public range that was not given
     ├── OverBudget      the ledger has less left than this costs
-    ├── LedgerFault     the ledger cannot be used, or does not agree with itself; nothing is shown
+    ├── LedgerFault     the ledger cannot be used; nothing is shown
+    │   └── LedgerChanged  it does not agree with itself, its key or its anchor
     └── Refused         a release holds no answer (or no interval), and someone asked for it
 
 An error says what was seen, what is needed and what to do next. It is decided by public quantities only:
@@ -30,6 +31,10 @@ class OverBudget(DiscreetError):
 
 class LedgerFault(DiscreetError):
     """The ledger cannot be reached, written or trusted."""
+
+
+class LedgerChanged(LedgerFault):
+    """The ledger is not what was left: entries, accounts or answers are not those that were signed."""
 
 
 class Refused(DiscreetError):

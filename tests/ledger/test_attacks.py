@@ -294,6 +294,41 @@ def test_without_an_anchor_the_verdict_says_what_it_cannot_know(place: Place) ->
     assert "there is no anchor" in str(found)
 
 
+def test_a_ledger_without_signed_entries_is_not_read(place: Place) -> None:
+    """Version 1 had neither signed entries nor signed sets of accounts."""
+    with used(place):
+        pass
+    by_hand(place, "UPDATE discreet_ledger SET version = 1")
+    by_hand(place, "ALTER TABLE discreet_ledger DROP COLUMN accounts")
+    with pytest.raises(LedgerFault, match="of version 1; this release of discreet reads version 2"):
+        place.open()
+    assert "of version 1" in str(examine(place.where, key=f"{place.folder}/key", anchor=f"{place.folder}/anchor"))
+
+
+def test_a_key_that_others_can_read_is_told(file: Place) -> None:
+    with used(file):
+        pass
+    key = Path(file.folder, "key")
+    for mode, told in ((0o600, False), (0o640, True), (0o602, True)):
+        key.chmod(mode)
+        found = examine(file.where, key=key, anchor=f"{file.folder}/anchor")
+        assert found.ok
+        assert ("can be read by others" in str(found)) == told
+
+
+def test_an_anchor_of_numbers_that_no_ledger_has_is_no_crash(file: Place) -> None:
+    with used(file):
+        pass
+    with Path(file.folder, "anchor").open("a") as anchor:
+        anchor.write(f"{10**30} {'0' * 64} {'0' * 64}\n")
+    with file.open() as ledger:  # a line that cannot be read
+        assert "1 lines that cannot be read" in str(ledger.verify())
+    with Path(file.folder, "anchor").open("a") as anchor:
+        anchor.write(f"{10**17} {'0' * 64} {'0' * 64}\n")
+    with pytest.raises(LedgerFault, match="has seen entry 100000000000000000"):
+        file.open()
+
+
 def test_a_forked_child_and_its_parent_spend_one_budget(file: Place) -> None:
     """Connections are not carried across a fork: in a process of its own, as this one has threads."""
     code = (

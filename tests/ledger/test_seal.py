@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerFault
-from discreet.ledger.seal import Anchor, Head, Seal, given_seal, new_seal
+from discreet.ledger.seal import Anchor, Head, Seal, _make, given_seal, new_seal
 
 HEADS = [Head(number, f"{number:064x}", "a" * 64) for number in range(1, 200)]
 
@@ -38,6 +38,13 @@ def test_of_many_who_make_a_key_one_does(tmp_path: Path) -> None:
     assert len(set(found)) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
     assert given_seal(tmp_path / "key") == found[0]
+
+
+def test_a_key_is_never_replaced(tmp_path: Path) -> None:
+    first = new_seal(tmp_path / "key")
+    _make(tmp_path / "key")  # by another process, that had seen none
+    assert given_seal(tmp_path / "key") == first
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
 
 
 @pytest.mark.claim("LK2")

@@ -278,6 +278,9 @@ def test_a_forged_anchor_is_named(place: Place) -> None:
     assert head is not None
     Anchor(path).append(Head(head.number, head.hash, "0" * 64))
     assert "entry 9 is in the anchor with a signature of another key" in str(verdict(place))
+    path.write_text(f"{head.number} {head.hash} {'0' * 64}\n")
+    with pytest.raises(LedgerFault, match="put back, or it was rewritten"):
+        place.open()
 
 
 def test_there_must_be_a_ledger(file: Place) -> None:

@@ -32,7 +32,7 @@ BUDGET = discreet.Budget(1000.0, 1e-2)
 
 
 def opened(folder: Path, source: Any = PEOPLE, **options: Any) -> Private:
-    given = {"budget": BUDGET, "ledger": folder / "study.ledger", "rng": discreet.Seeded(1)} | options
+    given: dict[str, Any] = {"budget": BUDGET, "ledger": folder / "study.ledger", "rng": discreet.Seeded(1)} | options
     return discreet.open(source, **given)
 
 
@@ -60,14 +60,16 @@ class Watched:
 def test_a_question_is_paid_for_before_a_row_is_read(private: Private, monkeypatch: pytest.MonkeyPatch) -> None:
     table = Watched(private.table)
     private.table = table  # type: ignore[assignment]
-    order: list[str] = []
-    charge, columns = Ledger.charge, table.inner.columns
-    monkeypatch.setattr(Ledger, "charge", lambda self, *a, **k: (order.append("paid"), charge(self, *a, **k))[1])
-    monkeypatch.setattr(
-        Watched, "columns", lambda self, *a, **k: (order.append("read"), columns(*a, **k))[1], raising=True
-    )
+    reads_when_paid = []
+    charge = Ledger.charge
+
+    def charged(self: Ledger, *given: Any, **how: Any) -> Any:
+        reads_when_paid.append(table.reads)
+        return charge(self, *given, **how)
+
+    monkeypatch.setattr(Ledger, "charge", charged)
     private.mean("bmi", epsilon=0.5)
-    assert order == ["paid", "read"]
+    assert (reads_when_paid, table.reads) == ([0], 1)
 
 
 @pytest.mark.claim("SE1")
@@ -137,7 +139,7 @@ def test_two_hospitals_share_the_budget_of_their_patients(tmp_path: Path) -> Non
 @pytest.mark.parametrize("other", [{"neighbours": "replace"}, {"unit": "patient"}])
 def test_a_budget_is_for_one_relation_and_one_unit(tmp_path: Path, other: dict[str, Any]) -> None:
     opened(tmp_path).close()
-    with pytest.raises(BadInput, match="promises|other terms"):
+    with pytest.raises(BadInput, match=r"promises|other terms"):
         opened(tmp_path, budget=None, **other)
 
 
@@ -230,7 +232,7 @@ def test_every_verb_answers_by_column_or_says_why_not(tmp_path: Path, verb: str,
         try:
             release = getattr(private, verb)(*columns, epsilon=2.0, missing="keep", **options)
         except BadInput as error:
-            assert relation == "add_or_remove"  # noqa: PT017
+            assert relation == "add_or_remove"
             assert "replace" in str(error) or "number of rows is public" in str(error)  # noqa: PT017
             return
         assert isinstance(release, Release)
@@ -300,7 +302,7 @@ VISITS: dict[str, Any] = {
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 def test_a_person_has_one_row(tmp_path: Path, relation: str) -> None:
     with opened(tmp_path, VISITS, person="id", neighbours=relation) as private:
-        assert private.unit == "person"
+        assert private.people.unit == "person"
         assert abs(private.count(epsilon=20.0).value - 1000) < 5
         for rule, expected in {"mean": 3.0, "first": 1.0, "last": 6.0, "max": 6.0}.items():
             release = private.mean("value", epsilon=50.0, rule=rule, bounds=(0, 10))
@@ -338,7 +340,7 @@ def test_an_analyst_spends_a_part(tmp_path: Path) -> None:
 def test_a_ledger_is_needed(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="ledger"):
         discreet.open(PEOPLE, budget=BUDGET)
-    with pytest.raises(BadInput, match="no budget|budget"):
+    with pytest.raises(BadInput, match="budget"):
         opened(tmp_path, budget=None)
 
 

@@ -1,13 +1,14 @@
-"""The command line: `discreet demo`, `discreet explain`.
+"""The command line: `discreet demo`, `discreet explain`, `discreet ledger`.
 
-Exit codes: 0 done; 1 a fault of ours; 2 what was asked cannot be done; 3 refused; 4 over budget.
+Exit codes: 0 done; 1 a fault of ours or of the disk; 2 what was asked cannot be done (a ledger that is not there, too);
+3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor.
 """
 
 import io
 import os
 import sys
 
-from discreet.errors import DiscreetError, OverBudget, Refused
+from discreet.errors import DiscreetError, LedgerChanged, OverBudget, Refused
 
 
 def exit_code(error: DiscreetError) -> int:
@@ -17,6 +18,8 @@ def exit_code(error: DiscreetError) -> int:
             return 3
         case OverBudget():
             return 4
+        case LedgerChanged():
+            return 5
         case _:
             return 2
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.ledger import app as ledger
 from discreet.errors import BadInput
 from discreet.version import __version__
 
@@ -14,7 +15,7 @@ app = typer.Typer(
     name="discreet",
     help="Private answers about people, with error bars.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -22,6 +23,7 @@ Seed = Annotated[
     int | None,
     typer.Option(help="Repeatable noise, for documents and tests; such answers are not for publication."),
 ]
+app.add_typer(ledger)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 

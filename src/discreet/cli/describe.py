@@ -13,7 +13,8 @@ from discreet.promise.exact import show
 from discreet.promise.neighbours import Neighbours
 from discreet.session.columns import known
 from discreet.session.private import session_of
-from discreet.spec.describe import describe
+from discreet.session.terms import People
+from discreet.spec.describe import Profile, describe
 from discreet.spec.run import Watch
 
 UNRECORDED = (
@@ -41,26 +42,15 @@ def profile(
     if person is not None:
         known(found, person)
     rng = Secure() if seed is None else Seeded(seed)
+    asked = Profile(found, People.of(person, None, Neighbours.ADD_OR_REMOVE), epsilon, delta)
     if ledger is None:
         if population is not None or budget is not None:
             raise BadInput("a population and its budget are kept in a ledger; give --ledger too")
-        return describe(found, epsilon=epsilon, delta=delta, person=person, rng=rng, watch=watch)
-    unit = "row" if person is None else "person"
+        return describe(asked, rng=rng, watch=watch)
     with Ledger(ledger) as book:
-        private = session_of(
-            found,
-            book,
-            population or Path(file).name.split(".")[0],
-            budget=None if budget is None else Budget(budget, 10 * delta),
-            person=person,
-            unit=unit,
-            neighbours=Neighbours.ADD_OR_REMOVE,
-            counted="epsilon",
-            analyst=None,
-            rng=rng,
-            owned=False,
-        )
-        return describe(found, epsilon=epsilon, delta=delta, person=person, private=private, rng=rng, watch=watch)
+        name = population or Path(file).name.split(".")[0]
+        opened = None if budget is None else Budget(budget, 10 * delta)
+        return describe(asked, private=session_of(found, asked.people, book, name, budget=opened), rng=rng, watch=watch)
 
 
 def show_profile(dossier: dict[str, Any]) -> None:

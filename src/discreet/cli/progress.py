@@ -15,7 +15,9 @@ def watching(total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None
         yield lambda _: None
         return
     count = [MofNCompleteColumn()] if total is not None else []
-    bar = Progress(SpinnerColumn(), BarColumn(), *count, TextColumn("{task.description}"), console=console, transient=True)
+    bar = Progress(
+        SpinnerColumn(), BarColumn(), *count, TextColumn("{task.description}"), console=console, transient=True
+    )
     with bar:
         task = bar.add_task("", total=total)
         begun = 0

@@ -71,10 +71,14 @@ def show_forecast(bound: Bound) -> None:
     console.print(table)
     console.print(Text(seen["composition"]))
     people = bound.plan.population
-    left = f"The budget of {people.name}: {seen['balance']}." if seen["balance"] else (
-        f"The budget of {people.name} is new: epsilon {show(people.epsilon)}, delta {show(people.delta)}."
-        if people.epsilon is not None
-        else f"{people.name} has no budget yet: give [population] epsilon."
+    left = (
+        f"The budget of {people.name}: {seen['balance']}."
+        if seen["balance"]
+        else (
+            f"The budget of {people.name} is new: epsilon {show(people.epsilon)}, delta {show(people.delta)}."
+            if people.epsilon is not None
+            else f"{people.name} has no budget yet: give [population] epsilon."
+        )
     )
     console.print(Text(left))
     if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):

@@ -76,6 +76,8 @@ def plain(values: Any) -> Column:
         return plain(values.cast(values.type.value_type))
     if is_text(values.type):
         return _readable(values)
+    if pa.types.is_date64(values.type):
+        values = values.cast(pa.date32(), safe=False)
     simple = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     return values if simple or pa.types.is_date32(values.type) else _objects(rows.column(values))
 
@@ -92,7 +94,18 @@ def _readable(texts: Any) -> Column:
 def _from_numpy(values: npt.NDArray[Any]) -> Column:
     if values.dtype.kind in "biuf":
         return pa.array(values.astype(values.dtype.newbyteorder("="), copy=False))
-    return _objects(values)
+    return _as_texts(_objects(values))
+
+
+def _as_texts(entries: npt.NDArray[Any]) -> Column:
+    """Objects that are texts or missing, all of them, as Arrow's texts, which go the fast way to the same values."""
+    if not all(entry is None or type(entry) in (str, float) for entry in entries[:100]):  # a guess that spares the time
+        return entries
+    try:
+        found = pa.array(entries, from_pandas=True)
+    except Exception:  # noqa: BLE001  whatever it cannot take stays as it is
+        return entries
+    return found if is_text(found.type) else entries
 
 
 def _objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -103,14 +116,19 @@ def _objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind in "mM":
         if np.datetime_data(values.dtype)[0] == "ns":
             listed = values.astype(f"{values.dtype.kind}8[us]").tolist()
-        listed = [str(cell) if isinstance(cell, int) else cell for cell in listed]
+        listed = [str(values[place]) if isinstance(cell, int) else cell for place, cell in enumerate(listed)]
     return rows.column(listed)
+
+
+def _of_text(cell: Any) -> bool:
+    """By type: an object may say anything of its class."""
+    return issubclass(type(cell), str)
 
 
 def number(cell: Any) -> float:
     """A cell as a number; NaN if it is none."""
-    if isinstance(cell, str):
-        found = float(cell) if len(cell) < 1000 and NUMBER.match(cell) else math.nan
+    if _of_text(cell):
+        found = float(cell) if NUMBER.match(cell) else math.nan
         return found if math.isfinite(found) else math.nan
     return float(rows.numbers_of(rows.column([cell]))[0])
 
@@ -118,8 +136,8 @@ def number(cell: Any) -> float:
 def truth(cell: Any) -> float:
     """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
     found = math.nan
-    if isinstance(cell, str):
-        found = WORDS.get(cell.strip(" \t").lower(), math.nan) if len(cell) < 1000 else math.nan
+    if _of_text(cell):
+        found = WORDS.get(cell.strip(" \t").lower(), math.nan)
     found = number(cell) if math.isnan(found) else found
     return found if math.isnan(found) else float(found != 0)
 
@@ -148,6 +166,8 @@ def _value(cell: Any, kind: Kind) -> Any:
             return None
         return cell if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) else found
     if kind == "date":
+        if hasattr(cell, "to_pydatetime"):  # pandas' own, with a place for nanoseconds
+            return cell.to_pydatetime(warn=False)
         return _date(cell) if isinstance(cell, str) else cell if isinstance(cell, datetime.date) else None
     return cell
 
@@ -167,12 +187,20 @@ def numbers(column: Column, kind: Kind, name: str) -> Floats:
     if kind in ("text", "date"):
         raise BadInput(f"column {name!r} is declared as {kind}; numbers are needed; declare it by types= or convert it")
     if not isinstance(column, pa.Array):
-        return np.array([number(cell) for cell in column], dtype=np.float64)
+        return _with_texts(rows.numbers_of(column), column, number)
     if is_text(column.type):
         return _numbers_of_texts(column)
     if pa.types.is_date32(column.type):
         return np.full(len(column), math.nan)
-    floats: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    cast = column if column.type == pa.float64() else column.cast(pa.float64(), safe=False)
+    floats: Floats = cast.to_numpy(zero_copy_only=False)
+    return floats
+
+
+def _with_texts(floats: Floats, entries: npt.NDArray[Any], reading: Callable[[str], float]) -> Floats:
+    """Numbers among objects, and what their texts say."""
+    for place in (place for place, cell in enumerate(entries) if _of_text(cell)):
+        floats[place] = reading(entries[place])
     return floats
 
 
@@ -202,10 +230,15 @@ def truths(column: Column, kind: Kind, name: str) -> Floats:
     if kind == "date":
         raise BadInput(f"column {name!r} is declared as date; truth values are needed; convert it")
     if isinstance(column, pa.Array) and not is_text(column.type):
-        found = numbers(column, kind, name)
-        return np.where(np.isnan(found), math.nan, (found != 0).astype(np.float64))
+        return _truths_of(numbers(column, "unknown", name))
+    if not isinstance(column, pa.Array):
+        return _with_texts(_truths_of(rows.numbers_of(column)), column, truth)
     codes, distinct = _distinct(column)
     return np.array([*(truth(cell) for cell in distinct), math.nan], dtype=np.float64)[codes]
+
+
+def _truths_of(floats: Floats) -> Floats:
+    return np.where(np.isnan(floats), math.nan, (floats != 0).astype(np.float64))
 
 
 def keys(column: Column, kind: Kind) -> tuple[Codes, npt.NDArray[Any]]:

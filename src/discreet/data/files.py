@@ -57,7 +57,7 @@ def _footer(file: Path) -> tuple[Any, Any]:
 
 
 def _group(file: Path, footer: Any, group: int, columns: Sequence[str]) -> dict[str, Any]:
-    with pq.ParquetFile(file, metadata=footer) as opened:
+    with pq.ParquetFile(file, metadata=footer, pre_buffer=False) as opened:
         table = opened.read_row_group(group, columns=list(columns), use_threads=False)
     return {name: plain(table.column(name)) for name in columns}
 

@@ -3,13 +3,15 @@
 Promise
     [TL1] A line with too few or too many fields, a blank one too, is one row whose cells are all missing, at its own
           place; bytes that are no UTF-8 spoil no cell but their own (they read as U+FFFD). No content raises.
-    [TL2] How the file is cut into pieces changes no row, as long as quotes are balanced.
+    [TL2] How the file is cut into pieces changes no row, unless a field is longer than LONGEST bytes.
 
 Why
     A row is a line; a field that begins with a quote goes on to the next single quote, over line breaks too, as the
     usual standard (RFC 4180) has it. Arrow reads each piece and reports the lines that do not fit, which are put
-    back as missing rows. Pieces end at a line break with an even number of quotes before it; a file whose quotes are
-    balanced has no other line break outside of quotes.
+    back as missing rows. Pieces end at a line break outside of quotes. Where every quote of odd rank follows a
+    separator, a line break or another quote, quotes open and close in turn (two together within a field stand for one
+    and leave it open), so that such a break has an even number of quotes before it; elsewhere fields are read one by
+    one to find it.
 
 What cannot be isolated is a quote that is never closed: it takes in what follows, up to the next quote, as the standard
 says, so that one odd cell may hide rows after it: LONGEST bytes at most, as pieces end at a line break by then. Where
@@ -79,7 +81,7 @@ class Lines:
             start = _header(file)[2]
             with _opened(file) as stream:
                 stream.read(start)
-                for text in _cut(stream):
+                for text in _cut(stream, self.separator):
                     yield lambda text=text: parsed(text, self.names, wanted, self.separator)  # type: ignore[misc]
 
 
@@ -116,36 +118,57 @@ def _first_line(start: bytes) -> int:
     return len(start)
 
 
-def _cut(stream: BinaryIO) -> Iterator[memoryview]:
+def _cut(stream: BinaryIO, separator: str) -> Iterator[memoryview]:
     """Whole lines, some megabytes at a time."""
     rest = b""
-    while more := stream.read(PIECE):
+    while len(more := stream.read(asked := max(PIECE, len(rest)))) == asked:
         text = rest + more
-        end = _last_line(text)
+        end = _last_line(text, separator.encode())
         if end == 0 and len(text) >= LONGEST:
             end = (text.rfind(b"\n") + 1) or len(text)
         rest = text[end:]
         if end:
             yield memoryview(text)[:end]
-    if rest:
-        yield memoryview(rest)
+    if rest or more:
+        yield memoryview(rest + more)
 
 
-def _last_line(text: bytes) -> int:
-    """Just behind the last line break that has an even number of quotes before it; 0 if there is none. [TL2]"""
+def _last_line(text: bytes, separator: bytes) -> int:
+    """Just behind the last line break outside of quotes; 0 if there is none. [TL2]"""
     ending, known = (b"\n", len(text)) if b"\n" in text else (b"\r", len(text) - 1)  # a \n may follow the last \r
     end = text.rfind(ending, 0, known) + 1
-    if text.count(b'"', 0, end) % 2 == 0:
+    if text.find(b'"', 0, end) < 0:
         return end
-    letters = np.frombuffer(text, dtype=np.uint8)[:known]
-    quotes, breaks = np.flatnonzero(letters == ord('"')), np.flatnonzero(letters == ending[0])
+    letters = np.frombuffer(text, dtype=np.uint8)
+    quotes, breaks = np.flatnonzero(letters == ord('"')), np.flatnonzero(letters[:known] == ending[0])
+    before = letters[quotes[::2] - 1][1 if quotes[0] == 0 else 0 :]
+    if not np.isin(before, np.frombuffer(separator + b'\r\n"', dtype=np.uint8)).all():
+        return max((end for _, end, whole in _lines(text, separator) if whole), default=0)
     even = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
     return int(even[-1]) + 1 if len(even) else 0
+
+
+def _lines(text: bytes, separator: bytes) -> Iterator[tuple[list[bytes], int, bool]]:
+    """The fields of each line, where the next one begins, and whether that is known for sure. [TL1]"""
+    sep = re.escape(separator)
+    field = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"?)?([^\r\n' + sep + rb"]*)(" + sep + rb"|\r\n|\r|\n|\Z)")
+    line: list[bytes] = []
+    at = 0
+    while at < len(text) or line:
+        match = field.match(text, at)
+        assert match is not None  # the pattern takes anything
+        line.append((match[1] or b"").replace(b'""', b'"') + match[2])
+        at = match.end()
+        if match[3] != separator:
+            yield line, at, match[3] != b"" and (match[3] != b"\r" or at < len(text))
+            line = []
 
 
 def parsed(text: memoryview, names: Sequence[str], wanted: Sequence[str], separator: str) -> dict[str, Column]:
     """The cells of some columns; those of lines that do not fit, and empty ones, are null. [TL1]"""
     odd: list[int] = []
+    text = _utf8(text)
+    quoted = isinstance(text.obj, bytes) and b'"' in text.obj
 
     def put_aside(row: Any) -> str:
         odd.append(row.number - 1)
@@ -159,10 +182,14 @@ def parsed(text: memoryview, names: Sequence[str], wanted: Sequence[str], separa
                 use_threads=False, column_names=[str(place) for place in range(len(names))], block_size=len(text) + 1
             ),
             pcsv.ParseOptions(
-                delimiter=separator, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=put_aside
+                delimiter=separator,
+                quote_char='"' if quoted else False,  # a third of the time
+                newlines_in_values=quoted,
+                ignore_empty_lines=False,
+                invalid_row_handler=put_aside,
             ),
             pcsv.ConvertOptions(
-                column_types=dict.fromkeys(places, pa.binary()),
+                column_types=dict.fromkeys(places, pa.string()),
                 include_columns=places,
                 check_utf8=False,
                 strings_can_be_null=False,
@@ -175,39 +202,35 @@ def parsed(text: memoryview, names: Sequence[str], wanted: Sequence[str], separa
     return {name: _texts(column, odd) for name, column in zip(wanted, columns, strict=True)}
 
 
+def _utf8(text: memoryview) -> memoryview:
+    """What is no UTF-8 is replaced first: Arrow would write of a line that does not fit, and is none, to the screen."""
+    whole = text.obj if isinstance(text.obj, bytes) else bytes(text)  # what it is part of: no copy
+    if whole.isascii():
+        return text
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError:
+        return memoryview(str(text, "utf-8", "replace").encode())
+    return text
+
+
 def slowly(text: bytes, width: int, places: Sequence[int], separator: str) -> list[Any]:
     """The same cells without Arrow's parser, whose limits a cell could exceed. [TL1]"""
-    sep = re.escape(separator.encode())
-    field = re.compile(
-        rb'(?:"([^"]*(?:""[^"]*)*)"?)?([^\r\n' + sep + rb"]*)(" + sep + rb"|\r\n|\r|\n|\Z)", flags=re.DOTALL
-    )
     found: list[list[bytes | None]] = [[] for _ in places]
-    line: list[bytes] = []
-    at = 0
-    while at < len(text) or line:
-        match = field.match(text, at)
-        assert match is not None  # the pattern takes anything
-        line.append((match[1] or b"").replace(b'""', b'"') + match[2])
-        at = match.end()
-        if match[3] != separator.encode():
-            for cells, place in zip(found, places, strict=True):
-                cells.append(line[place] if len(line) == width else None)
-            line = []
-    return [pa.chunked_array([pa.array(cells, pa.large_binary())]) for cells in found]
+    for line, _, _ in _lines(text, separator.encode()):
+        for cells, place in zip(found, places, strict=True):
+            cells.append(line[place] if len(line) == width else None)
+    return [pa.chunked_array([pa.array(cells, pa.large_binary()).cast(pa.large_string())]) for cells in found]
 
 
 def _texts(column: Any, odd: Sequence[int]) -> Column:
-    """Bytes as texts, null where they are empty, and where the lines do not fit."""
-    cells = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
+    """Null where they are empty, and where the lines do not fit."""
+    texts = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
     if odd:
-        fits = np.ones(len(cells) + len(odd), dtype=bool)
+        fits = np.ones(len(texts) + len(odd), dtype=bool)
         fits[list(odd)] = False
-        cells = cells.take(pa.array(np.cumsum(fits) - 1, mask=~fits))
-    large = cells.type == pa.large_binary()
-    try:
-        texts = cells.cast(pa.large_string() if large else pa.string())
-    except pa.ArrowInvalid:
-        listed = [cell if cell is None else cell.decode("utf-8", "replace") for cell in cells.to_pylist()]
-        texts = pa.array(listed, pa.large_string())
-    empty = pc.equal(pc.binary_length(texts), 0)
-    return pc.if_else(empty, pa.scalar(None, texts.type), texts) if pc.any(empty).as_py() else texts
+        texts = texts.take(pa.array(np.cumsum(fits) - 1, mask=~fits))
+    lengths = pc.binary_length(texts)
+    if pc.min(lengths).as_py() != 0:
+        return texts
+    return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, texts.type), texts)

@@ -1,7 +1,7 @@
 """Several rows of a person as one.
 
 Promise
-    [TP1] A person's row is a function of that person's own rows, in their order in the table, and of nothing else, bit
+    [TO1] A person's row is a function of that person's own rows, in their order in the table, and of nothing else, bit
           for bit. So a change of all rows of one person changes one row here, or adds or removes one.
 
 Why
@@ -29,7 +29,7 @@ OF_KEYS: Final = ("first", "last", "count")
 
 
 def turns(codes: Codes, people: int) -> Codes:
-    """Which row of its person each row is: 0 for the first. [TP1]"""
+    """Which row of its person each row is: 0 for the first. [TO1]"""
     order = np.argsort(codes, kind="stable")
     starts = np.cumsum(np.bincount(codes, minlength=people)) - np.bincount(codes, minlength=people)
     turn = np.empty(len(codes), dtype=np.int64)
@@ -40,7 +40,7 @@ def turns(codes: Codes, people: int) -> Codes:
 def one_each(
     values: npt.NDArray[Any], codes: Codes, people: int, *, rule: Rule, turn: Codes | None, cap: int | None
 ) -> npt.NDArray[Any]:
-    """One entry for each person, in the order of their codes; `turn` is needed where there is a cap. [TP1]"""
+    """One entry for each person, in the order of their codes; `turn` is needed where there is a cap. [TO1]"""
     if cap is not None and turn is not None:
         within = turn < cap
         values, codes = values[within], codes[within]

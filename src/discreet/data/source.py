@@ -59,12 +59,18 @@ def guarded(work: Callable[[], T], error: DiscreetError) -> T:
 def in_order(pieces: Iterator[Piece], work: Callable[[Mapping[str, Column]], T], error: DiscreetError) -> Iterator[T]:
     """`work` done on each piece, a few at a time, given in order; no more than one for each worker is held."""
     waiting: deque[Future[T]] = deque()
+    first, piece = (guarded(lambda: next(pieces, None), error) for _ in range(2))
+    if first is not None:
+        yield _done(first, work, error)
+    if piece is None:  # as most tables are: no thread is worth its while
+        return
     pool = ThreadPoolExecutor(WORKERS)
     try:
-        while (piece := guarded(lambda: next(pieces, None), error)) is not None:
+        while piece is not None:
             waiting.append(pool.submit(_done, piece, work, error))
             if len(waiting) > WORKERS:
                 yield waiting.popleft().result()
+            piece = guarded(lambda: next(pieces, None), error)
         while waiting:
             yield waiting.popleft().result()
     finally:

@@ -1,19 +1,19 @@
 """A table of people's rows: what may be asked of it before the budget is spent, and its columns afterwards.
 
 Promise
-    [TB1] Each row that `columns` gives is a function of one row of the table and of public arguments; with `person=` of
+    [TU1] Each row that `columns` gives is a function of one row of the table and of public arguments; with `person=` of
           all rows of that person, in their order. Replacing a person's rows, without changing who is where, changes one
           row of the answer, whatever the values are; none raises or warns.
-    [TB2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
+    [TU2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
 
 Why
     Rows pass a filter [TW1] and "drop", which look at one row each; entries become values one by one [TC1]; the rows of
-    a person are folded into one by themselves [TP1]. What is refused is decided by names, declared kinds and the public
+    a person are folded into one by themselves [TO1]. What is refused is decided by names, declared kinds and the public
     arguments, before the first row is read.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
@@ -42,16 +42,17 @@ class Want:
 
     `missing` is "keep", "drop" (such rows are left out) or a public value that stands in. `rule` makes several rows of
     a person one; "sum" and "count" need a `cap`, the largest number of a person's rows that is taken, the first ones.
+    Of kind "where" the name is a condition, and the entries are 1 where it holds, else 0.
     """
 
     name: str
-    kind: Literal["number", "truth", "key"]
+    kind: Literal["number", "truth", "key", "where"]
     missing: Missing = "keep"
     rule: Rule = "first"
     cap: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("number", "truth", "key"):
+        if self.kind not in ("number", "truth", "key", "where"):
             raise BadInput(f"column {self.name!r} is wanted as {self.kind!r}; it is one of number, truth, key")
         if self.rule not in RULES:
             raise BadInput(f"the rule for {self.name!r} is {self.rule!r}; it is one of {', '.join(RULES)}")
@@ -95,7 +96,8 @@ class _Question:
     @property
     def reads(self) -> list[str]:
         """The columns needed."""
-        names = [*(want.name for want in self.wants), *(self.where.columns if self.where else ())]
+        names = [name for want in self.wants for name in _reads(want)]
+        names += self.where.columns if self.where else ()
         return list(dict.fromkeys([*names, *([self.owner] if self.owner is not None else [])]))
 
     @property
@@ -104,17 +106,18 @@ class _Question:
         return self.where is not None or any(_drops(want) for want in self.wants)
 
     def answer(self, columns: Mapping[str, Column]) -> list[Any]:
-        """The values wanted and the owners' ids, of the rows that are kept. [TB1]"""
+        """The values wanted and the owners' ids, of the rows that are kept. [TU1]"""
         cells = _Cells(columns, self.kinds)
         kept = self.where.holds(cells) if self.where else None
         found = []
         for want in self.wants:
             values, absent = _read(cells, want)
             if _drops(want):
-                kept = ~absent if kept is None else kept & ~absent
-            elif want.missing != "keep" and absent.any():
+                present = ~absent()
+                kept = present if kept is None else kept & present
+            elif not (isinstance(want.missing, str) and want.missing == "keep"):
                 values = values.copy()
-                values[absent] = want.missing
+                values[absent()] = want.missing
             found.append(values)
         ids = [columns[self.owner]] if self.owner is not None else []
         if kept is None or kept.all():
@@ -126,18 +129,24 @@ class _Question:
         ]
 
 
+def _reads(want: Want) -> tuple[str, ...]:
+    return Where.parse(want.name).columns if want.kind == "where" else (want.name,)
+
+
 def _drops(want: Want) -> bool:
     return isinstance(want.missing, str) and want.missing == "drop"
 
 
-def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """A column's values, and where they are missing."""
+def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt.NDArray[np.bool_]]]:
+    """A column's values, and, if asked, where they are missing."""
+    if want.kind == "where":
+        held = Where.parse(want.name).holds(cells).astype(np.float64)
+        return held, lambda: np.zeros(len(held), dtype=np.bool_)
     if want.kind != "key":
         floats = cells.floats(want.name, want.kind)
-        return floats, np.isnan(floats)
+        return floats, lambda: np.isnan(floats)
     codes, values = cells.keys(want.name)
-    absent = np.array([value is None for value in values], dtype=np.bool_)
-    return values[codes], absent[codes]
+    return values[codes], lambda: np.array([value is None for value in values], dtype=np.bool_)[codes]
 
 
 class Table:
@@ -215,7 +224,7 @@ class Table:
             return {**dict(zip((want.name for want in wants), found, strict=True)), OWNER: codes}
         turn = turns(codes, people) if any(want.cap is not None for want in wants) else None
         return {
-            want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TB1]
+            want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TU1]
             for want, values in zip(wants, found, strict=True)
         }
 
@@ -226,12 +235,16 @@ class Table:
             raise BadInput("a column is wanted twice; ask for each once")
         if not names and owner is None:
             raise BadInput("no column is wanted; name at least one")
-        for name in [*names, *([owner] if owner is not None else [])]:
+        for want in wants:
+            if want.kind == "where":
+                Where.parse(want.name).check(self._kinds)
+        plain = [want.name for want in wants if want.kind != "where"]
+        for name in [*plain, *([owner] if owner is not None else [])]:
             if name not in self._kinds:
                 seen = ", ".join(map(repr, self.names[:20])) + (" and others" if len(self.names) > 20 else "")
                 raise BadInput(f"there is no column {name!r}; the table has {seen}")
         for want in wants:
-            if want.kind != "key":
+            if want.kind in READERS:
                 READERS[want.kind](pa.array([], pa.float64()), self._kinds[want.name], want.name)
         if where is not None:
             where.check(self._kinds)
@@ -259,11 +272,13 @@ class Table:
         return found, [answer[-1] for answer in answers] if question.owner is not None else []
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
-        """One column of floats: an array while it is short, else a stream whose first pieces are held. [TB2]"""
+        """One column of floats: an array while it is short, else a stream whose first pieces are held. [TU2]"""
         held: list[Floats] = []
         length, holding = 0, 0
         known = None if question.filters else guarded(self._source.size, self._unreadable())
-        if known is None or known <= HELD:
+        if known is not None and known <= HELD:
+            return self._filled(question, known)
+        if known is None:
             for (piece,) in self._answers(question):
                 if length == holding and length + len(piece) <= max(HELD, CACHE):
                     held.append(piece)
@@ -271,9 +286,20 @@ class Table:
                 length += len(piece)
             if length <= HELD:
                 return np.concatenate(held) if held else np.empty(0)
-        return rows.Stream(
-            length if known is None else known, _Again(self, question, held, length if known is None else known)
-        )
+        length = length if known is None else known
+        return rows.Stream(length, _Again(self, question, held, length))
+
+    def _filled(self, question: _Question, length: int) -> Floats:
+        """A column whose length is known: each piece is let go when it is copied."""
+        found, given = np.empty(length), 0
+        for (piece,) in self._answers(question):
+            if given + len(piece) > length:
+                raise self._unreadable()
+            found[given : given + len(piece)] = piece
+            given += len(piece)
+        if given < length:
+            raise self._unreadable()
+        return found
 
 
 class _Again:
@@ -283,7 +309,7 @@ class _Again:
         self.table, self.question, self.held, self.length = table, question, held, length
 
     def __call__(self) -> Iterator[Floats]:
-        """From the beginning. A source that changed meanwhile is cut, or filled up with missing entries. [TB2]"""
+        """From the beginning. A source that changed meanwhile is cut, or filled up with missing entries. [TU2]"""
         given = 0
         for piece in self._pieces():
             given += (more := min(len(piece), self.length - given))

@@ -4,7 +4,8 @@
 
 A column stands on the left, a constant on the right. Names with blanks go between backticks. Beside a number a column
 is read as numbers, beside `true` or `false` as truth values, beside a text as it is (a date as its text, 2024-05-01).
-A missing entry fulfils no comparison, not even != and `not in`; `is missing` finds it. `not` turns plain true and
+A missing entry fulfils no comparison, not even != and `not in`; `is missing` finds it, and `is number` what is read as
+a number. `not` turns plain true and
 false around: `not x == 1` holds for a missing x.
 
 Promise
@@ -86,6 +87,8 @@ class Test:
             )
         floats = cells.floats(self.column, self.reading)
         found: Mask
+        if self.sign == "number":
+            return ~np.isnan(floats)
         if self.sign in ("in", "not in"):
             found = np.isin(floats, np.array(self.constants, dtype=np.float64), invert=self.sign == "not in")
         else:
@@ -99,9 +102,10 @@ class Test:
 
 
 def _text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, datetime.date) else None
+    try:
+        return str(value) if isinstance(value, str | datetime.date) else None
+    except Exception:  # noqa: BLE001  [TW1]: an object may say anything of itself
+        return None
 
 
 @dataclass(frozen=True)
@@ -255,9 +259,12 @@ class _Parser:
         name = self.word if self.kind == "name" else self.word[1:-1].replace("``", "`")
         self.advance()
         if self.taken("is"):
-            sign = "present" if self.taken("not") else "missing"
-            self.needed("missing", "'missing' is needed here")
-            return Test(name, sign)
+            negated = self.taken("not") is not None
+            if not negated and (self.kind, self.word) == ("name", "number"):
+                self.advance()
+                return Test(name, "number", (), "number")
+            self.needed("missing", "'missing' is needed here" if negated else "'missing' or 'number' is needed here")
+            return Test(name, "present" if negated else "missing")
         if self.taken("not"):
             self.needed("in", "'in' is needed here")
             return self.listed(name, "not in")

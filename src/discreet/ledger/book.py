@@ -17,6 +17,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any, Final, Literal, Protocol
 
 from discreet.accounting.filter import Filter
@@ -66,7 +67,8 @@ class Entry:
 class Receipt:
     """Proof that a charge is in the book.
 
-    `answer` is what was stored for it, if anything was; `fresh` is false if the request had been charged before.
+    `answer` is what was stored for it, if anything was; `fresh` is false if the request had been charged before. `cost`
+    is in what the population's budget is counted in.
     """
 
     ledger: str
@@ -80,6 +82,8 @@ class Receipt:
     note: str
     answer: str | None = None
     fresh: bool = True
+    cost: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, entry: Entry, answer: str | None = None, fresh: bool = True) -> "Receipt":
@@ -97,6 +101,7 @@ class Receipt:
             plain["note"],
             answer,
             fresh,
+            *map(Fraction, plain["price"]),
         )
 
     def __str__(self) -> str:

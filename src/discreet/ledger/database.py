@@ -80,7 +80,7 @@ class Database:
         self.patience = patience
         url = _address(where)
         self.path = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
-        self.name = str(self.path) if self.path is not None else url.render_as_string(hide_password=True)
+        self.name = str(self.path) if self.path is not None else _shown(url)
         options: dict[str, Any] = {} if self.path is not None else {"pool_pre_ping": True}
         options["hide_parameters"] = True
         try:
@@ -88,7 +88,7 @@ class Database:
         except ModuleNotFoundError:
             raise BadInput("PostgreSQL needs its driver: pip install 'discreet[postgres]'") from None
         if self.path is not None:
-            sa.event.listen(self.engine, "connect", _careful if reading else _durable)
+            sa.event.listen(self.engine, "connect", _look if reading else _durable)
             sa.event.listen(self.engine, "begin", _begin)
         self._process = os.getpid()
         self._file: tuple[int, int] | None = None  # which file it was when it was first used
@@ -223,11 +223,25 @@ def _file_url(path: Path) -> sa.URL:
         raise BadInput(f"the ledger's path {str(path)!r} leads nowhere; give the path of a file") from None
 
 
+def _shown(url: sa.URL) -> str:
+    """An address without what could be secret in it: the password, and all after the question mark."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
 def _only_read(path: Path) -> sa.URL:
-    """Where nothing can be written, and no log lies beside the file, SQLite is told that nobody else writes either."""
-    still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
-    query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if still else {})
+    """A log beside the file is left alone. If there is none, SQLite makes one, and may take it away again.
+
+    Where nothing can be written, nobody else writes either, and SQLite needs no log.
+    """
+    log, writable = path.with_name(f"{path.name}-wal").exists(), os.access(path.parent, os.W_OK)
+    query = {"mode": "ro" if log or not writable else "rw", "uri": "true"}
+    query |= {} if log or writable else {"immutable": "1"}
     return sa.URL.create("sqlite+pysqlite", database=f"file:{quote(str(path))}", query=query)
+
+
+def _look(connection: sqlite3.Connection, record: object) -> None:
+    _careful(connection, record)
+    connection.execute("PRAGMA query_only = 1")
 
 
 def _careful(connection: sqlite3.Connection, _record: object) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from discreet.errors import BadInput, LedgerFault
+from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger.book import GENESIS, Entry, Kind, Receipt, digest, now
 from discreet.ledger.budget import Account, canonical
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
@@ -62,11 +62,11 @@ def identity(connection: sa.Connection, seal: Seal) -> str:
     """The ledger's own name; LedgerFault if it is of another version or key."""
     row = connection.execute(sa.select(LEDGER.c.version, LEDGER.c.ledger, LEDGER.c.fingerprint)).one_or_none()
     if row is None:
-        raise LedgerFault("the ledger's first row is gone; it was changed by other hands")
+        raise LedgerChanged("the ledger's first row is gone; it was changed by other hands")
     if row.version != VERSION:
         raise LedgerFault(f"this ledger is of version {row.version}; this release of discreet reads version {VERSION}")
     if not seal.fits(row.fingerprint, "ledger", row.ledger):  # [LP1]
-        raise LedgerFault("this ledger was made with another key; give the key that it was made with")
+        raise LedgerChanged("this ledger was made with another key; give the key that it was made with")
     return str(row.ledger)
 
 
@@ -219,8 +219,8 @@ class Pages:
         return new
 
 
-def changed(what: str) -> LedgerFault:
+def changed(what: str) -> LedgerChanged:
     """The ledger is not as it was left."""
-    return LedgerFault(
-        f"the ledger was changed by other hands: {what}. Nothing is charged; `discreet.ledger.examine` says where"
+    return LedgerChanged(
+        f"the ledger was changed by other hands: {what}. Nothing is charged; `discreet ledger verify` says where"
     )

@@ -13,6 +13,7 @@ line a head. Keep it where those who can write the ledger cannot: another machin
 
 import hmac
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from discreet.errors import BadInput, LedgerFault
 from discreet.ledger.budget import canonical
 
 SHORTEST: Final = 16  # bytes of a key
+LINE: Final = re.compile(
+    rb"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9a-f]{64})\n?"
+)  # of an anchor; a number that databases hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,14 @@ def given_seal(key: bytes | str | Path) -> Seal:
     if len(secret) < SHORTEST:
         raise BadInput(f"the ledger's key has {len(secret)} bytes; give {SHORTEST} or more, from os.urandom(32)")
     return Seal(secret)
+
+
+def exposed(key: Path) -> bool:
+    """Whether others than its owner may read or replace a key file."""
+    try:
+        return bool(key.stat().st_mode & 0o077)
+    except OSError:
+        return False
 
 
 def new_seal(path: Path) -> Seal:
@@ -133,14 +145,19 @@ class Anchor:
 
     def furthest(self) -> Head | None:
         """The head of the highest number; reads all, as the last line may be an old one that somebody added. [LK2]"""
-        return max((head for head in self.heads() if head is not None), key=lambda head: head.number, default=None)
+        most, best = -1, b""
+        if self.path.exists():
+            with self.path.open("rb") as lines:
+                for line in lines:
+                    found = LINE.fullmatch(line)
+                    if found and int(found[1]) > most:
+                        most, best = int(found[1]), line
+        return _head(best)
 
 
 def _head(line: bytes) -> Head | None:
-    parts = line.decode("ascii", "replace").split()
-    if len(parts) != 3 or not parts[0].isdecimal() or len(parts[1]) != 64 or len(parts[2]) != 64:
-        return None
-    return Head(int(parts[0]), parts[1], parts[2])
+    found = LINE.fullmatch(line)
+    return None if found is None else Head(int(found[1]), found[2].decode(), found[3].decode())
 
 
 def _read(path: Path) -> bytes:

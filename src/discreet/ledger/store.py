@@ -32,14 +32,14 @@ import sqlalchemy as sa
 
 from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
-from discreet.errors import BadInput, LedgerFault, OverBudget
+from discreet.errors import BadInput, LedgerChanged, LedgerFault, OverBudget
 from discreet.ledger import words
 from discreet.ledger.book import Entry, Kind, Receipt
 from discreet.ledger.budget import Account, canonical, for_whom, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, Database
 from discreet.ledger.export import to_csv, to_json
 from discreet.ledger.pages import Pages, found_ledger, identity
-from discreet.ledger.seal import Anchor, Head, Seal, given_seal, new_seal
+from discreet.ledger.seal import Anchor, Head, Seal, exposed, given_seal, new_seal
 from discreet.ledger.verify import BATCH, Verdict, verify
 from discreet.promise.exact import Number, is_number
 from discreet.promise.loss import Loss
@@ -273,10 +273,10 @@ class Ledger:
         found = self._read(lambda pages: pages.entry(last.number))
         signed = self._seal.fits(last.signature, "head", self._id, last.number, last.hash)
         if not signed or found is None or found.hash != last.hash:
-            raise LedgerFault(
+            raise LedgerChanged(
                 f"the anchor {self._anchor.path} has seen entry {last.number}, and {self._database.name} does not have "
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
-                "look with `discreet.ledger.examine`"
+                "look with `discreet ledger verify`"
             )  # [LL4]
 
 
@@ -284,9 +284,18 @@ def examine(where: str | Path, *, key: bytes | str | Path | None = None, anchor:
     """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing."""
     database, seal, outside = _parts(where, key, anchor, 30.0, make=False)
     try:
-        return _verify(database, seal, outside)
+        verdict = _verify(database, seal, outside)
     finally:
         database.close()
+    path = _beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
+    if path is None or not exposed(path):
+        return verdict
+    open_key = f"the key {path} can be read by others than its owner, who could sign what they like"
+    return replace(verdict, notes=(*verdict.notes, open_key))
+
+
+def _beside(database: Database, ending: str) -> Path | None:
+    return None if database.path is None else database.path.with_name(database.path.name + ending)
 
 
 def _verify(database: Database, seal: Seal, anchor: Anchor | None) -> Verdict:
@@ -310,19 +319,18 @@ def _parts(
     if not is_number(patience) or not 0 < patience < 1e6:
         raise BadInput(f"patience is {patience!r}; give the seconds to wait for other writers, for example 30")
     database = Database(where, patience, reading=not make)
+    beside = _beside(database, ".key")
     if key is not None:
         seal = given_seal(key)
-    elif database.path is None:
+    elif beside is None:
         raise BadInput(
             "a ledger in PostgreSQL needs key=: the path of a key file that the database's users cannot read"
         )
     else:
         if not make:
             _there(database)
-        beside = database.path.with_name(database.path.name + ".key")
         seal = new_seal(beside) if make and not database.exists() else given_seal(beside)
-    if anchor is None and database.path is not None:
-        anchor = database.path.with_name(database.path.name + ".anchor")
+    anchor = _beside(database, ".anchor") if anchor is None else anchor
     return database, seal, None if anchor is None else Anchor(Path(anchor).absolute())
 
 

@@ -71,8 +71,9 @@ class About:
     def bounds(self) -> tuple[float, float] | None:
         """One pair of public bounds, if that is what was given."""
         found = self.given.get("bounds")
-        pair = isinstance(found, tuple | list) and len(found) == 2 and all(map(is_number, found))
-        return (float(found[0]), float(found[1])) if pair and found[0] < found[1] else None
+        if not isinstance(found, tuple | list) or len(found) != 2 or not all(map(is_number, found)):
+            return None
+        return (float(found[0]), float(found[1])) if found[0] < found[1] else None
 
     def options(self) -> dict[str, Any]:
         """What is left: the verb's own options, and nothing else."""

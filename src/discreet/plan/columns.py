@@ -1,7 +1,7 @@
 """Made-up worlds of one column: means, variances, quantiles, normal laws, densities, families."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -232,9 +232,16 @@ def family(about: About) -> World:
         np.array(list(values.values())),
         lambda _name, x: _fitted(known, x, values),
         MANY,
+        sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
         most=20_000,
     )
+
+
+_SAMPLING: Final[Mapping[str, Callable[[float], Callable[[int], float]]]] = {
+    "poisson": lambda rate: lambda rows: math.sqrt(rate / rows),
+    "exponential": lambda rate: lambda rows: rate / math.sqrt(rows),
+}
 
 
 def _gaussian(mean: float, variance: float) -> Any:
@@ -288,7 +295,7 @@ def likelihood(about: About) -> World:
     if law is None:
         raise BadInput(f"model is {model!r}; a forecast takes a continuous law of scipy.stats or its name, 'gamma' say")
     fixed = dict(about.given.get("fixed") or _usual_fixed(law))
-    usual = {one: 2.0 for one in (law.shapes or "").replace(",", " ").split()} | {"loc": 0.0, "scale": 1.0}
+    usual = dict.fromkeys((law.shapes or "").replace(",", " ").split(), 2.0) | {"loc": 0.0, "scale": 1.0}
     free = {one: value for one, value in usual.items() if one not in fixed}
     values = chosen_parameters(about, str(name), free)
     frozen = law(**values, **fixed)
@@ -300,7 +307,7 @@ def likelihood(about: About) -> World:
         np.array(list(values.values())),
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
-        runs=24,
+        runs=40,
         most=20_000,
     )
 

@@ -61,7 +61,7 @@ def forecast_histogram(about: About, *, rows: int, epsilon: Number, delta: Numbe
     bins = about.whole("bins", 10, 1, 10**9) if listed is None and edges is None else _length(listed, edges)
     options, small = about.options(), min(rows, SOME)
     if listed is None and edges is None:
-        return _open(about, rows, bins, epsilon, delta, confidence)
+        return _open(about, rows=rows, bins=bins, epsilon=epsilon, delta=delta, confidence=confidence)
     made = np.zeros(small) if isinstance(listed, range) or edges is not None else np.array([None] * small)
     release = histogram(made, epsilon=epsilon, delta=delta, rng=Seeded(1), **options)
     law, shown = _law(release), getattr(release.spread, "bins", bins + 1)
@@ -75,7 +75,7 @@ def forecast_histogram(about: About, *, rows: int, epsilon: Number, delta: Numbe
     return found, measure, floor, note
 
 
-def _open(about: About, rows: int, bins: int, epsilon: Number, delta: Number, confidence: float | None) -> Found:
+def _open(about: About, *, rows: int, bins: int, epsilon: Number, delta: Number, confidence: float | None) -> Found:
     """Categories that are found: those that hold enough people."""
     about.say(f"{bins} categories share the rows alike")
     measure = "median of the largest error of any category shown, against the counts in the table"

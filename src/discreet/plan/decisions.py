@@ -15,7 +15,7 @@ from discreet.promise.exact import Number, is_number
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.power import RUNS, power
 
-TRIES: Final = 300
+TRIES: Final = 120
 MOST: Final = 20_000
 Maker = Callable[[Generator, int], tuple[Any, ...]]
 Power = tuple[float | None, str | None, str, float]  # chance, refusal, how, level
@@ -37,11 +37,11 @@ def forecast_test(about: About, *, rows: int, epsilon: Number) -> Power:
         return chance, None, "closed form" if exact else f"simulated on made-up data, {RUNS} runs", level
     if make is None:
         raise BadInput("under neighbours='add_or_remove' this forecast needs test=, the function that is to be run")
-    return _simulated(about.statistic, make, options, rows, epsilon, level)
+    return _simulated(about.statistic, make, options, rows=rows, epsilon=epsilon, level=level)
 
 
 def _simulated(
-    statistic: str, make: Maker, options: Mapping[str, Any], rows: int, epsilon: Number, level: float
+    statistic: str, make: Maker, options: Mapping[str, Any], *, rows: int, epsilon: Number, level: float
 ) -> Power:
     if rows > MOST:
         raise BadInput(f"{rows} rows: this test is forecast for at most {MOST}; ask with fewer, and a smaller effect")
@@ -219,13 +219,14 @@ def _fit(about: About, rows: int) -> tuple[Any, Maker]:
 
 def _closeness(about: About, rows: int) -> tuple[Any, Maker]:
     listed, edges = about.given.get("categories"), about.given.get("edges")
-    if listed is None and edges is None:
-        about.given["categories"] = listed = list(range(about.whole("bins", 5, 2, 10_000)))
-    names = (
-        np.array(list(listed), dtype=object)
-        if edges is None
-        else (np.array(edges, dtype=float)[:-1] + np.array(edges, dtype=float)[1:]) / 2
-    )
+    names: Any
+    if edges is not None:
+        ends = np.array(edges, dtype=float)
+        names = (ends[:-1] + ends[1:]) / 2
+    else:
+        if listed is None:
+            about.given["categories"] = listed = list(range(about.whole("bins", 5, 2, 10_000)))
+        names = np.array(list(listed), dtype=object)
     sizes, even = _sizes(about, rows, 2), np.full(len(names), 1 / len(names))
     other = tilted(even, _tilt(about))
 

@@ -157,7 +157,7 @@ def forecast(
     given = About(statistic, dict(about))
     relation = given.neighbours
     check_budget(epsilon, delta, rows if relation.size_is_public else None)
-    asked = {"rows": rows, "epsilon": epsilon, "confidence": confidence}
+    asked: dict[str, Any] = {"rows": rows, "epsilon": epsilon, "confidence": confidence}
     if delta and "delta" not in parameters(statistic):
         given.say("the answer is pure, delta is not used")
     head = (statistic, rows, float(epsilon), float(delta), confidence)

@@ -79,7 +79,7 @@ def need(
 
     >>> import discreet
     >>> discreet.need("proportion", error=0.01, epsilon=0.1, share=0.3).rows
-    1341
+    1462
     >>> "no epsilon" in str(discreet.need("proportion", error=0.001, rows=1000))
     True
     """
@@ -143,45 +143,30 @@ def _most_rows(delta: Number) -> int:
 def _least(
     trial: Try, enough: Callable[[Forecast], bool], low: float, high: float, *, whole: bool
 ) -> tuple[float | None, Forecast]:
-    """The least size that is enough: doubled (tenfold) from below, then halved on the log scale."""
-    start = 100.0 if whole else 1.0
-    at = min(max(start, low), high)
+    """The least size that is enough: eight times as large or as small until passed, then halved on the log scale."""
+    at = min(max(100.0 if whole else 1.0, low), high)
     found = trial(at)
-    if enough(found):
-        top, best = at, found
-        while top > low:
-            lower = max(low, top / 8)
-            found = trial(lower)
-            if not enough(found):
-                bottom = lower
-                break
-            top, best = lower, found
-        else:
-            return top, best
-    else:
-        bottom = at
-        while True:
-            if bottom >= high:
-                return None, found
-            upper = min(high, bottom * 8)
-            found = trial(upper)
-            if enough(found):
-                top, best = upper, found
-                break
-            bottom = upper
+    ups = enough(found)
+    end = low if ups else high
+    while True:
+        if at == end:
+            return (at, found) if ups else (None, found)
+        following = max(low, at / 8) if ups else min(high, at * 8)
+        seen = trial(following)
+        if enough(seen) != ups:
+            break
+        at, found = following, seen
+    bottom, top, best = (following, at, found) if ups else (at, following, seen)
     closed = best.how == "closed form"
     for _ in range(TRIES):
-        if (whole and math.ceil(top) - math.ceil(bottom) <= 1) or top / bottom < 1 + (1e-4 if closed else CLOSE):
-            if not (whole and closed) or math.ceil(top) - math.ceil(bottom) <= 1:
-                break
+        next_to = whole and math.ceil(top) - math.ceil(bottom) <= 1
+        if next_to or (not (whole and closed) and top / bottom < 1 + (1e-4 if closed else CLOSE)):
+            break
         middle = math.sqrt(top * bottom)
         if whole:
             middle = min(max(math.floor(middle), math.ceil(bottom) + 1), math.ceil(top) - 1)
-        found = trial(middle)
-        if enough(found):
-            top, best = middle, found
-        else:
-            bottom = middle
+        seen = trial(middle)
+        bottom, top, best = (bottom, middle, seen) if enough(seen) else (middle, top, best)
     return top, best
 
 
@@ -209,4 +194,5 @@ def _why(last: Forecast, what: str, rows: int | None, free: int | None) -> str:
         return f"not reached with {last.rows} rows, where {what.replace('_', ' ')} is {reached}"
     more = f"; about {free} rows would do without privacy" if free is not None and free > rows else ""
     floor = f"; no private method is below {show(last.floor)} here" if last.floor and what == "error" else ""
-    return f"no epsilon reaches it with {rows} rows: at {last.epsilon:g} the {what.replace('_', ' ')} is {reached}{more}{floor}"
+    there = f"at {last.epsilon:g} the {what.replace('_', ' ')} is {reached}"
+    return f"no epsilon reaches it with {rows} rows: {there}{more}{floor}"

@@ -8,6 +8,7 @@ rows; otherwise it keeps epsilon, and the noise is scaled by the rows as well.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +23,8 @@ from discreet.promise.release import Release
 from discreet.statistics.convolved import radius, tail
 
 SEED: Final = 20_260_301
+MORE: Final = 3  # times as many runs without privacy, which cost little
+STEPS: Final = 199  # errors that stand for a normal sampling part
 FEW: Final = 12  # runs that say how large the parts of an error bar are
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
@@ -45,12 +48,13 @@ class Runs:
 
     private: Floats
     plain: Floats
+    drawn: Floats  # without privacy, of more runs
     releases: list[Release[Any]]
     refusals: list[str]
     count: int
 
 
-class Enough(Exception):  # noqa: N818  not an error: the verb has been through all that is public
+class Enough(Exception):
     """Raised in place of a release."""
 
 
@@ -89,17 +93,19 @@ def measured(
     runs = _run(asked, world, small, FEW if world.parts else world.runs)
     if world.parts and (not runs.releases or not _has_parts(runs.releases[0])):
         runs = _run(asked, world, small, 2 * world.runs)
-    sampled, noised = math.sqrt(small / rows), 1.0 if keeps else small / rows
+    scaled = math.sqrt(small / rows), 1.0 if keeps else small / rows
     how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
     refused = None
     if runs.refusals:
         refused = f"in {len(runs.refusals)} of {runs.count} made-up runs: {runs.refusals[0]}"
     if len(runs.releases) < 2:
         return Measured(None, None, None, None, _plain_error(world, rows), refused, how)
+    known = None if world.sampling is None else world.sampling(rows)
     if world.parts and _has_parts(runs.releases[0]):
-        found = _by_parts(runs, world, sampled, noised, confidence)
+        found = _by_parts(runs, world, scaled, confidence, None if options.get("model") else known)
     else:
-        found = _by_runs(runs, world, sampled, noised, confidence)
+        found = _by_runs(runs, world, scaled, confidence, known)
+    error: float | None
     error, width, sampling, privacy, without = found
     plain = _plain_error(world, rows)
     if len(runs.refusals) > runs.count / 2:
@@ -141,7 +147,10 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
         releases.append(release)
         private.append(world.read(release.value))
         plain.append(world.plain(*made))
-    return Runs(np.array(private), np.array(plain), releases, refusals, count)
+    seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
+    more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
+    drawn = [*plain, *more]
+    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, count)
 
 
 def _has_parts(release: Release[Any]) -> bool:
@@ -150,11 +159,16 @@ def _has_parts(release: Release[Any]) -> bool:
 
 
 def _by_parts(
-    runs: Runs, world: World, sampled: float, noised: float, confidence: float | None
+    runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
 ) -> tuple[float, float | None, float, float, float]:
-    """The median error is what an error bar at confidence 1/2 says, moved by what bias the runs show."""
+    """The median error is what an error bar at confidence 1/2 says, moved by what bias the runs show.
+
+    A bar may take its own sampling part for larger than it is, to be safe; it is no larger than it is `known` to be.
+    """
+    sampled, noised = scaled
     spreads = [release.spread for release in runs.releases]
-    sampling = float(np.median([one.sampling for one in spreads if one is not None])) * sampled
+    seen = float(np.median([one.sampling for one in spreads if one is not None])) * sampled
+    sampling = seen if known is None else min(seen, known)
     privacy = float(np.median([one.privacy for one in spreads if one is not None])) * noised
     off = runs.private[:, 0] - runs.plain[:, 0]
     bias, spread = float(np.median(off)), float(np.std(off)) / math.sqrt(len(off))
@@ -162,9 +176,9 @@ def _by_parts(
     laplace = privacy / math.sqrt(2)
     width = None
     if confidence is not None:
-        before = radius(confidence, sampling / sampled, laplace / noised)
-        seen = _width(runs, world, confidence)
-        width = None if seen is None else seen * radius(confidence, sampling, laplace) / before
+        before = radius(confidence, seen / sampled, laplace / noised)
+        wide = _width(runs, world, confidence)
+        width = None if wide is None else wide * radius(confidence, seen, laplace) / before
     return shifted_radius(0.5, sampling, laplace, bias), width, sampling, privacy, radius(0.5, sampling, 0.0)
 
 
@@ -185,11 +199,17 @@ def shifted_radius(confidence: float, normal: float, laplace: float, shift: floa
 
 
 def _by_runs(
-    runs: Runs, world: World, sampled: float, noised: float, confidence: float | None
+    runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
 ) -> tuple[float, float | None, float, float, float]:
-    """Median errors of the runs; where errors add up, of the sampling part of one run with the noise of another."""
-    first, second = (runs.plain - world.truth) * sampled, (runs.private - runs.plain) * noised
-    both = (first[:, None] + second[None, :]).reshape(-1, first.shape[1]) if world.sums else runs.private - world.truth
+    """Median errors of the runs; where errors add up, those of a normal sampling part with the noise of every run."""
+    sampled, noised = scaled
+    first, second = (runs.drawn - world.truth) * sampled, (runs.private - runs.plain) * noised
+    if world.sums:
+        apart = np.cov(first, rowvar=False).reshape(first.shape[1], -1) if known is None else np.array([[known**2]])
+        first = normal_errors(apart)
+        both = (first[:, None] + second[None, :]).reshape(-1, first.shape[1])
+    else:
+        both = runs.private - world.truth
     error = float(np.median(world.gap(both, world.truth)))
     sizes = [world.gap(part, world.truth) for part in (first, second)]
     sampling, privacy = (float(np.sqrt(np.mean(size**2))) for size in sizes)
@@ -198,6 +218,20 @@ def _by_runs(
         None if seen is None else seen * _combined(sampling, privacy) / _combined(sampling / sampled, privacy / noised)
     )
     return error, width, sampling, privacy, float(np.median(sizes[0]))
+
+
+def normal_errors(covariance: Floats) -> Floats:
+    """Rows that have exactly this covariance, and are normal: errors of an estimate without privacy."""
+    width = len(covariance)
+    if width == 1:
+        at = np.array([[NormalDist().inv_cdf((place + 0.5) / STEPS)] for place in range(STEPS)])
+        return at * math.sqrt(covariance[0, 0])
+    rows = simulated.stream(SEED).standard_normal((max(STEPS, 4 * width), width))
+    rows -= rows.mean(axis=0)
+    values, turned = np.linalg.eigh(np.cov(rows, rowvar=False))
+    target, along = np.linalg.eigh(covariance)
+    found: Floats = rows @ turned / np.sqrt(values) * np.sqrt(np.maximum(target, 0.0)) @ along.T
+    return found
 
 
 def _combined(sampling: float, privacy: float) -> float:

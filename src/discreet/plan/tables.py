@@ -35,7 +35,7 @@ def mean_of_table(about: About) -> World:
         np.full(columns, entries.location),
         lambda x: x.mean(axis=0),
         MANY,
-        runs=24,
+        runs=16,
         most=MOST,
         floor_note=RATES["mean of a table"],
     )
@@ -50,6 +50,7 @@ def covariance(about: About) -> World:
         (np.eye(columns) * entries.scale**2).ravel(),
         lambda x: np.cov(x, rowvar=False).ravel(),
         MANY,
+        runs=32,
         most=MOST,
         floor_note=RATES["covariance"],
     )
@@ -73,6 +74,7 @@ def gaussian_table(about: About) -> World:
         "median distance in total variation from the population's law, by Pinsker's bound for small errors",
         read=lambda value: np.concatenate([np.ravel(value.mean), np.ravel(value.covariance)]),
         gap=gap,
+        runs=32,
         most=MOST,
         floor_note=RATES["covariance"],
     )
@@ -238,7 +240,8 @@ def fit(about: About) -> World:
         found = plain(*made(simulated.stream(1), LARGE))
     else:
         found = flat(truth)
-    return World(made, found, plain, ONE if len(found) == 1 else MANY, runs=48 if len(found) == 1 else 24, most=MOST)
+    one = len(found) == 1
+    return World(made, found, plain, ONE if one else MANY, parts=one, runs=24, most=MOST)
 
 
 def _outcome(estimator: Any) -> str | None:

@@ -85,8 +85,12 @@ def recalled_groups(record: Mapping[str, Any]) -> Groups:
     """The groups that `Groups.to_dict` wrote."""
     try:
         pairs = tuple((item["key"], recalled(item["release"])) for item in record["groups"])
-        guarantee = pairs[0][1].guarantee if pairs else Guarantee(
-            record["guarantee"]["epsilon"], record["guarantee"]["delta"], unit=record["guarantee"]["unit"]
+        guarantee = (
+            pairs[0][1].guarantee
+            if pairs
+            else Guarantee(
+                record["guarantee"]["epsilon"], record["guarantee"]["delta"], unit=record["guarantee"]["unit"]
+            )
         )
         return Groups(record["by"], guarantee, pairs, record["name"], tuple(record["notes"]))
     except (KeyError, TypeError, AttributeError):

@@ -8,7 +8,7 @@ from discreet.report.numbers import number
 from discreet.report.parts import Part, label, shape_of
 from discreet.report.pictures import group_rows, grouped, pictured
 from discreet.report.tables import numbers
-from discreet.report.words import SEEDED, answer, chance, decision, half_widths, leaves, question, sentence, spanned
+from discreet.report.words import LEVEL, SEEDED, answer, half_widths, leaves, question, sentence, spanned
 
 MOST: Final = 30
 
@@ -57,14 +57,19 @@ def _groups(entry: Mapping[str, Any], asked: str) -> str:
     drawn = grouped(groups, rows, asked)
     head = str(entry.get("by") or "group")
     listed = [(row, _remark(group["release"], row)) for row, group in zip(rows, groups, strict=True)]
-    return f'<p class="answer">{text(told)}</p>{drawn}{numbers(head, listed, asked)}'
+    reasons = "".join(
+        f'<p class="refusal"><strong>{text(row.name)}:</strong> {text(group["release"]["refusal"])}</p>'
+        for row, group in list(zip(rows, groups, strict=True))[:MOST]
+        if group["release"]["refusal"] is not None
+    )
+    return f'<p class="answer">{text(told)}</p>{drawn}{numbers(head, listed, asked)}{reasons}'
 
 
 def _remark(record: Mapping[str, Any], row: Part) -> str:
     if record["refusal"] is not None:
-        return f"refused: {record['refusal']}"
-    if shape_of(record) == "test":
-        return f"p {chance(row.value)}" if row.value is not None else decision(None)
+        return "refused"
+    if shape_of(record) == "test" and row.value is not None:
+        return "p-value, rejected at 5%" if row.value <= LEVEL else "p-value, not rejected at 5%"
     return ""
 
 

@@ -54,7 +54,8 @@ def steps(record: Mapping[str, Any], title: str) -> str:
 
 def bell(found: Sequence[Part], title: str) -> str:
     """The density of a normal law."""
-    mean, variance = found[0].value, found[1].value
+    known = {part.name: part.value for part in found}
+    mean, variance = known.get("mean"), known.get("variance")
     if mean is None or variance is None or not 1e-200 < variance < 1e200 or abs(mean) > 1e12 * math.sqrt(variance):
         return ""
     sd = math.sqrt(variance)

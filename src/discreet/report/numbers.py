@@ -8,6 +8,7 @@ from typing import Any, Final
 
 NONE: Final = "–"
 SMALLEST, LARGEST = 1e-4, 1e15  # outside, powers of ten are written
+ROOM: Final = 46  # letters below an axis, on the narrowest page
 RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -24,7 +25,7 @@ def finite(thing: Any) -> float | None:
 def number(thing: Any, digits: int = 4) -> str:
     """A number in a line for people.
 
-    >>> number(12345), number(12345.678), number(0.10185), number(1e-6), number(None), number(26.0)
+    >>> number(12345), number(12345.678), number(0.10187), number(1e-6), number(None), number(26.0)
     ('12,345', '12,346', '0.1019', '10⁻⁶', '–', '26')
     """
     value = finite(thing)
@@ -49,16 +50,13 @@ def spelled(value: Any, low: Any, high: Any) -> tuple[str, str, str]:
     """
     found = [finite(thing) for thing in (value, low, high)]
     known = [item for item in found if item is not None]
-    whole = all(isinstance(item, int) for item in known)
-    if None in found or whole or max(map(abs, known)) >= LARGEST or max(map(abs, known)) < SMALLEST:
+    largest, whole = max(map(abs, known), default=0), all(isinstance(item, int) for item in known)
+    if len(known) < 3 or whole or known[1] == known[2] or not SMALLEST <= largest < LARGEST:
         return number(value), number(low), number(high)
-    width = abs(known[2] - known[1]) / 2
-    places = 1 - math.floor(math.log10(width)) if width else 12
-    if not 0 < places <= 12:
-        places = max(0, min(12, places))
     middle, below, above = known
-    shown = (f"{middle:,.{places}f}", _rounded(below, places, ROUND_FLOOR), _rounded(above, places, ROUND_CEILING))
-    return (_unsigned(shown[0]), shown[1], shown[2]) if width else (number(value), number(low), number(high))
+    places = max(0, min(12, 1 - math.floor(math.log10(abs(above - below) / 2))))
+    shown = _unsigned(f"{middle:,.{places}f}")
+    return shown, _rounded(below, places, ROUND_FLOOR), _rounded(above, places, ROUND_CEILING)
 
 
 def whole_range(numbers: Iterable[Any]) -> tuple[float, float] | None:
@@ -92,7 +90,7 @@ class Axis:
         return round(2 + 96 * max(0.0, min(1.0, share)), 3)
 
     def ticks(self, most: int = 5) -> list[tuple[float, str]]:
-        """Round places with their words.
+        """Round places with their words: fewer of them if the words are long, so that a telephone has room.
 
         >>> Axis(0.0, 9.0).ticks()
         [(0.0, '0'), (2.0, '2'), (4.0, '4'), (6.0, '6'), (8.0, '8')]
@@ -100,6 +98,10 @@ class Axis:
         span = self.high - self.low
         if not span > max(abs(self.low), abs(self.high)) * 1e-12 or not 1e-290 < span < 1e290:
             return [(end, number(end)) for end in dict.fromkeys((self.low, self.high))]
+        tried = (self._places(span, many) for many in range(most, 0, -1))
+        return next((found for found in tried if sum(len(said) + 2 for _, said in found) <= ROOM), [])
+
+    def _places(self, span: float, most: int) -> list[tuple[float, str]]:
         power = 10.0 ** math.floor(math.log10(span / most))
         step = next(times * power for times in (1, 2, 2.5, 5, 10, 20) if span / (times * power) <= most)
         places = [step * k for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
@@ -112,7 +114,9 @@ class Axis:
 def _power(value: float) -> str:
     digits, power = f"{value:.2e}".split("e")
     digits, raised = _trimmed(digits), f"10{str(int(power)).translate(RAISED)}"
-    return raised if digits == "1" else f"-{raised}" if digits == "-1" else f"{digits} × {raised}"
+    return (
+        raised if digits == "1" else f"-{raised}" if digits == "-1" else f"{digits}\u00a0×\u00a0{raised}"
+    )  # on one line
 
 
 def _trimmed(text: str) -> str:

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from discreet.report.cards import card, publishable, refused
 from discreet.report.draw import box, figure, picture, text
-from discreet.report.numbers import finite, number
+from discreet.report.numbers import NONE, finite, number
+from discreet.report.parts import label
 from discreet.report.record import checked
 from discreet.report.style import SHEET
 from discreet.report.words import question
@@ -143,7 +144,9 @@ def _plain(name: str, thing: Any, depth: int = 0) -> list[tuple[str, str]]:
         return [line for key, item in thing.items() for line in _plain(f"{name} {key}".strip(), item, depth + 1)]
     if isinstance(thing, list) and depth < 3:
         return [line for place, item in enumerate(thing, 1) for line in _plain(f"{name} {place}", item, depth + 1)]
-    return [(name, "–" if thing is None else str(thing))]
+    if thing is None:
+        return [(name, NONE)]
+    return [(name, str(thing) if isinstance(thing, bool) or finite(thing) is not None else label(thing))]
 
 
 def _section(title: str, inside: str) -> str:

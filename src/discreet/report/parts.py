@@ -4,7 +4,7 @@ A record is what `Release.to_dict` returns, or what JSON kept of it. Its value h
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -85,11 +85,15 @@ def _shape_of_keys(value: Mapping[str, Any]) -> Shape:
 
 def parts(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[Part]:
     """Every number of a release, in order, with its interval; none of a refusal or a text."""
-    shape, value = shape_of(record), record.get("value")
+    shape = shape_of(record)
+    value: Any = record.get("value")
     if shape in {"nothing", "text"}:
         return []
     interval = record.get("interval") or {}
-    middles, lows, highs = (_flat(shape, thing) for thing in (value, interval.get("low"), interval.get("high")))
+    if shape in {"named", "normal"}:
+        middles, lows, highs = (_in_order(thing, value) for thing in (value, interval.get("low"), interval.get("high")))
+    else:
+        middles, lows, highs = (_flat(shape, thing) for thing in (value, interval.get("low"), interval.get("high")))
     names = _names(shape, entry, record, len(middles))
     aside: range | tuple[()] = ()
     if shape == "coefficients":
@@ -147,11 +151,13 @@ def _flat(shape: Shape, thing: Any) -> list[Any]:
             return _spread(thing.get("centres"))
         case "matrix" | "other", _:
             return _spread(thing)
-        case _, Mapping():
-            return list(thing.values())
         case _, list():
             return thing
     return [thing]
+
+
+def _in_order(thing: Any, names: Iterable[str]) -> list[Any]:
+    return [thing.get(name) if isinstance(thing, Mapping) else None for name in names]
 
 
 def _names(shape: Shape, entry: Mapping[str, Any], record: Mapping[str, Any], many: int) -> list[str]:
@@ -188,7 +194,7 @@ def _names(shape: Shape, entry: Mapping[str, Any], record: Mapping[str, Any], ma
 def _beside(shape: Shape, value: Any) -> list[Part]:
     """Released numbers that have no interval and no place in the picture."""
     match shape:
-        case "tally" if _numeric(value.get("other")) and value["other"] is not None:
+        case "tally" if finite(value.get("other")) is not None:
             return [Part("in none of these", finite(value["other"]), aside=True)]
         case "density":
             return [Part(name, finite(value.get(name)), aside=True) for name in ("below", "above") if name in value]

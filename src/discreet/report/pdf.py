@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -40,18 +42,28 @@ def to_pdf(html: str, path: str | os.PathLike[str], *, seconds: float = LIMIT) -
         ]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             command.insert(1, "--no-sandbox")  # a browser of root has no other way
-        try:
-            subprocess.run(  # noqa: S603
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=seconds,
-                check=True,
-            )
-        except (OSError, subprocess.SubprocessError):
+        if not _ran(command, seconds):
             return False
         if not made.is_file() or not made.read_bytes().startswith(b"%PDF"):
             return False
         shutil.copyfile(made, path)
     return True
+
+
+def _ran(command: list[str], seconds: float) -> bool:
+    """Whether it ended well and in time; what it has started ends with it."""
+    quiet = subprocess.DEVNULL
+    try:
+        running = subprocess.Popen(  # noqa: S603
+            command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+    except OSError:
+        return False
+    try:
+        return running.wait(seconds) == 0
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        with suppress(OSError):
+            os.killpg(running.pid, signal.SIGKILL) if hasattr(os, "killpg") else running.kill()
+        running.wait()

@@ -162,7 +162,7 @@ def _bars(record: Mapping[str, Any], found: Sequence[Part], title: str) -> str:
 
 
 def _strip(record: Mapping[str, Any], shown: Sequence[Part], title: str) -> str:
-    """Quantiles: a strip that is darker towards the middle, above their intervals."""
+    """Quantiles: a strip that is thicker towards the middle, above their intervals."""
     axis = Axis.over([end for part in shown[:MOST] for end in (part.value, part.low, part.high)])
     known = sorted(part.value for part in shown[:MOST] if part.value is not None)
     if axis is None or len(known) < 2:

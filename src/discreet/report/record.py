@@ -8,6 +8,7 @@ from discreet.errors import BadInput
 from discreet.report.numbers import finite
 
 FORMAT: Final = "discreet report 1"
+DEEPEST: Final = 40
 TEXT, TEXT_OR_NONE, LISTED, MAPPED, MAPPED_OR_NONE = "text", "text or null", "a list", "an object", "an object or null"
 TRUTH, COUNT_OR_NONE, AMOUNT = "true or false", "a whole number or null", "a number, 0 or more"
 SHAPES: Final[dict[str, dict[str, str]]] = {
@@ -63,10 +64,10 @@ SHAPES: Final[dict[str, dict[str, str]]] = {
 
 
 def to_json(dossier: Mapping[str, Any]) -> str:
-    """The report as JSON: keys in order, and no number that JSON lacks."""
+    """The report as JSON: keys in the order that they have, and no number that JSON lacks."""
     checked(dossier)
     try:
-        told = json.dumps(dossier, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        told = json.dumps(dossier, indent=2, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"the report holds what JSON has no form for ({error}); give plain values only") from None
     return told.encode("utf-8", "backslashreplace").decode() + "\n"  # half a surrogate pair, as JSON writes it
@@ -87,6 +88,7 @@ def checked(dossier: Any) -> dict[str, Any]:
         raise BadInput(f"a report is an object, and this is {_seen(dossier)}; give what to_json wrote")
     if dossier.get("format") != FORMAT:
         raise BadInput(f"the format is {_seen(dossier.get('format'))}; this version reads {FORMAT!r}")
+    _shallow(dossier)
     _has(dossier, "", "the report")
     for part in ("data", "budget"):
         _has(dossier[part], part, part)
@@ -101,6 +103,21 @@ def checked(dossier: Any) -> dict[str, Any]:
     for place, entry in enumerate(dossier["releases"]):
         _entry(entry, f"releases[{place}]")
     return dict(dossier)
+
+
+def _shallow(dossier: Any) -> None:
+    """A report that is nested without end would end the interpreter's patience first."""
+    level = [dossier]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for thing in level
+            for inner in (thing.values() if isinstance(thing, Mapping) else thing)
+            if isinstance(inner, Mapping | list | tuple)
+        ]
+        if not level:
+            return
+    raise BadInput(f"the report is nested deeper than {DEEPEST}; give what to_json wrote")
 
 
 def _entry(entry: Any, where: str) -> None:

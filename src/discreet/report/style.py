@@ -10,7 +10,7 @@ LIGHT: Final = {
     "line": "#d5dce3",
     "grid": "#e4e9ee",
     "accent": "#1b5e8c",
-    "bar": "#8fb8d6",
+    "bar": "#5b93bf",
     "privacy": "#b04a00",
     "warn": "#b00020",
     "warnpage": "#fdeef0",
@@ -24,7 +24,7 @@ DARK: Final = {
     "line": "#33404b",
     "grid": "#2a353f",
     "accent": "#79bdf2",
-    "bar": "#3f759b",
+    "bar": "#4a86b0",
     "privacy": "#f2a65e",
     "warn": "#ff8a95",
     "warnpage": "#34181c",
@@ -55,6 +55,8 @@ a{color:var(--accent)}
 .soft,figcaption,.notes,dt,th{color:var(--soft)}
 .lead{font-size:1.12rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1.15rem 1.3rem;margin:0 0 1.1rem}
+section>.card>:first-child{margin-top:0}.card>:last-child{margin-bottom:0}
+.row.strip{margin-top:.8rem}.strip+figure{margin-top:0}
 .answer{font-size:1.05rem;margin:.2rem 0 .6rem}
 .warn{color:var(--warn);background:var(--warnpage);border:1px solid var(--warn);border-radius:6px;padding:.35rem .7rem;
 font-weight:650}
@@ -107,7 +109,7 @@ footer{padding:1.5rem 1rem 3rem;font-size:.85rem;color:var(--soft)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 @media (max-width:40rem){
 h1{font-size:1.5rem}.card{padding:.95rem .9rem}.contents{columns:1}
-.row{grid-template-columns:minmax(0,1fr) auto;margin-bottom:.35rem}
+.row{grid-template-columns:minmax(40%,1fr) auto;margin-bottom:.35rem}
 .row .name{text-align:left}.row .said{text-align:right}
 .row svg{grid-column:1/-1;grid-row:2}.row.axis .name,.row.axis .said{display:none}
 dl{grid-template-columns:6.6rem 1fr}}

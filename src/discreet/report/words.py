@@ -143,7 +143,8 @@ def leaves(thing: Any) -> Iterator[Any]:
 
 def _number(asked: str, record: Mapping[str, Any], part: Part) -> str:
     if not part.barred:
-        return f"{_opened(asked)} is {number(part.value)}; it has no interval."
+        why = f": {record['no_interval']}" if record.get("no_interval") else ""
+        return f"{_opened(asked)} is {number(part.value)}; it has no interval{_ended(why)}"
     value, low, high = spelled(part.value, part.low, part.high)
     about = str(record["interval"].get("about") or "the true number")
     comma = "," if "," in about else ""
@@ -199,7 +200,8 @@ def _groups(entry: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> st
             told.append(f"{called} p {chance(found[0].value or 0)}")
         else:
             told.append(f"{called} {in_brackets(found[0])}" + (", ..." if len(found) > 1 else ""))
-    more = f"; and {len(groups) - NAMED} more groups" if len(groups) > NAMED else ""
+    rest = len(groups) - NAMED
+    more = f"; and {rest} more group{'s' if rest > 1 else ''}" if rest > 0 else ""
     first: Mapping[str, Any] = next((group["release"] for group in groups if kind(group["release"])), {})
     return f"{asked}: {'; '.join(told) if told else 'no group'}{more}{_about(first, plural=True)}."
 

@@ -12,10 +12,12 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet import quick
-from discreet.data.table import Rule, Table, Want
+from discreet.data.people import Rule
+from discreet.data.table import Table, Want
 from discreet.data.where import Where
 from discreet.errors import BadInput
 from discreet.models.formula import Formula
+from discreet.session.terms import Terms
 
 Kind = Literal["number", "truth", "key"]
 COLUMNS: Final = ("x", "X", "y", "data")
@@ -83,9 +85,7 @@ class Reading:
         return np.column_stack([columns[name] for name in reference])
 
 
-def reading(
-    table: Table, verb: str, given: tuple[Any, ...], asked: Mapping[str, Any], missing: Any, rule: Any, cap: int | None
-) -> Reading:
+def reading(table: Table, verb: str, given: tuple[Any, ...], asked: Mapping[str, Any], terms: Terms) -> Reading:
     """Bind the arguments of a verb and look the columns up; BadInput for what does not fit, and no row is read."""
     arguments = _bound(verb, given, asked)
     formula = _formula(verb, arguments)
@@ -104,8 +104,7 @@ def reading(
         if verb in NAMED and arguments.get("names") is None and not isinstance(arguments.get("X"), str):
             arguments["names"] = list(arguments.get("X", ()))
     if not kinds:
-        kinds = {table.names[0]: "key"}  # how many there are is told by any column
-        missing = "keep"
+        kinds = {next((name for name in table.names if name != terms.by), table.names[0]): "key"}  # any tells how many
     conditions = {name for name in kinds if verb in TRUTHS and name not in table.names and _condition(table, name)}
     for name, kind in kinds.items():
         if name not in conditions:
@@ -116,9 +115,9 @@ def reading(
         Want(
             name,
             "where" if name in conditions else kind,
-            "keep" if name in conditions else _policy(missing, name, kind),
-            _rule(rule, name, kind),
-            cap,
+            "keep" if name in conditions else _policy(terms.missing, name, kind),
+            _rule(terms.rule, name, kind),
+            terms.cap,
         )
         for name, kind in kinds.items()
     )

@@ -21,13 +21,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.data.read import read
-from discreet.data.table import Table
+from discreet.data.table import Table, Want
 from discreet.errors import BadInput
 from discreet.ledger import Ledger
 from discreet.ledger.book import Receipt
-from discreet.noise.secure import Secure
 from discreet.promise.groups import Groups, recalled_groups
 from discreet.promise.loss import Approximate, Loss
 from discreet.promise.mechanism import Mechanism, Randomness
@@ -35,14 +36,17 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.recalled import recalled
 from discreet.promise.release import Release
 from discreet.quick.asked import door, relation_of
-from discreet.session.columns import VERBS, known, verb_of
+from discreet.session.columns import known, verb_of
 from discreet.session.question import Question, prepare
+from discreet.session.terms import People, Terms
 
 
 class Verb:
     """A verb of `discreet` on a session: `private.mean("bmi", epsilon=0.5)`."""
 
-    def __init__(self, name: str) -> None:
+    name: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, private: "Private | None", kind: type) -> Callable[..., Any]:
@@ -67,28 +71,45 @@ class Private:
     which the same question is answered only once.
     """
 
+    count = Verb()
+    covariance = Verb()
+    density = Verb()
+    family = Verb()
+    fit = Verb()
+    gaussian = Verb()
+    histogram = Verb()
+    kmeans = Verb()
+    likelihood = Verb()
+    linear_regression = Verb()
+    logistic_regression = Verb()
+    mean = Verb()
+    median = Verb()
+    poisson_regression = Verb()
+    proportion = Verb()
+    quantile = Verb()
+    sgd = Verb()
+    std = Verb()
+    test_any = Verb()
+    test_fit = Verb()
+    test_independence = Verb()
+    test_mean = Verb()
+    test_paired = Verb()
+    test_proportion = Verb()
+    test_simple = Verb()
+    variance = Verb()
+
     def __init__(
-        self,
-        table: Table,
-        ledger: Ledger,
-        population: str,
-        *,
-        person: str | None,
-        unit: str,
-        neighbours: Neighbours,
-        analyst: str | None,
-        rng: Randomness,
-        owned: bool,
+        self, table: Table, people: People, ledger: Ledger, population: str, *, analyst: str | None, rng: Randomness
     ) -> None:
-        self.table, self.ledger, self.population = table, ledger, population
-        self.person, self.unit, self.neighbours, self.analyst = person, unit, neighbours, analyst
-        self.randomness, self._owned = rng, owned
+        self.table, self.people, self.ledger, self.population = table, people, ledger, population
+        self.analyst, self.randomness = analyst, rng
+        self._closes = False
 
     def prepare(
         self,
         statistic: str,
         *columns: Any,
-        where: Any = None,
+        where: str | None = None,
         by: str | None = None,
         keys: Any = None,
         missing: Any = None,
@@ -97,21 +118,8 @@ class Private:
         **options: Any,
     ) -> Question:
         """The question and its price, with nothing charged and nothing read. [SE1]"""
-        return prepare(
-            self.table,
-            statistic,
-            columns,
-            options,
-            where=where,
-            by=by,
-            keys=keys,
-            missing=missing,
-            rule=rule,
-            cap=cap,
-            person=self.person,
-            unit=self.unit,
-            neighbours=self.neighbours,
-        )
+        terms = Terms(where, by, keys, missing, rule, cap)
+        return prepare(self.table, self.people, statistic, columns, options, terms=terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
         """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [SE1]"""
@@ -126,15 +134,11 @@ class Private:
 
         Its unit and its neighbours must be the session's.
         """
-        import numpy as np
-
-        from discreet.data.table import Want
-
-        seen = mechanism.guarantee
-        if (seen.neighbours, seen.unit) != (self.neighbours, self.unit):
+        seen, people = mechanism.guarantee, self.people
+        if (seen.neighbours, seen.unit) != (people.neighbours, people.unit):
             raise BadInput(
                 f"the mechanism hides that {seen.neighbours.value}, for a {seen.unit}; this table's budget is for: "
-                f"{self.neighbours.value}, for a {self.unit}. Make it with neighbours= and unit= of the session"
+                f"{people.neighbours.value}, for a {people.unit}. Make it with neighbours= and unit= of the session"
             )
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
@@ -144,10 +148,10 @@ class Private:
             found = remembered(receipt.answer)
             assert isinstance(found, Release)
             return found
-        read = list(self.table.columns(wants, person=self.person).values())
-        if self.person is not None and self.neighbours is Neighbours.REPLACE:
+        read = list(self.table.columns(wants, person=people.person).values())
+        if people.person is not None and people.neighbours is Neighbours.REPLACE:
             order = self.randomness.permutation(len(read[0]))  # [SQ4]
-            read = [values[order] for values in read]
+            read = [np.asarray(values)[order] for values in read]
         rows = read[0] if len(read) == 1 else np.column_stack(read)
         shown = self.settle(receipt, mechanism.release(rows, self.randomness))
         assert isinstance(shown, Release)
@@ -176,9 +180,14 @@ class Private:
         """The budget, what is spent and what is left: the population's, or this analyst's part."""
         return self.ledger.balance(self.population, self.analyst)
 
+    def closing(self) -> "Private":
+        """The same session, which closes the ledger when it is closed."""
+        self._closes = True
+        return self
+
     def close(self) -> None:
         """Let go of the ledger; what was charged is on disk already."""
-        if self._owned:
+        if self._closes:
             self.ledger.close()
 
     def __enter__(self) -> "Private":
@@ -189,10 +198,6 @@ class Private:
 
     def __repr__(self) -> str:
         return f"Private({self.table.description}, population {self.population!r}: {self.balance})"
-
-
-for _name in VERBS:
-    setattr(Private, _name, Verb(_name))
 
 
 def open(  # noqa: A001  as people call it: discreet.open
@@ -237,64 +242,41 @@ def open(  # noqa: A001  as people call it: discreet.open
     found = read(source, table=table, types=types)
     if person is not None:
         known(found, person)
-    called = unit or ("row" if person is None else "person")
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger, key=key, anchor=anchor)
+    people, name = People.of(person, unit, relation), population or _population(source, table)
+    if isinstance(ledger, Ledger):
+        return session_of(found, people, ledger, name, budget=budget, counted=counted, analyst=analyst, rng=noise)
+    book = Ledger(ledger, key=key, anchor=anchor)
     try:
-        return session_of(
-            found,
-            book,
-            population or _population(source, table),
-            budget=budget,
-            person=person,
-            unit=called,
-            neighbours=relation,
-            counted=counted,
-            analyst=analyst,
-            rng=noise,
-            owned=book is not ledger,
-        )
+        private = session_of(found, people, book, name, budget=budget, counted=counted, analyst=analyst, rng=noise)
     except BaseException:
-        if book is not ledger:
-            book.close()
+        book.close()
         raise
+    return private.closing()
 
 
 def session_of(
     table: Table,
+    people: People,
     ledger: Ledger,
     population: str,
     *,
     budget: Budget | None,
-    person: str | None,
-    unit: str,
-    neighbours: Neighbours,
-    counted: Currency | str,
-    analyst: str | None,
-    rng: Randomness | None,
-    owned: bool,
+    counted: Currency | str = Currency.EPSILON,
+    analyst: str | None = None,
+    rng: Randomness | None = None,
 ) -> Private:
     """A table behind the budget of a population, which is opened if it is new and a budget is given. [SE2]"""
     if budget is not None:
-        ledger.open(population, budget, counted=counted, neighbours=neighbours, unit=unit)
+        ledger.open(population, budget, counted=counted, neighbours=people.neighbours, unit=people.unit)
     account = ledger.account(population)
-    if (account.neighbours, account.unit) != (neighbours, unit):
+    if (account.neighbours, account.unit) != (people.neighbours, people.unit):
         raise BadInput(
             f"the budget of {population} promises that {account.neighbours.value}, for a {account.unit}; this session "
-            f"is for: {neighbours.value}, for a {unit}. Open it with the same neighbours= and unit="
+            f"is for: {people.neighbours.value}, for a {people.unit}. Open it with the same neighbours= and unit="
         )
     if analyst is not None:
         ledger.account(population, analyst)
-    return Private(
-        table,
-        ledger,
-        population,
-        person=person,
-        unit=unit,
-        neighbours=neighbours,
-        analyst=analyst,
-        rng=Secure() if rng is None else door(rng),
-        owned=owned,
-    )
+    return Private(table, people, ledger, population, analyst=analyst, rng=door(rng))
 
 
 def remembered(text: str) -> Release[Any] | Groups:

@@ -7,7 +7,7 @@ Promise
           mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a delta
           that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
     [SQ3] Groups: all their answers cost as much as one ([GR1] of promise/groups.py, then [SQ2]); groups that are not
-          listed are found first, at a quarter of epsilon and all of delta, or half of delta where the answers need some.
+          listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [SQ4] One row for each person, whoever many rows they have; under REPLACE in an order drawn at random.
 Why
     [SQ1] The verb is first asked with blank columns of the same length and type, by a teller that stops it before
@@ -46,6 +46,7 @@ from discreet.promise.release import Release, plain
 from discreet.rows import key
 from discreet.rows import name as name_of
 from discreet.session.columns import COLUMNS, GROUPED, WHOLE, Reading, known, parameters, reading, verb_of
+from discreet.session.terms import People, Terms
 from discreet.statistics.open_histogram import OpenHistogram
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
@@ -53,7 +54,7 @@ TWO: Final = 2  # people: one removed, one added
 MOST_KEYS: Final = 10_000
 
 
-class _Stopped(Exception):  # noqa: N818  not an error: the verb has got as far as it should
+class _Stopped(Exception):
     def __init__(self, mechanism: Mechanism[Any]) -> None:
         super().__init__()
         self.mechanism = mechanism
@@ -83,13 +84,12 @@ class _Paid:
 class Question:
     """A verb, its columns by name, and its price."""
 
+    source: str
+    people: People
     reading: Reading
     where: Where | None
     by: str | None
     keys: tuple[Any, ...] | None
-    person: str | None
-    unit: str
-    neighbours: Neighbours
     guarantee: Guarantee
     loss: Loss
     asked: Mapping[str, Any]  # of the verb: neighbours, unit, epsilon and so on, as it will be asked
@@ -110,8 +110,8 @@ class Question:
 
     @property
     def note(self) -> str:
-        """The whole question as JSON, for the ledger."""
-        return json.dumps(
+        """For the ledger: the title, and in the next line the whole question as JSON."""
+        whole = json.dumps(
             {
                 "statistic": self.reading.verb,
                 "options": {name: _said(value) for name, value in self.reading.arguments.items()},
@@ -119,10 +119,12 @@ class Question:
                 "by": self.by,
                 "keys": None if self.keys is None else _said(self.keys),
                 "columns": [_said(want) for want in self.reading.wants],
-                "person": self.person,
+                "person": self.people.person,
+                "table": self.source,
             },
             sort_keys=True,
         )
+        return f"{self.title}\n{whole}"
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
@@ -137,12 +139,12 @@ class Question:
             ) from None
 
     def _single(self, table: Table, rng: Randomness) -> Release[Any]:
-        whole = self.reading.verb in WHOLE and self.person is not None
+        whole = self.reading.verb in WHOLE and self.people.person is not None
         found = table.columns(
             self.reading.wants,
             where=self.where,
-            person=None if whole else self.person,
-            owner=self.person if whole else None,
+            person=None if whole else self.people.person,
+            owner=self.people.person if whole else None,
         )
         owners = found.pop("", None)
         extra = {} if owners is None else {"unit": owners}
@@ -150,17 +152,18 @@ class Question:
 
     def _released(self, columns: Mapping[str, Any], extra: Mapping[str, Any], rng: Randomness) -> Release[Any]:
         verb = verb_of(self.reading.verb)
-        release = verb(**self.reading.filled(columns) | dict(self.asked) | dict(extra), rng=_Paid(self.mechanism.loss, rng))
+        release = verb(
+            **self.reading.filled(columns) | dict(self.asked) | dict(extra), rng=_Paid(self.mechanism.loss, rng)
+        )
         history = replace(release.provenance, notes=(*release.provenance.notes, *self._notes()))
-        guarantee = replace(self.guarantee, unit=self.unit)
-        return replace(release, guarantee=guarantee, provenance=history, name=self.title)
+        return replace(release, guarantee=self.guarantee, provenance=history, name=self.title)
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
         assert self.by is not None
         by = Want(self.by, "key", "keep", "first", None)
-        columns = table.columns((*self.reading.wants, by), where=self.where, person=self.person)
-        label = np.array([key(entry) for entry in columns.pop(self.by)], dtype=object)
-        notes = [f"each person is in one group; each interval holds by itself, at its own confidence, of {self.title}"]
+        columns = table.columns((*self.reading.wants, by), where=self.where, person=self.people.person)
+        label = [key(entry) for entry in columns.pop(self.by)]
+        notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.finder is not None:
             found = self.finder.release([name_of(entry) for entry in label], rng)
             keys = () if found.refusal is not None else tuple(name for name in found.value.keys if name is not None)
@@ -168,110 +171,107 @@ class Question:
         else:
             assert self.keys is not None
             keys = self.keys
+        places = {key(name): place for place, name in enumerate(keys)}
+        group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
+        order = np.argsort(group, kind="stable")
+        edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
         releases = []
-        for name in keys:
-            chosen = np.array([entry == key(name) for entry in label], dtype=bool)
-            part = {column: values[chosen] for column, values in columns.items()}
-            release = replace(self, by=None)._released(part, {}, rng)
-            releases.append((name, replace(release, name=f"{release.name}, {self.by} {name}")))
-        return Groups(self.by, replace(self.guarantee, unit=self.unit), tuple(releases), self.title, tuple(notes))
+        for place, name in enumerate(keys):
+            chosen = order[edges[place] : edges[place + 1]]
+            part = {column: np.asarray(values)[chosen] for column, values in columns.items()}
+            release = self._released(part, {}, rng)
+            releases.append((name, replace(release, name=f"{self.title}: {name}")))
+        return Groups(self.by, self.guarantee, tuple(releases), self.title, tuple(notes))
 
     def _shuffled(self, columns: dict[str, Any], rng: Randomness) -> dict[str, Any]:
         """In a random order where places matter and were not given by the table. [SQ4]"""
-        if self.person is None or self.asked["neighbours"] is not Neighbours.REPLACE:
+        if self.people.person is None or self.asked["neighbours"] is not Neighbours.REPLACE:
             return columns
         size = len(next(iter(columns.values())))
         order = rng.permutation(size)
-        return {name: values[order] for name, values in columns.items()}
+        return {name: np.asarray(values)[order] for name, values in columns.items()}
 
     def _notes(self) -> list[str]:
         notes = []
         dropped = [want.name for want in self.reading.wants if want.missing == "drop"]
         if dropped:
-            notes.append(f"{self.unit}s whose {' or '.join(dropped)} is missing are left out")
+            notes.append(f"{self.people.unit}s whose {' or '.join(dropped)} is missing are left out")
         for want in self.reading.wants:
             if want.missing not in ("drop", "keep"):
                 notes.append(f"where {want.name} is missing, {want.missing!r} stands in")
-            if self.person is not None and self.reading.verb not in WHOLE:
+            if self.people.person is not None and self.reading.verb not in WHOLE:
                 cap = f" of at most {want.cap}" if want.cap is not None else ""
                 notes.append(f"{want.name}: the {want.rule}{cap} of a person's rows")
-        if self.neighbours is Neighbours.REPLACE and self.asked["neighbours"] is not Neighbours.REPLACE:
+        if self.people.neighbours is Neighbours.REPLACE and self.asked["neighbours"] is not Neighbours.REPLACE:
             notes.append("about some of the people: to replace one may remove one and add another")
         return notes
 
 
 def prepare(
-    table: Table,
-    verb: str,
-    given: tuple[Any, ...],
-    asked: Mapping[str, Any],
-    *,
-    where: str | Where | None,
-    by: str | None,
-    keys: Any,
-    missing: Any,
-    rule: Any,
-    cap: int | None,
-    person: str | None,
-    unit: str,
-    neighbours: Neighbours,
+    table: Table, people: People, verb: str, given: tuple[Any, ...], asked: Mapping[str, Any], *, terms: Terms
 ) -> Question:
-    """The question and its price; BadInput if it cannot be asked. No row is read but to count them, where that is public."""
+    """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
     verb_of(verb)
     asked, kept = dict(asked), 0.0
-    if by is not None and keys is None and "delta" not in parameters(verb):
+    finding = terms.by is not None and terms.keys is None
+    if finding and "delta" not in parameters(verb):
         kept = asked.pop("delta", 0.0)  # for finding the groups alone
-    read = reading(table, verb, given, asked, missing, rule, cap)
-    condition = Where.parse(where) if isinstance(where, str) else where
+    read = reading(table, verb, given, asked, terms)
+    condition = None if terms.where is None else Where.parse(terms.where)
     if condition is not None:
         condition.check(table.kinds)
-    listed = _listed_keys(table, verb, by, keys, read)
-    part = condition is not None or by is not None or any(want.missing == "drop" for want in read.wants)
+    keys = _listed_keys(table, verb, terms, read)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
-    if not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
+    if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
-    finding = by is not None and listed is None
-    guarantee = Guarantee(epsilon, delta, neighbours, unit)
+    part = condition is not None or terms.by is not None or any(want.missing == "drop" for want in read.wants)
+    relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
     share, rest = exact(epsilon), exact(delta)
-    halved = neighbours is Neighbours.REPLACE and part and not (verb == "count" and by is None)
+    halved = relation is not people.neighbours and not (verb == "count" and terms.by is None)
     if halved:  # [SQ2]
         share, rest = share / TWO, _delta_of_one(share, rest)
     finder = None
-    relation = Neighbours.ADD_OR_REMOVE if part else neighbours
     if finding:  # [SQ3]
         if not rest:
-            raise BadInput(f"groups by {by!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]")
-        needs = "delta" in asked and verb in ("histogram",) and asked.get("categories") is None
-        spare = rest / 2 if needs else Fraction(0)
-        finder = OpenHistogram(share * KEYS, rest - spare, relation, unit)
+            raise BadInput(
+                f"groups by {terms.by!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
+            )
+        spare = rest / 2 if verb == "histogram" and not {"categories", "edges"} & set(asked) else Fraction(0)
+        finder = OpenHistogram(share * KEYS, rest - spare, relation, people.unit)
         share, rest = share - share * KEYS, spare
     options: dict[str, Any] = {"neighbours": relation, "epsilon": share}
     if "delta" in read.arguments:
         options["delta"] = rest
-    whole = verb in WHOLE and person is not None
-    if not whole and verb not in WHOLE:
-        options["unit"] = unit
-    size = _public_size(table, person) if relation.size_is_public else 1
-    blank = {want.name: _blank(want, size) for want in read.wants}
-    extra = {"unit": np.arange(size)} if whole else {}
-    try:
-        verb_of(verb)(**read.filled(blank) | options | extra, rng=_Foresight())
-        raise DiscreetError(f"{verb} did not say what it would do; nothing was read")
-    except _Stopped as stopped:
-        mechanism = stopped.mechanism
+    if verb not in WHOLE:
+        options["unit"] = people.unit
+    mechanism = _foreseen(table, people, read, options)
     if halved or finder is not None:
         loss: Loss = Approximate(epsilon, delta)
+        guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)
     else:
         loss = mechanism.loss
-        guarantee = replace(mechanism.guarantee, neighbours=neighbours, unit=unit)
+        guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
     if not implies(loss, guarantee):
         raise DiscreetError(f"{verb} would cost more than it says; nothing was read")
     return Question(
-        read, condition, by, listed, person, unit, neighbours, guarantee, loss, options, mechanism, finder
+        table.description, people, read, condition, terms.by, keys, guarantee, loss, options, mechanism, finder
     )
 
 
-def _listed_keys(table: Table, verb: str, by: str | None, keys: Any, read: Reading) -> tuple[Any, ...] | None:
+def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
+    """What the verb would draw with, by asking it about blank columns. [SQ1]"""
+    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
+    blank = {want.name: _blank(want, size) for want in read.wants}
+    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
+    try:
+        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=_Foresight())
+    except _Stopped as stopped:
+        return stopped.mechanism
+    raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
+
+
+def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:
+    by, keys = terms.by, terms.keys
     if by is None:
         if keys is not None:
             raise BadInput("keys are the groups of by=; give by= too, or leave them out")

@@ -1,4 +1,4 @@
-"""A plan bound to its table and its ledger: priced and forecast, with nothing opened, charged or read but its schema."""
+"""A plan bound to its table: priced and forecast, with nothing charged, and nothing read but the table's schema."""
 
 import hashlib
 import json
@@ -21,6 +21,7 @@ from discreet.promise.neighbours import Neighbours
 from discreet.session.columns import known, parameters
 from discreet.session.private import Private, session_of
 from discreet.session.question import Question, prepare
+from discreet.session.terms import People, Terms
 from discreet.spec.model import Asked, Plan
 from discreet.spec.price import Priced, price
 from discreet.spec.read import line_of, lines_of
@@ -40,11 +41,6 @@ class Bound:
     table: Table
     priced: Priced
     forecasts: tuple[Mapping[str, Any] | None, ...]
-
-    @property
-    def unit(self) -> str:
-        """What a row, or a person, is called."""
-        return self.plan.data.unit or ("row" if self.plan.data.person is None else "person")
 
     @property
     def digest(self) -> str:
@@ -72,28 +68,25 @@ class Bound:
         people = self.plan.population
         ledger = self._ledger()
         try:
+            budget = None if people.epsilon is None else Budget(people.epsilon, people.delta)
             return session_of(
                 self.table,
+                people_of(self.plan),
                 ledger,
                 people.name,
-                budget=None if people.epsilon is None else Budget(people.epsilon, people.delta),
-                person=self.plan.data.person,
-                unit=self.unit,
-                neighbours=Neighbours(self.plan.data.neighbours),
+                budget=budget,
                 counted=people.counted,
                 analyst=people.analyst,
                 rng=rng,
-                owned=True,
-            )
+            ).closing()
         except BaseException:
             ledger.close()
             raise
 
     def _ledger(self) -> Ledger:
         people = self.plan.population
-        beside = {"key": people.key, "anchor": people.anchor}
-        given = {name: None if where is None else _path(where, self.folder) for name, where in beside.items()}
-        return Ledger(_path(people.ledger, self.folder), **given)
+        key, anchor = (None if where is None else _path(where, self.folder) for where in (people.key, people.anchor))
+        return Ledger(_path(people.ledger, self.folder), key=key, anchor=anchor)
 
 
 def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Bound:
@@ -155,21 +148,14 @@ def _prepared(table: Table, plan: Plan, asked: Asked, epsilon: Number) -> Questi
     if delta is not None:
         options["delta"] = delta
     given = _columns(asked) | {"epsilon": epsilon} | options
-    return prepare(
-        table,
-        asked.statistic,
-        (),
-        given,
-        where=asked.where,
-        by=asked.by,
-        keys=asked.keys,
-        missing=plan.data.missing or None,
-        rule=plan.data.rules or None,
-        cap=plan.data.cap,
-        person=plan.data.person,
-        unit=plan.data.unit or ("row" if plan.data.person is None else "person"),
-        neighbours=Neighbours(plan.data.neighbours),
-    )
+    data = plan.data
+    terms = Terms(asked.where, asked.by, asked.keys, data.missing or None, data.rules or None, data.cap)
+    return prepare(table, people_of(plan), asked.statistic, (), given, terms=terms)
+
+
+def people_of(plan: Plan) -> People:
+    """Whose rows the plan is about."""
+    return People.of(plan.data.person, plan.data.unit, Neighbours(plan.data.neighbours))
 
 
 def _wants_delta(asked: Asked) -> bool:
@@ -190,16 +176,24 @@ def _assumed(plan: Plan, asked: Asked) -> dict[str, Any]:
     return about | {"neighbours": plan.data.neighbours}
 
 
+def _rows(plan: Plan, asked: Asked) -> int | None:
+    """About how many people a release is about: in each group, if there are several."""
+    about = asked.rows or plan.data.rows
+    return None if about is None else max(1, about // len(asked.keys)) if asked.keys and not asked.rows else about
+
+
 def _fixed(plan: Plan, asked: Asked) -> Number | None:
     """The epsilon of a release that says one, or an accuracy; None for one that says a share."""
     if asked.accuracy is None:
         return asked.epsilon
-    if plan.data.rows is None:
+    rows = _rows(plan, asked)
+    if rows is None:
         raise BadInput(
-            f"release {asked.id!r} asks for an accuracy, which needs [data] rows: about how many people there are"
+            f"release {asked.id!r} asks for an accuracy, which needs rows, there or in [data]: about how many people "
+            "there are"
         )
     found = need(
-        asked.statistic, half_width=asked.accuracy, rows=plan.data.rows, delta=asked.delta or 0.0, **_assumed(plan, asked)
+        asked.statistic, half_width=asked.accuracy, rows=rows, delta=asked.delta or 0.0, **_assumed(plan, asked)
     )
     if found.epsilon is None:
         raise BadInput(f"release {asked.id!r}: an accuracy of {asked.accuracy:g} cannot be had. {found}")
@@ -208,12 +202,13 @@ def _fixed(plan: Plan, asked: Asked) -> Number | None:
 
 def _forecast(plan: Plan, asked: Asked, question: Question) -> Mapping[str, Any] | None:
     """The error to expect, from public guesses; None where there are none to go by."""
-    if plan.data.rows is None:
+    rows = _rows(plan, asked)
+    if rows is None:
         return None
     try:
         seen = forecast(
             asked.statistic,
-            rows=plan.data.rows,
+            rows=rows,
             epsilon=question.asked["epsilon"],
             delta=question.asked.get("delta", 0.0),
             **_assumed(plan, asked) | {"neighbours": question.asked["neighbours"]},

@@ -1,4 +1,4 @@
-"""A private profile of a whole table: how many people, what is missing, quartiles, categories, with intervals.
+"""A private profile of a whole table: how many people, what is missing, quantiles, categories, with intervals.
 
 Promise
     [SD1] All of it is (epsilon, delta), charged at once, before a row is read.
@@ -9,201 +9,194 @@ Why
     basic composition.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget
 from discreet.data.table import Table
 from discreet.errors import BadInput
-from discreet.ledger.book import Receipt
 from discreet.promise.exact import Number, exact, show
-from discreet.promise.groups import Groups
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Approximate
 from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.session.private import Private
 from discreet.session.question import Question, prepare
-from discreet.statistics.quantile import Quantile
-from discreet.spec.price import price
+from discreet.session.terms import People, Terms
+from discreet.spec.price import Priced, price
 from discreet.spec.run import Watch, dossier, methods, shown
+from discreet.statistics.quantile import Quantile
 
 COUNTING: Final = Fraction(1, 20)
 TYPING: Final = Fraction(1, 10)
-FULL: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
-QUARTILES: Final = (0.25, 0.5, 0.75)
-MIDDLE: Final = (0.5,)
-DRAWN: Final = 3  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
+QUANTILES: Final = ((0.05, 0.25, 0.5, 0.75, 0.95), (0.25, 0.5, 0.75), (0.5,))  # the most that so many people can answer
 SAFE: Final = 0.8  # of the people: some entries are missing
+DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
 MOST: Final = 200  # columns
-Asked = tuple[str, str, str, dict[str, Any], int]  # column, statistic, what it is about, options, share
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is asked of a table, before anything is known of it but its columns and their declared types."""
+
+    table: Table
+    people: People
+    epsilon: Number
+    delta: Number
+
+    def __post_init__(self) -> None:
+        if not self.columns or len(self.columns) > MOST:
+            raise BadInput(f"the table has {len(self.columns)} columns to describe; a profile is of 1 to {MOST}")
+        if not self.delta and any(self.table.kinds[name] in ("text", "unknown") for name in self.columns):
+            raise BadInput("categories are found in texts, which needs delta above 0, for example 1e-6")
+
+    @property
+    def columns(self) -> list[str]:
+        """All but the one that says whose row it is."""
+        return [name for name in self.table.names if name != self.people.person]
+
+    def ask(self, statistic: str, epsilon: Number, about: str | None, **options: Any) -> Question:
+        """One question."""
+        given = {"epsilon": epsilon, **options} | ({} if about is None else {"x": about})
+        return prepare(self.table, self.people, statistic, (), given, terms=Terms())
+
+    def first(self) -> list[tuple[str | None, Question]]:
+        """How many people there are, and whether columns without a type hold numbers."""
+        unknown = [name for name in self.columns if self.table.kinds[name] == "unknown"]
+        whole = exact(self.epsilon)
+        counted = [(None, self.ask("count", whole * COUNTING, None))]
+        share = whole * TYPING / max(1, len(unknown))
+        return counted + [(name, self.ask("proportion", share, f"{_quoted(name)} is number")) for name in unknown]
+
+    @property
+    def rest(self) -> Fraction:
+        """What is left for the columns. [SD1]"""
+        typed = TYPING if "unknown" in (self.table.kinds[name] for name in self.columns) else 0
+        return exact(self.epsilon) * (1 - COUNTING - typed)
+
+    def plan(self, kinds: Mapping[str, str], shares: tuple[float, ...]) -> tuple[list[str], Priced]:
+        """One question or two for each column, all together at the price of the rest. [SD1]"""
+        asked = [question for name in self.columns for question in _questions(name, kinds[name], shares)]
+        finders = sum(1 for *_, finds in asked if finds)
+
+        def prepared(place: int, epsilon: Number) -> Question:
+            _, statistic, about, options, _, finds = asked[place]
+            own = {"delta": exact(self.delta) / 2 / finders} if finds else {}
+            return self.ask(statistic, epsilon, about, **options | own)
+
+        priced = price(prepared, [None] * len(asked), [item[4] for item in asked], Budget(self.rest, self.delta))
+        return [item[0] for item in asked], priced
+
+    def check(self) -> None:
+        """What cannot be asked is said before anything is paid."""
+        for name in self.columns:
+            kind = self.table.kinds[name]
+            for guess in ("number", "text") if kind == "unknown" else (kind,):
+                for _, statistic, about, options, _, finds in _questions(name, guess, QUANTILES[0]):
+                    own = {"delta": exact(self.delta) / 2 / len(self.columns)} if finds else {}
+                    self.ask(statistic, self.rest / len(self.columns), about, **options | own)
+
+    def fitting(self, kinds: Mapping[str, str], people: int) -> tuple[list[str], Priced]:
+        """The plan with the most quantiles that so many people can answer."""
+        for shares in QUANTILES:
+            names, priced = self.plan(kinds, shares)
+            drawn = [question.mechanism for question in priced.questions]
+            if all(one.answers(round(SAFE * people)) for one in drawn if isinstance(one, Quantile)):
+                break
+        return names, priced
+
+
+def _questions(
+    name: str, kind: str, shares: tuple[float, ...]
+) -> Iterator[tuple[str, str, str, dict[str, Any], int, bool]]:
+    """(column, statistic, what it is about, options, share, whether it finds categories)"""
+    match kind:
+        case "number" | "whole":
+            yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
+            yield name, "quantile", name, {"q": shares if len(shares) > 1 else shares[0]}, DRAWN * len(shares), False
+        case "truth":
+            yield name, "histogram", name, {"categories": [True, False]}, 2, False
+        case "date":
+            yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
+        case _:
+            yield name, "histogram", name, {}, 2, True
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def describe(
-    table: Table,
-    *,
-    epsilon: Number,
-    delta: Number,
-    person: str | None = None,
-    unit: str | None = None,
-    neighbours: Neighbours = Neighbours.ADD_OR_REMOVE,
-    private: Private | None = None,
-    rng: Randomness,
-    watch: Watch = lambda _: None,
+    profile: Profile, *, private: Private | None = None, rng: Randomness, watch: Watch = lambda _: None
 ) -> dict[str, Any]:
     """The profile as a dossier. With `private` it is charged to that session's budget; without, to none."""
-    called = unit or ("row" if person is None else "person")
-    columns = [name for name in table.names if name != person]
-    if len(columns) > MOST:
-        raise BadInput(f"the table has {len(columns)} columns, and a profile is of {MOST} at most; choose some of them")
-    if not delta and any(table.kinds[name] in ("text", "unknown") for name in columns):
-        raise BadInput("categories are found in texts, which needs delta above 0, for example 1e-6")
+    kinds: dict[str, str] = dict(profile.table.kinds)
+    first = profile.first()
+    profile.check()
+    spent = Budget(profile.epsilon, profile.delta)
+    before = None if private is None else private.balance
+    receipt = None
+    if private is not None:
+        loss = Approximate(spent.epsilon, spent.delta)
+        guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
+        receipt = private.charge(loss, guarantee, f"profile of {', '.join(profile.columns)}"[:20_000])
+    answers: list[tuple[str | None, Question, Release[Any]]] = []
 
-    def ask(statistic: str, budget: Number, about: str | None, **options: Any) -> Question:
-        given = {"epsilon": budget, **options} | ({} if about is None else {"x": about})
-        return prepare(
-            table,
-            statistic,
-            (),
-            given,
-            where=None,
-            by=None,
-            keys=None,
-            missing=None,
-            rule=None,
-            cap=None,
-            person=person,
-            unit=called,
-            neighbours=neighbours,
-        )
+    def answered(name: str | None, question: Question) -> Release[Any]:
+        watch(question.title)
+        release = question.answer(profile.table, rng)
+        assert isinstance(release, Release)
+        answers.append((name, question, release if receipt is None else release.signed(str(receipt))))
+        return release
 
-    whole = exact(epsilon)
-    unknown = [name for name in columns if table.kinds[name] == "unknown"]
-    first = [(None, ask("count", whole * COUNTING, None))] + [
-        (name, ask("proportion", whole * TYPING / len(unknown), f"`{name}` is number")) for name in unknown
-    ]
-    rest = whole - whole * COUNTING - (whole * TYPING if unknown else 0)
-    _plan(ask, columns, dict(table.kinds), FULL, rest, delta)  # what cannot be asked is said before anything is paid
-    receipt, before = _charged(private, epsilon, delta, columns)
-    answers: list[tuple[str, Question, Release[Any] | Groups]] = []
-    kinds = dict(table.kinds)
     for name, question in first:
-        watch(question.title)
-        release = question.answer(table, rng)
-        answers.append((name or "", question, release))
+        release = answered(name, question)
         if name is not None:
-            kinds[name] = "number" if float(release.value) > 0.5 else "text"  # type: ignore[union-attr]
-    people = max(1, int(answers[0][2].value))  # type: ignore[union-attr]
-    questions = _feasible(ask, columns, kinds, rest, delta, people)
-    for name, question in questions:
-        watch(question.title)
-        answers.append((name, question, question.answer(table, rng)))
-    return _made(table, private, answers, kinds, receipt, before, Budget(epsilon, delta), called, person, neighbours)
-
-
-def _charged(
-    private: Private | None, epsilon: Number, delta: Number, columns: Sequence[str]
-) -> tuple[Receipt | None, Any]:
-    if private is None:
-        return None, None
-    before = private.balance
-    from discreet.promise.guarantee import Guarantee
-    from discreet.promise.loss import Approximate
-
-    guarantee = Guarantee(epsilon, delta, private.neighbours, private.unit)
-    note = f"profile of {', '.join(columns)}"[:20_000]
-    return private.charge(Approximate(epsilon, delta), guarantee, note), before
-
-
-Ask = Callable[..., Question]
-
-
-def _plan(
-    ask: Ask, columns: Sequence[str], kinds: dict[str, str], shares: tuple[float, ...], epsilon: Fraction, delta: Number
-) -> list[tuple[str, Question]]:
-    """One question or two for each column, all together at this price. [SD1]"""
-    asked: list[Asked] = []
-    for name in columns:
-        match kinds[name]:
-            case "number" | "whole":
-                asked.append((name, "proportion", f"`{name}` is missing", {}, 1))
-                q = shares if len(shares) > 1 else shares[0]
-                asked.append((name, "quantile", name, {"q": q}, DRAWN * len(shares)))
-            case "truth":
-                asked.append((name, "histogram", name, {"categories": [True, False]}, 2))
-            case "date":
-                asked.append((name, "proportion", f"`{name}` is missing", {}, 1))
-            case _:
-                asked.append((name, "histogram", name, {"delta": None}, 2))
-    finders = sum(1 for item in asked if "delta" in item[3])
-
-    def prepared(place: int, share: Number) -> Question:
-        _, statistic, about, options, _ = asked[place]
-        own = {"delta": exact(delta) / 2 / finders} if "delta" in options else {}
-        return ask(statistic, share, about, **options | own)
-
-    priced = price(prepared, [None] * len(asked), [item[4] for item in asked], Budget(epsilon, delta))
-    return [(item[0], question) for item, question in zip(asked, priced.questions, strict=True)]
-
-
-def _feasible(
-    ask: Ask, columns: Sequence[str], kinds: dict[str, str], epsilon: Fraction, delta: Number, people: int
-) -> list[tuple[str, Question]]:
-    """The plan with the most quantiles that so many people can answer, by the released count."""
-    for shares in (FULL, QUARTILES, MIDDLE):
-        planned = _plan(ask, columns, kinds, shares, epsilon, delta)
-        quantiles = [question.mechanism for _, question in planned if question.reading.verb == "quantile"]
-        if all(mechanism.answers(round(SAFE * people)) for mechanism in quantiles if isinstance(mechanism, Quantile)):
-            break
-    return planned
-
-
-def _made(
-    table: Table,
-    private: Private | None,
-    answers: Sequence[tuple[str, Question, Release[Any] | Groups]],
-    kinds: dict[str, str],
-    receipt: Receipt | None,
-    before: Any,
-    spent: Budget,
-    unit: str,
-    person: str | None,
-    neighbours: Neighbours,
-) -> dict[str, Any]:
-    signed = [answer if receipt is None else answer.signed(str(receipt)) for _, _, answer in answers]
-    entries = []
-    for place, ((name, question, _), answer) in enumerate(zip(answers, signed, strict=True)):
-        entries.append(
-            {
-                "id": f"{place + 1}",
-                "question": question.title,
-                "statistic": question.reading.verb,
-                "columns": [name] if name else [],
-                "kind": kinds.get(name),
-                "where": None,
-                "by": None,
-                "options": {},
-                "forecast": None,
-            }
-            | shown(answer)
-        )
+            kinds[name] = "number" if release.refusal is None and release.value > 0.5 else "text"
+    people = max(1, int(answers[0][2].value))
+    for name, question in zip(*_each(profile.fitting(kinds, people)), strict=True):
+        answered(name, question)
     return dossier(
-        title=f"A profile of {table.description}",
+        title=f"A profile of {profile.table.description}",
         description="Types are as declared, or found; nothing else about the table was known beforehand.",
         data={
-            "source": table.description,
+            "source": profile.table.description,
             "population": None if private is None else private.population,
-            "unit": unit,
-            "person": person,
-            "neighbours": neighbours.value,
+            "unit": profile.people.unit,
+            "person": profile.people.person,
+            "neighbours": profile.people.neighbours.value,
             "rows": None,
         },
-        entries=entries,
+        entries=[
+            _entry(place, name, kinds, question, release) for place, (name, question, release) in enumerate(answers)
+        ],
         spent=spent,
-        balance=None if private is None else (before, private.balance),
+        balance=None if private is None or before is None else (before, private.balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
         methods=methods([question for _, question, _ in answers]),
-        answers=signed,
+        answers=[release for _, _, release in answers],
         receipt=receipt,
         plan=None,
     )
+
+
+def _each(planned: tuple[list[str], Priced]) -> tuple[list[str], tuple[Question, ...]]:
+    return planned[0], planned[1].questions
+
+
+def _entry(
+    place: int, name: str | None, kinds: Mapping[str, str], question: Question, release: Release[Any]
+) -> dict[str, Any]:
+    return {
+        "id": str(place + 1),
+        "question": question.title,
+        "statistic": question.reading.verb,
+        "columns": [] if name is None else [name],
+        "kind": None if name is None else kinds[name],
+        "where": None,
+        "by": None,
+        "options": {},
+        "forecast": None,
+    } | shown(release)

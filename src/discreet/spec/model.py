@@ -74,6 +74,9 @@ class Asked(Part):
     epsilon: Positive | None = None
     accuracy: Positive | None = Field(None, description="half the width of the 95% interval that is wanted")
     delta: Chance | None = None
+    rows: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="about how many people it is about, if not all: for forecasts"
+    )
     scale: Positive | None = Field(None, description="a public guess of the standard deviation, for forecasts")
     title: Text | None = None
     options: dict[Name, Any] = {}

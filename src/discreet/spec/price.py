@@ -59,9 +59,8 @@ def price(
         epsilon = compose.epsilon(loss, spend.delta)
         if not math.isfinite(epsilon):
             raise BadInput(
-                f"the plan may spend delta {show(spend.delta)}, and its releases need more: "
-                f"{', '.join(question.title for question in asked if question.guarantee.delta)}. Raise [spend] delta, or "
-                "give these releases a smaller one"
+                f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
+                f"give less to {', '.join(question.title for question in asked if question.guarantee.delta)}"
             )
         return Priced(asked, Budget(epsilon, spend.delta))
 
@@ -70,8 +69,8 @@ def price(
         return _fitting(found, spend)
     if held >= exact(spend.epsilon):
         raise BadInput(
-            f"the releases with an epsilon of their own take {show(held)}, and the plan may spend {show(spend.epsilon)} "
-            "in all: nothing is left for those with a share"
+            f"the releases with an epsilon of their own take {show(held)}, and the plan may spend "
+            f"{show(spend.epsilon)} in all: nothing is left for those with a share"
         )
     low = exact(spend.epsilon) - held
     best = _fitting(at(low), spend)

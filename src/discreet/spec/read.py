@@ -25,7 +25,9 @@ def read_plan(path: str | Path) -> tuple[Plan, str]:
             raise BadInput(f"{file.name} is larger than a plan can be ({LARGEST:,} bytes)")
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}; give the path of a plan, for example plan.toml") from None
+        raise BadInput(
+            f"{file} cannot be read: {error.strerror}; give the path of a plan, for example plan.toml"
+        ) from None
     except UnicodeDecodeError:
         raise BadInput(f"{file.name} is not a text in UTF-8; a plan is a TOML file") from None
     return parse_plan(text, file.name), text

@@ -76,11 +76,12 @@ def stored(text: str) -> dict[str, Any]:
 
 
 def _note(bound: Bound) -> str:
-    """The whole plan, or its digest and its titles if it is too long for a note."""
-    note = json.dumps({"plan": bound.plan.model_dump(mode="json", exclude_defaults=True)}, sort_keys=True)
-    if len(note) <= LONGEST:
-        return note
-    return json.dumps({"plan": bound.plan.title, "sha256": bound.digest, "releases": len(bound.plan.release)})
+    """The plan's title, and in the next line the whole plan, or its digest if it is too long for a note."""
+    head = f"plan: {' '.join(bound.plan.title.split())}\n"
+    whole = json.dumps({"plan": bound.plan.model_dump(mode="json", exclude_defaults=True)}, sort_keys=True)
+    if len(head) + len(whole) <= LONGEST:
+        return head + whole
+    return head + json.dumps({"sha256": bound.digest, "releases": len(bound.plan.release)})
 
 
 def about(private: Private) -> dict[str, Any]:
@@ -88,9 +89,9 @@ def about(private: Private) -> dict[str, Any]:
     return {
         "source": private.table.description,
         "population": private.population,
-        "unit": private.unit,
-        "person": private.person,
-        "neighbours": private.neighbours.value,
+        "unit": private.people.unit,
+        "person": private.people.person,
+        "neighbours": private.people.neighbours.value,
         "rows": None,
     }
 

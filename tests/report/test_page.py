@@ -1,0 +1,177 @@
+import copy
+import json
+import random
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from tests.report.made import Read, dossier, entry, grouped, records
+
+from discreet.errors import BadInput
+from discreet.report import from_json, page, sentence, to_csv, to_json
+from discreet.report.page import POLICY, summary
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "</style></title><img src=x onerror=alert(1)>",
+    "\"'><svg onload=alert(1)>",
+    "&lt;b&gt;",
+    "\u202eright to left\u2066",
+    "\x00\x07\x1b[31m",
+    "\ud800 half",
+    "שלום",
+    "=cmd|' /C calc'!A0",
+    "http://example.org/x.png",
+    "x" * 300,
+    "",
+)
+texts = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=20)
+numbers = (
+    st.floats()
+    | st.integers(-(10**20), 10**20)
+    | st.sampled_from([10**400, -(10**400), 0, -0.0, 5e-324, 1e308, -1e308, 1e15, 1e-5])
+)
+leaf = st.none() | st.booleans() | numbers | texts
+plain = st.recursive(
+    leaf, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=12
+)
+
+
+def changed(thing: Any, luck: random.Random, leaves: list[Any]) -> Any:
+    """A record in which some leaves are others, some lists are shorter, and some keys are gone."""
+    if isinstance(thing, dict):
+        return {key: changed(item, luck, leaves) for key, item in thing.items() if luck.random() > 0.02}
+    if isinstance(thing, list):
+        kept = thing[: luck.randrange(len(thing) + 1)] if luck.random() < 0.1 else thing[:40]
+        return [changed(item, luck, leaves) for item in kept]
+    return luck.choice(leaves) if leaves and luck.random() < 0.15 else thing
+
+
+@st.composite
+def hostile_records(draw: st.DrawFn) -> dict[str, Any]:
+    record = copy.deepcopy(records()[draw(st.sampled_from(sorted(records())))])
+    luck, leaves = random.Random(draw(st.integers(0, 2**32))), draw(st.lists(leaf, max_size=5))
+    for key in ("value", "interval", "spread", "provenance"):
+        record[key] = changed(record.get(key), luck, leaves)
+    if draw(st.booleans()):
+        record["value"] = draw(plain)
+    record["refusal"] = draw(st.none() | texts)
+    record["interval"] = record["interval"] if isinstance(record["interval"], dict) else None
+    notes = draw(st.lists(leaf, max_size=3))
+    record["provenance"] = {**record["provenance"], "notes": notes}
+    record["name"], record["publishable"] = draw(texts), draw(st.booleans())
+    record["guarantee"]["sentence"] = draw(st.none() | texts)
+    return record
+
+
+@st.composite
+def hostile_dossiers(draw: st.DrawFn) -> dict[str, Any]:
+    each: dict[str, Any] = {
+        "id": draw(texts),
+        "question": draw(texts),
+        "statistic": draw(texts),
+        "columns": draw(st.lists(leaf, max_size=3)),
+        "where": draw(st.none() | texts),
+        "forecast": draw(st.none() | st.fixed_dictionaries({"half_width": plain, "error": plain})),
+    }
+    one = entry(draw(hostile_records()), **each)
+    groups = draw(st.lists(st.fixed_dictionaries({"key": plain, "release": hostile_records()}), max_size=3))
+    whole = dossier(one, grouped(groups), title=draw(texts), description=draw(st.none() | texts), created=draw(texts))
+    whole["data"].update({name: draw(texts) for name in ("source", "population", "unit", "neighbours")})
+    whole["data"]["rows"] = draw(st.none() | st.integers(-(10**20), 10**400))
+    whole["meaning"], whole["methods"] = [draw(texts)], [{"name": draw(texts), "text": draw(texts)}]
+    whole["reproducibility"] = draw(st.dictionaries(texts, plain, max_size=3))
+    whole["budget"].update({name: draw(st.floats(0, 1e308) | st.integers(0, 10**20)) for name in ("epsilon", "delta")})
+    whole["budget"]["left"] = draw(st.none() | st.just({"epsilon": 1e308, "delta": 0}))
+    return whole
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(hostile_dossiers())
+def test_nothing_breaks_the_page_and_nothing_leaves_its_place(found: dict[str, Any]) -> None:
+    made = page(found)
+    made.encode()
+    Read(made)
+    for each in found["releases"]:
+        assert isinstance(sentence(each), str)
+    to_csv(found).encode()
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    each = [entry(record, f"{name} of bmi") for name, record in records().items()]
+    sexes = [{"key": sex, "release": records()["mean"]} for sex in ("Male", "Female")]
+    groups = grouped([*sexes, {"key": None, "release": records()["refused"]}], forecast={"half_width": 0.2, "error": 1})
+    tallies = grouped([{"key": sex, "release": records()["open histogram"]} for sex in ("Male", "Female")])
+    return dossier(*each, groups, tallies, entry(records()["mean"], forecast={"half_width": 0.21, "error": 0.1}))
+
+
+def test_every_verb_is_on_a_whole_page(whole: dict[str, Any]) -> None:
+    made = page(whole)
+    read = Read(made)
+    assert made.startswith("<!DOCTYPE html>")
+    assert read.headings[0] == 1
+    assert read.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(read.headings, read.headings[1:], strict=False))
+    assert len(set(read.ids)) == len(read.ids)
+    assert {link[1:] for link in read.links} <= set(read.ids)
+    for name in records():
+        assert f"{name} of bmi" in read.text
+    assert "NOT FOR PUBLICATION: the noise of" in read.text
+    assert "forecast ±0.21; achieved ±" in read.text
+    assert "finding data of unknown place takes" in read.text
+    assert "None" not in read.text.replace("model=None", "")
+    assert "nan" not in read.text.split()
+    assert not re.search(r"\de[+-]\d", re.sub(r"(delta|chance of|about) [\d.]+e[+-]\d+", "", read.text)), "powers"
+
+
+def test_the_page_asks_nothing_of_the_network(whole: dict[str, Any]) -> None:
+    made = page(whole)
+    assert f'content="{POLICY}"' in made
+    assert "default-src 'none'" in POLICY
+    for outside in ("://", "url(", "@import", "src=", "<script", "<link", "<img"):
+        assert outside not in made, outside
+
+
+def test_a_page_is_made_anew_from_its_json(whole: dict[str, Any]) -> None:
+    kept = from_json(to_json(whole))
+    assert kept == json.loads(json.dumps(whole))
+    assert page(kept) == page(from_json(to_json(kept)))
+    assert to_csv(kept) == to_csv(whole)
+
+
+def test_only_seeded_noise_is_warned_of() -> None:
+    open_to_all = page(dossier(entry(records()["publishable"])))
+    assert "NOT FOR PUBLICATION" not in open_to_all
+    assert page(dossier(entry(records()["count"]))).count("NOT FOR PUBLICATION") == 2
+
+
+def test_the_summary_says_how_many_at_what_cost_for_whom() -> None:
+    told = summary(dossier(entry(records()["mean"]), entry(records()["refused"])))
+    assert told == (
+        "2 answers about NHANES 2017-18 (8,366 rows), for epsilon 1 and delta 10⁻⁶ in all; "
+        "what is hidden is the data of each participant. One was refused."
+    )
+
+
+def test_budgets_of_nothing_and_of_all_are_drawn() -> None:
+    nothing = {"epsilon": 0, "delta": 0}
+    budget = {**nothing, "spent_before": None, "this": nothing, "left": None, "composition": ""}
+    assert "Spent before" not in Read(page(dossier(budget=budget))).text
+    assert "Spent before" in Read(page(dossier())).text
+
+
+@pytest.mark.parametrize("thing", [None, [], {}, "x", {"format": "other"}, {"format": "discreet report 1"}])
+def test_what_is_no_report_is_refused(thing: Any) -> None:
+    with pytest.raises(BadInput):
+        page(thing)
+
+
+@given(texts)
+@example("\u202e<")
+def test_titles_are_shown_as_they_are(title: str) -> None:
+    read = Read(page(dossier(title=title)))
+    if title.isprintable():
+        assert title in read.text

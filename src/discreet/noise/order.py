@@ -9,9 +9,10 @@ four passes; what comes out depends on none of this.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import numpy as np
@@ -170,9 +171,10 @@ class Ordered:
         for piece in pieces(self.stream):
             if kept is None and self._aim is not None and len(piece):
                 kept = _Kept(*self._guess(piece, *self._aim), ROOM)
-            self._count(piece, _Cell(0, 64, 0, 0), counts)
-            if kept is not None:
-                self._add(kept, piece)
+            for block in _blocks(piece):
+                self._count(block, _Cell(0, 64, 0, 0), counts)
+                if kept is not None:
+                    kept.add(block, self._default, self._fast)
         if kept is not None:
             kept.settle()
             self._kept = kept
@@ -195,32 +197,32 @@ class Ordered:
         while sum(cell.many for cell in (low, high) if cell.bits) > ROOM:
             finer = {cell: np.zeros(1 << min(cell.bits, FINER), dtype=np.int64) for cell in {low, high}}
             for piece in pieces(self.stream):
-                for cell, counts in finer.items():
-                    self._count(piece, cell, counts)
+                for block, (cell, counts) in product(_blocks(piece), finer.items()):
+                    self._count(block, cell, counts)
             low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
         kept = _Kept(low.first, high.last, ROOM + stop - start)
         for piece in pieces(self.stream):
-            self._add(kept, piece)
+            for block in _blocks(piece):
+                kept.add(block, self._default, self._fast)
         kept.settle()
         self._kept = kept
 
-    def _add(self, kept: _Kept, piece: Floats) -> None:
-        for start in range(0, len(piece), BLOCK):
-            kept.add(piece[start : start + BLOCK], self._default, self._fast)
-
-    def _count(self, piece: Floats, cell: _Cell, counts: Counts) -> None:
-        """Count a piece's numbers in a cell, by equal parts of it."""
+    def _count(self, block: Floats, cell: _Cell, counts: Counts) -> None:
+        """Count the numbers in a cell, by equal parts of it."""
         first, last = np.uint64(cell.first), np.uint64(cell.last)
         shift = np.uint64(cell.bits - (len(counts).bit_length() - 1))
         if self._fast:
             from discreet.noise.fast_rank import count
 
-            count(piece.view(np.uint64), _word(self._default), (first, last), shift, counts)
+            count(block.view(np.uint64), _word(self._default), (first, last), shift, counts)
             return
-        for start in range(0, len(piece), BLOCK):
-            places = places_of(piece[start : start + BLOCK], self._default)
-            inside = places[(places >= first) & (places <= last)] - first
-            np.add.at(counts, (inside >> shift).astype(np.int64), 1)
+        places = places_of(block, self._default)
+        inside = places[(places >= first) & (places <= last)] - first
+        np.add.at(counts, (inside >> shift).astype(np.int64), 1)
+
+
+def _blocks(piece: Floats) -> Iterator[Floats]:
+    return (piece[start : start + BLOCK] for start in range(0, len(piece), BLOCK))
 
 
 def _word(number: float) -> np.uint64:

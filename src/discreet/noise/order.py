@@ -30,7 +30,6 @@ BLOCK: Final = 1 << 16  # numbers that stay in the cache
 LEADING: Final = 20  # bits of the first table: sign, exponent and 8 of the fraction
 FINER: Final = 22  # bits of the tables that follow: 64 in all
 SIGN: Final = np.uint64(1 << 63)
-LAST: Final = 2**64 - 1
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -70,12 +69,12 @@ class _Cell:
 
 
 class _Kept:
-    """The records between two places: how many lie below, how many are the ends themselves, and those between."""
+    """The numbers from a low to a high one: how many lie below, how many are the ends themselves, and those between."""
 
-    def __init__(self, low: int, high: int, room: int) -> None:
+    def __init__(self, low: float, high: float, room: int) -> None:
         self.low, self.high = low, high
         self.tally = np.zeros(4, dtype=np.int64)  # below the low end, at it, at the high end, and between
-        self._room, self._found = room, np.empty(2 * BLOCK, dtype=np.uint64)
+        self._room, self._found = room, np.empty(2 * BLOCK)
 
     @property
     def full(self) -> bool:
@@ -87,20 +86,18 @@ class _Kept:
         if self.full:
             return
         if len(self._found) < self.tally[3] + len(block):
-            larger = np.empty(min(2 * len(self._found), self._room + 2 * BLOCK), dtype=np.uint64)
+            larger = np.empty(min(2 * len(self._found), self._room + 2 * BLOCK))
             larger[: len(self._found)] = self._found
             self._found = larger
         if fast:
             from discreet.noise.fast_rank import keep
 
-            ends = np.uint64(self.low), np.uint64(self.high)
-            keep(block.view(np.uint64), _word(default), ends, self.tally, self._found)
+            keep(block, default, (self.low, self.high), self.tally, self._found)
             return
-        places, low, high = places_of(block, default), np.uint64(self.low), np.uint64(self.high)
-        between = places[(places > low) & (places < high)]
-        start = int(self.tally[3])
+        known, start = np.where(np.isnan(block), default, block), int(self.tally[3])
+        between = known[(known > self.low) & (known < self.high)]
         self._found[start : start + len(between)] = between
-        counted = (places < low, places == low, (places == high) & (low < high))
+        counted = (known < self.low, known == self.low, (known == self.high) & (self.low < self.high))
         self.tally += np.array([*map(np.count_nonzero, counted), len(between)], dtype=np.int64)
 
     def settle(self) -> None:
@@ -113,13 +110,13 @@ class _Kept:
         return not self.full and self.tally[0] <= start and stop <= self.tally.sum()
 
     def floats(self, start: int, stop: int) -> Floats:
-        """The records of these ranks."""
+        """The numbers of these ranks."""
         below, low, high, between = (int(count) for count in self.tally)
         ends = below, below + low, below + low + between, below + low + between + high
         first, middle, last = (max(0, min(stop, b) - max(start, a)) for a, b in pairwise(ends))
         skipped = max(0, start - ends[1])
-        parts = (np.full(first, self.low, np.uint64), self._found[skipped : skipped + middle])
-        return floats_at(np.concatenate([*parts, np.full(last, self.high, np.uint64)]))
+        found = self._found[skipped : skipped + middle]
+        return np.concatenate([np.full(first, self.low), found, np.full(last, self.high)])
 
 
 class Ordered:
@@ -180,15 +177,16 @@ class Ordered:
             self._kept = kept
         return counts
 
-    def _guess(self, piece: Floats, start: int, stop: int) -> tuple[int, int]:
-        """Between which places some ranks lie if the first piece is like the rest."""
+    def _guess(self, piece: Floats, start: int, stop: int) -> tuple[float, float]:
+        """Between which numbers some ranks lie if the first piece is like the rest."""
         if len(self) <= ROOM:
-            return 0, LAST
-        seen = np.sort(places_of(piece[:: -(-len(piece) // GLANCE)], self._default))
+            return -math.inf, math.inf
+        some = piece[:: -(-len(piece) // GLANCE)]
+        seen = np.sort(np.where(np.isnan(some), self._default, some))
         room = 3 * math.sqrt(len(seen))  # six standard deviations of a median's rank
         low = math.floor(start / len(self) * len(seen) - room) - 1
         high = math.ceil(stop / len(self) * len(seen) + room) + 1
-        return int(seen[low]) if low > 0 else 0, int(seen[high]) if high < len(seen) else LAST
+        return float(seen[low]) if low > 0 else -math.inf, float(seen[high]) if high < len(seen) else math.inf
 
     def _keep(self, start: int, stop: int) -> None:
         """The pass that keeps the numbers of some ranks, after those that say where they lie."""
@@ -200,7 +198,9 @@ class Ordered:
                 for block, (cell, counts) in product(_blocks(piece), finer.items()):
                     self._count(block, cell, counts)
             low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
-        kept = _Kept(low.first, high.last, ROOM + stop - start)
+        ends = floats_at(np.array([low.first, high.last], dtype=np.uint64))  # NaN in the cells of the infinite ones
+        least, most = (float(end) for end in np.where(np.isnan(ends), (-math.inf, math.inf), ends))
+        kept = _Kept(least, most, ROOM + stop - start)
         for piece in pieces(self.stream):
             for block in _blocks(piece):
                 kept.add(block, self._default, self._fast)

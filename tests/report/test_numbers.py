@@ -2,7 +2,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.report.numbers import ROOM, Axis, finite, number, spelled
@@ -54,6 +54,7 @@ def test_intervals_are_never_rounded_inwards(value: float, below: float, above: 
 
 
 @given(anything, anything, anything)
+@example(1.0, 0.0, 5e-324)
 def test_any_three_are_spelled(value: float, low: float, high: float) -> None:
     assert all(isinstance(said, str) and said for said in spelled(value, low, high))
 

@@ -82,3 +82,8 @@ def test_groups_share_a_scale_and_keep_their_noise() -> None:
     assert shown.count('class="privacy"') == 1
     assert shown.count(">refused<") == 1
     assert group_rows(entry(None), [{"key": "a", "release": records()["density"]}]) is None
+
+
+def test_a_model_without_coefficients_has_no_picture() -> None:
+    record = {**records()["linear regression"], "value": {"coef": [], "intercept": 1.0, "names": []}}
+    assert pictured(entry(None), record, "") == ""

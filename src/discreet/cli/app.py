@@ -42,17 +42,16 @@ def start(
 
 @app.command()
 def demo(
+    out: Annotated[Path | None, typer.Option(help="A new folder for the files; else discreet-demo.")] = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Private answers about 8,366 real people: counts, shares and histograms, with error bars and a running budget."""
-    from discreet.cli.demo import run, show
+    """The whole story about 8,366 real people: profile, plan, release, report, ledger, and a refusal."""
+    from discreet.cli.demo import run
 
-    steps = run(seed)
+    story = run(out, seed, quiet=as_json)
     if as_json:
-        _print([step.record() for step in steps])
-    else:
-        show(steps, seed)
+        _print(story.record())
 
 
 @app.command()
@@ -134,6 +133,8 @@ def describe(
     ledger: Annotated[str | None, typer.Option(help="The ledger that records it.")] = None,
     population: Annotated[str | None, typer.Option(help="Whose budget is charged; else the file's name.")] = None,
     budget: Annotated[float | None, typer.Option(help="The epsilon of a new population, in all.")] = None,
+    budget_delta: Annotated[float, typer.Option(help="The delta of a new population, in all.")] = 0.0,
+    unit: Annotated[str | None, typer.Option(help="What a row, or a person, is called.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the profile as a page, too.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page if it is there.")] = False,
     seed: Seed = None,
@@ -143,8 +144,10 @@ def describe(
 
     Example: discreet describe patients.parquet --epsilon 1 --person id --html profile.html
     """
+    from discreet.accounting.filter import Budget
     from discreet.cli.describe import profile, show_profile
     from discreet.cli.progress import watching
+    from discreet.noise.seeded import Seeded
 
     if html is not None:
         check_file(html, force)
@@ -155,12 +158,13 @@ def describe(
             epsilon=epsilon,
             delta=delta,
             person=person,
+            unit=unit,
             table=table,
             types=declared,
             ledger=ledger,
             population=population,
-            budget=budget,
-            seed=seed,
+            budget=None if budget is None else Budget(budget, budget_delta),
+            rng=None if seed is None else Seeded(seed),
             watch=watch,
         )
     if html is not None:

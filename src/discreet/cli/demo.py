@@ -1,134 +1,151 @@
-"""`discreet demo`: the main job on built-in real data."""
+"""`discreet demo`: the whole story on built-in real data: a profile, a plan, a release, a report, a refusal."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import shutil
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
 
-from discreet.accounting.filter import Budget, Filter
-from discreet.datasets import NHANES_CATEGORIES, load_nhanes
-from discreet.noise.secure import Secure
+from discreet.accounting.filter import Budget
+from discreet.cli import describe as profiles
+from discreet.cli import release as releases
+from discreet.cli.progress import watching
+from discreet.errors import BadInput, OverBudget
+from discreet.ledger import Ledger
 from discreet.noise.seeded import Seeded
-from discreet.promise.mechanism import Mechanism
-from discreet.promise.release import Release
-from discreet.statistics.bins import Categories, Edges
-from discreet.statistics.count import Count
-from discreet.statistics.histogram import Histogram, Tally, label
-from discreet.statistics.hypothesis import ProportionTest, Tested
-from discreet.statistics.mean import RankClippedMean
-from discreet.statistics.open_histogram import OpenHistogram
-from discreet.statistics.proportion import Proportion
-from discreet.statistics.quantile import Quantile
+from discreet.promise.exact import show
+from discreet.session.private import open as open_table
 
-BUDGET = Budget(2.0, 1e-6)
-WIDTH = 30
-NARROWEST = 80  # columns: a narrower table would cut its numbers, so that it is left to the terminal to wrap it
+FOLDER: Final = "discreet-demo"
+DATA: Final = ("nhanes.parquet", "nhanes_plan.toml")
+LEDGER: Final = "study.ledger"
+POPULATION: Final = "nhanes 2017-18"
+BUDGET: Final = 2.5
+ASKED: Final = 1.0  # of a last question, more than is left
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One question, its answer, and what is left after it."""
+@dataclass
+class Story:
+    """What happened, for machines."""
 
-    question: str
-    release: Release[Any]
-    left: Filter
+    folder: Path
+    profile: dict[str, Any] = field(default_factory=dict)
+    release: dict[str, Any] = field(default_factory=dict)
+    charged_again: bool = True
+    refusal: str = ""
+    sound: bool = False
+    left: dict[str, float] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
         """Plain values."""
-        left = {"epsilon": float(self.left.left.epsilon), "delta": float(self.left.left.delta)}
-        return {"question": self.question} | self.release.to_dict() | {"left": left}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"folder": str(self.folder)}
 
 
-def questions() -> list[tuple[str, str, Callable[[Any], Any], Mechanism[Any]]]:
-    """(question, column, what to make of the column, mechanism): all fixed before the data are read."""
-    unit = "person"
-    is_yes = lambda column: [value == "Yes" for value in column]  # noqa: E731
-    is_woman = lambda column: [value == "Female" for value in column]  # noqa: E731
-    whole = lambda column: column  # noqa: E731
-    measured = lambda column: [value for value in column if value is not None]  # noqa: E731
-    health = Categories.of(NHANES_CATEGORIES["general_health"])
-    decades = Edges.of(range(0, 91, 10))
-    return [
-        ("people told they have diabetes", "diabetes", is_yes, Count(0.1, unit=unit)),
-        ("share who smoked 100 cigarettes", "smoked_100_cigarettes", is_yes, Proportion(0.1, unit=unit)),
-        ("are half of them women?", "sex", is_woman, ProportionTest(0.5, 0.1, unit=unit)),
-        ("mean body mass index, no bounds", "bmi", measured, RankClippedMean(0.3, unit=unit)),
-        ("median systolic pressure", "systolic_bp", measured, Quantile(0.5, 0.3, granularity=1, unit=unit)),
-        ("general health, by category", "general_health", whole, Histogram(health, 0.3, unit=unit)),
-        ("age in decades, public edges", "age", whole, Histogram(decades, 0.3, unit=unit)),
-        ("education, found in the data", "education", whole, OpenHistogram(0.5, 1e-6, unit=unit)),
-    ]
+def prepare(out: Path | None) -> Path:
+    """A new folder with the table and the plan in it."""
+    folder = out or _unused(Path(FOLDER))
+    try:
+        folder.mkdir(parents=True, exist_ok=False)
+        for name in DATA:
+            shutil.copyfile(str(files("discreet.datasets").joinpath(name)), folder / name)
+    except FileExistsError:
+        raise BadInput(f"{folder} is there already; give a new folder with --out") from None
+    return folder
 
 
-def run(seed: int | None) -> list[Step]:
-    """Ask everything: charge first, then read."""
-    rng = Secure() if seed is None else Seeded(seed)
-    balance, table, steps = Filter.basic(BUDGET), load_nhanes(), []
-    for question, column, prepare, mechanism in questions():
-        balance = balance.charge(mechanism.loss)
-        release = mechanism.release(prepare(table.column(column).to_pylist()), rng)
-        steps.append(Step(question, release, balance))
-    return steps
+def _unused(folder: Path) -> Path:
+    number = 2
+    found = folder
+    while found.exists():
+        found = folder.with_name(f"{folder.name}-{number}")
+        number += 1
+    return found
 
 
-def show(steps: list[Step], seed: int | None) -> None:
-    """Tables in the terminal."""
+def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
+    """The story, told as it happens unless `quiet`."""
     from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    console.width = max(console.width, NARROWEST)
-    console.print("Private answers about [bold]8,366 people[/] of the US health survey NHANES 2017-18.\n")
-    answers = Table(box=None, header_style="bold", pad_edge=False)
-    answers.add_column("question")
-    for heading in ("answer", "95% interval", "epsilon", "left of 2"):
-        answers.add_column(heading, justify="right", no_wrap=True)
-    for step in steps:
-        answers.add_row(step.question, *_cells(step))
-    console.print(answers)
-    for step in steps:
-        if step.release.refusal is None and isinstance(step.release.value, Tally):
-            console.print(f"\n[bold]{step.question}[/] (noise interval for all bars at once)")
-            console.print(_bars(step.release))
-    console.print(f"\nThe budget: {steps[-1].left}.")
-    console.print(
-        "Missing answers count as no; the mean and the median are of those who were measured. Their intervals and the "
-        "share's are about a population that these people were drawn from at random; NHANES is a weighted survey, so "
-        "that population is not the United States."
-    )
-    console.print("What an epsilon means: [bold]discreet explain --epsilon 2 --delta 1e-6[/]")
-    if seed is not None:
-        console.print("[bold red]Not for publication: the noise was seeded.[/]")
-
-
-def _cells(step: Step) -> list[str]:
-    release = step.release
-    epsilon = f"{float(release.guarantee.epsilon):g}"
-    left = f"{float(step.left.left.epsilon):g}"
-    if release.refusal is not None:
-        return ["refused", "", epsilon, left]
-    if isinstance(release.value, Tally):
-        return [f"{len(release.value)} bins", "below", epsilon, left]
-    if isinstance(release.value, Tested):
-        return [f"p = {release.value.p_value:.2g}", "", epsilon, left]
-    interval = release.interval()
-    return [_short(release.value), f"{_short(interval.low)} to {_short(interval.high)}", epsilon, left]
-
-
-def _short(number: float) -> str:
-    return str(number) if isinstance(number, int) else f"{number:.4g}"
-
-
-def _bars(release: Release[Tally]) -> Any:
-    from rich.table import Table
     from rich.text import Text
 
-    tally, interval = release.value, release.interval()
-    bars = Table(box=None, show_header=False, pad_edge=False)
-    most = max([1, *tally.counts.tolist()])
-    for index, name in enumerate(tally.keys):
-        count = int(tally.counts[index])
-        low, high = int(interval.low[index]), int(interval.high[index])
-        bars.add_row(Text(label(name)), "█" * round(WIDTH * count / most), str(count), f"{low} to {high}")
-    if tally.other is not None:
-        bars.add_row("other or missing", "", str(tally.other), "")
-    return bars
+    console = Console(highlight=False, quiet=quiet)
+    console.width = max(console.width, 80)
+
+    def chapter(number: int, title: str, command: str) -> None:
+        console.print(Text.assemble("\n", (f"{number}. {title}", "bold")))
+        console.print(Text(f"   $ {command}\n", style="dim"), soft_wrap=True)
+
+    story = Story(prepare(out))
+    table, plan, ledger = (story.folder / name for name in (*DATA, LEDGER))
+    console.print(
+        f"Private answers about [bold]8,366 people[/] of the US health survey NHANES 2017-18, who have a budget of "
+        f"epsilon {show(BUDGET)} in all."
+    )
+    chapter(1, "What is in the table?", f"discreet describe {DATA[0]} --epsilon 1 --ledger {LEDGER} ...")
+    rng = None if seed is None else Seeded(seed)
+    with watching(None, quiet=quiet) as watch:
+        story.profile = profiles.profile(
+            str(table),
+            epsilon=1.0,
+            delta=1e-6,
+            person=None,
+            unit="person",
+            table=None,
+            types={},
+            ledger=str(ledger),
+            population=POPULATION,
+            budget=Budget(BUDGET, 1e-5),
+            rng=rng,
+            watch=watch,
+        )
+    if not quiet:
+        profiles.show_profile(story.profile)
+    chapter(2, "A plan: what it would cost, and how good it would be", f"discreet release {DATA[1]} --dry-run")
+    bound = releases.load(plan)
+    if not quiet:
+        releases.show_forecast(bound)
+    chapter(3, "The answers, and a report", f"discreet release {DATA[1]} --yes")
+    folder = story.folder / "release"
+    releases.check_writable(folder, force=False)
+    with watching(len(bound.priced.questions), quiet=quiet) as watch:
+        story.release, written = releases.release(bound, folder, rng=rng, watch=watch)
+    if not quiet:
+        releases.show_answers(story.release, [path.relative_to(story.folder) for path in written])
+    chapter(4, "The same plan again: stored answers, at no cost", f"discreet release {DATA[1]} --yes --force")
+    _again(story, bound, ledger)
+    console.print("The same answers; nothing was charged." if not story.charged_again else "It was charged again.")
+    chapter(5, "One question too many", f'private.mean("total_cholesterol", epsilon={ASKED:g})')
+    story.refusal = _refused(table, ledger)
+    console.print(Text(f"OverBudget: {story.refusal}"))
+    chapter(6, "What an auditor sees", f"discreet ledger verify {LEDGER}")
+    with Ledger(ledger) as book:
+        verdict = book.verify()
+        balance = book.balance(POPULATION)
+    story.sound = verdict.ok
+    story.left = {"epsilon": float(balance.left.cost), "delta": float(balance.left.delta)}
+    console.print(Text(str(verdict)))
+    console.print(Text(f"\nThe report, the plan and the ledger are in {story.folder}; open release/report.html."))
+    console.print("What an epsilon means: [bold]discreet explain --epsilon 2.5 --delta 1e-5[/]")
+    console.print(
+        "NHANES is a weighted survey: intervals are about a population that these people were drawn from at random, "
+        "which is not the United States."
+    )
+    if seed is not None:
+        console.print("[bold red]Not for publication: the noise was seeded.[/]")
+    return story
+
+
+def _again(story: Story, bound: Any, ledger: Path) -> None:
+    with Ledger(ledger) as book:
+        before = book.balance(POPULATION)
+    again, _ = releases.release(bound, story.folder / "release", rng=None, watch=lambda _: None)
+    with Ledger(ledger) as book:
+        story.charged_again = book.balance(POPULATION) != before or again != story.release
+
+
+def _refused(table: Path, ledger: Path) -> str:
+    with open_table(str(table), None, None, ledger, population=POPULATION, unit="person") as private:
+        try:
+            private.mean("total_cholesterol", epsilon=ASKED)
+        except OverBudget as error:
+            return str(error)
+    return ""

@@ -8,8 +8,8 @@ from discreet.data.read import read
 from discreet.errors import BadInput
 from discreet.ledger import Ledger
 from discreet.noise.secure import Secure
-from discreet.noise.seeded import Seeded
 from discreet.promise.exact import show
+from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.session.columns import known
 from discreet.session.private import session_of
@@ -29,28 +29,29 @@ def profile(
     epsilon: float,
     delta: float,
     person: str | None,
+    unit: str | None,
     table: str | None,
     types: dict[str, str],
     ledger: str | None,
     population: str | None,
-    budget: float | None,
-    seed: int | None,
+    budget: Budget | None,
+    rng: Randomness | None,
     watch: Watch,
 ) -> dict[str, Any]:
     """The dossier; recorded if there is a ledger."""
     found = read(file, table=table, types=types or None)
     if person is not None:
         known(found, person)
-    rng = Secure() if seed is None else Seeded(seed)
-    asked = Profile(found, People.of(person, None, Neighbours.ADD_OR_REMOVE), epsilon, delta)
+    asked = Profile(found, People.of(person, unit, Neighbours.ADD_OR_REMOVE), epsilon, delta)
+    noise = Secure() if rng is None else rng
     if ledger is None:
         if population is not None or budget is not None:
             raise BadInput("a population and its budget are kept in a ledger; give --ledger too")
-        return describe(asked, rng=rng, watch=watch)
+        return describe(asked, rng=noise, watch=watch)
     with Ledger(ledger) as book:
         name = population or Path(file).name.split(".")[0]
-        opened = None if budget is None else Budget(budget, 10 * delta)
-        return describe(asked, private=session_of(found, asked.people, book, name, budget=opened), rng=rng, watch=watch)
+        private = session_of(found, asked.people, book, name, budget=budget)
+        return describe(asked, private=private, rng=noise, watch=watch)
 
 
 def show_profile(dossier: dict[str, Any]) -> None:
@@ -65,7 +66,7 @@ def show_profile(dossier: dict[str, Any]) -> None:
     for entry in dossier["releases"]:
         record = entry["release"]
         if not entry["columns"]:
-            console.print(Text(f"{dossier['title']}: {_with_bar(record)} {dossier['data']['unit']}s", style="bold"))
+            console.print(Text(f"{dossier['title']}: {_with_bar(record)} {several(dossier['data']['unit'])}", style="bold"))
             continue
         seen = columns.setdefault(entry["columns"][0], {"kind": entry["kind"]})
         seen["missing" if entry["question"].endswith("is missing") else entry["statistic"]] = record
@@ -86,6 +87,11 @@ def show_profile(dossier: dict[str, Any]) -> None:
         console.print("[bold red]Not for publication: the noise was seeded.[/]")
     if not dossier["reproducibility"]["receipts"]:
         console.print(UNRECORDED)
+
+
+def several(unit: str) -> str:
+    """More than one of them."""
+    return "people" if unit == "person" else f"{unit}s"
 
 
 def _missing(seen: dict[str, Any]) -> str:

@@ -82,7 +82,7 @@ def show_forecast(bound: Bound) -> None:
     )
     console.print(Text(left))
     if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):
-        console.print("Expected ±: half a 95% interval, from the plan's public guesses alone, in units of each scale.")
+        console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
 
 
 def _brief(number: Any) -> str:

@@ -54,7 +54,7 @@ def spelled(value: Any, low: Any, high: Any) -> tuple[str, str, str]:
     if len(known) < 3 or whole or known[1] == known[2] or not SMALLEST <= largest < LARGEST:
         return number(value), number(low), number(high)
     middle, below, above = known
-    places = max(0, min(12, 1 - math.floor(math.log10(abs(above - below) / 2))))
+    places = max(0, min(12, 1 - math.floor(math.log10(abs(above - below)) - math.log10(2))))  # of half its width
     shown = _unsigned(f"{middle:,.{places}f}")
     return shown, _rounded(below, places, ROUND_FLOOR), _rounded(above, places, ROUND_CEILING)
 

@@ -86,7 +86,7 @@ def on_one_scale(
 ) -> str:
     """A row for each number, with the record that it is of and the standard deviation of its noise."""
     axis = Axis.over([end for part in shown[:MOST] for end in (part.value, part.low, part.high)], zero=zero)
-    if axis is None:
+    if axis is None or not shown:
         return ""
     rows = []
     for part, record, size in zip(shown[:MOST], records, sizes, strict=False):

@@ -195,7 +195,7 @@ class Question:
         notes = []
         dropped = [want.name for want in self.reading.wants if want.missing == "drop"]
         if dropped:
-            notes.append(f"{self.people.unit}s whose {' or '.join(dropped)} is missing are left out")
+            notes.append(f"each {self.people.unit} whose {' or '.join(dropped)} is missing is left out")
         for want in self.reading.wants:
             if want.missing not in ("drop", "keep"):
                 notes.append(f"where {want.name} is missing, {want.missing!r} stands in")

@@ -338,7 +338,7 @@ class _Again:
         given = 0
         for piece in self._pieces():
             given += (more := min(len(piece), self.length - given))
-            yield np.require(piece[:more], requirements="W")
+            yield piece[:more]
         while given < self.length:
             given += (more := min(HELD, self.length - given))
             yield np.full(more, math.nan)

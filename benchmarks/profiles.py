@@ -21,9 +21,9 @@ from discreet.spec.describe import Profile, describe
 PAGE = Path(__file__).parent.parent / "docs" / "measured-describe.md"
 HEAD = """# A profile of three real tables, measured
 
-`discreet describe FILE --epsilon 1`, nothing else known; secret noise, one run, as it came. Each line is a number of the
-profile beside the number in the table. An interval for a quantile or a share is a confidence interval for a population:
-the number in the table need not be in it, but mostly is. Made by `python -m benchmarks.profiles`.
+`discreet describe FILE --epsilon 1`, nothing else known; secret noise, one run, as it came. Each line is a number of
+the profile beside the number in the table. An interval for a quantile or a share is a confidence interval for a
+population: the number in the table need not be in it, but mostly is. Made by `python -m benchmarks.profiles`.
 """
 
 

@@ -60,9 +60,10 @@ def test_a_group_that_is_not_there() -> None:
         groups("F", "M")["X"]
     with pytest.raises(BadInput, match="no group 1"):
         groups(True)[1]
-    for wrong in ({}, {"groups": 3}, {"groups": [{"key": 1}]}, []):
+    strange: list[Any] = [{}, {"groups": 3}, {"groups": [{"key": 1}]}, []]
+    for wrong in strange:
         with pytest.raises(BadInput):
-            recalled_groups(wrong)  # type: ignore[arg-type]
+            recalled_groups(wrong)
 
 
 def test_what_is_shown() -> None:

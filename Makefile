@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(READY) ## set up, then private answers with error bars about 8,366 real people
+demo: $(READY) ## set up, then the whole story about 8,366 real people: profile, plan, release, report, refusal
 	@$(BIN)/discreet demo
 
 test: $(READY) ## set up, then all tests

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
+from pyarrow import feather
 
 WORD: Final = "CanaryQz"
 WHOLE: Final = 918273645

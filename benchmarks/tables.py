@@ -12,9 +12,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -59,30 +57,11 @@ def make_csv(path: Path, rows: int) -> None:
 
 
 def column(path: Path) -> Any:
-    """The column as a stream: row groups, or batches of lines, decoded ahead by a second thread."""
-    from discreet.rows import Stream
+    """The column as discreet reads it: a long one is a stream."""
+    from discreet.data.read import read
+    from discreet.data.table import Want
 
-    if path.suffix == ".csv":
-        return (
-            pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(include_columns=["x"])).column("x").to_numpy()
-        )
-
-    def pieces() -> Iterator[Any]:
-        def group(place: int) -> Any:
-            with pq.ParquetFile(path, metadata=footer) as file:
-                return file.read_row_group(place, columns=["x"], use_threads=False).column("x").to_numpy()
-
-        with ThreadPoolExecutor(2) as pool:
-            ahead: deque[Any] = deque()
-            for place in range(footer.num_row_groups):
-                ahead.append(pool.submit(group, place))
-                if len(ahead) > 2:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-
-    footer = pq.read_metadata(path)
-    return Stream(footer.num_rows, pieces)
+    return read(path).columns([Want("x", "number")])["x"]
 
 
 def polars_mean(path: Path) -> float:

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ MODULES = [
     for info in pkgutil.walk_packages(discreet.__path__, "discreet.")
     if not info.name.endswith(("__main__", ".bulk"))
 ]
-AUDITORS = ROOT / "docs" / "auditors.md"  # shell and Python in turn
+SHELL = [ROOT / "docs" / name for name in ("auditors.md", "tutorial.md")]  # shell and Python in turn
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -31,8 +32,9 @@ CHECKER = doctest.OutputChecker()
 LOOSE = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def test_the_auditors_page_is_what_a_shell_and_python_show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", SHELL, ids=lambda page: page.name)
+def test_a_page_is_what_a_shell_and_python_show(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its blocks, of both kinds, one after the other in an empty folder."""
     from discreet.cli import main
@@ -40,18 +42,18 @@ def test_the_auditors_page_is_what_a_shell_and_python_show(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     names: dict[str, object] = {}
-    blocks = re.findall(r"```(python|console)\n(.*?)```", AUDITORS.read_text(), flags=re.DOTALL)
+    blocks = re.findall(r"```(python|console)\n(.*?)```", page.read_text(), flags=re.DOTALL)
     assert {kind for kind, _ in blocks} == {"python", "console"}
     for kind, block in blocks:
         if kind == "python":
             runner = doctest.DocTestRunner(optionflags=LOOSE)
-            session = doctest.DocTestParser().get_doctest(block, names, AUDITORS.name, None, 0)
+            session = doctest.DocTestParser().get_doctest(block, names, page.name, None, 0)
             runner.run(session, clear_globs=False)
             names = session.globs
             assert runner.summarize(verbose=False).failed == 0
             continue
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
-            monkeypatch.setattr("sys.argv", command.split())
+            monkeypatch.setattr("sys.argv", shlex.split(command))
             capsys.readouterr()
             with pytest.raises(SystemExit):
                 main()
@@ -68,7 +70,7 @@ def test_the_tests_that_the_threat_model_names_are_there() -> None:
     assert [name for name in named if f"def {name}(" not in text] == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != AUDITORS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in SHELL], ids=lambda page: page.name)
 def test_python_blocks_run_and_show_their_real_output(page: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
     session = "\n".join(block for block in blocks if ">>>" in block)

@@ -1,6 +1,6 @@
 """A small table and a plan beside it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class Reads:
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reads]:
+def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     """Counts every reading of columns."""
     seen, real = Reads(), Table.columns
 
@@ -87,4 +87,4 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reads]:
         return real(*given, **more)
 
     monkeypatch.setattr(Table, "columns", counted)
-    yield seen
+    return seen

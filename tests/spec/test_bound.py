@@ -141,7 +141,7 @@ def test_a_population_needs_a_budget_once(bound: Binds, plan: str) -> None:
     bound(plan).session().close()
     with bound(without).session() as private:
         assert private.balance.left.epsilon == 3
-    with pytest.raises(BadInput, match="for a patient; this session is for: .*, for a row"):
+    with pytest.raises(BadInput, match=r"for a patient; this session is for: .*, for a row"):
         bound(without.replace('unit = "patient"\n', "")).session()
 
 

@@ -64,7 +64,7 @@ def test_all_stages_together_cost_what_is_charged(table: Table) -> None:
         _, priced = asked.plan(kinds, (0.25, 0.5, 0.75))
         assert exact(priced.together.epsilon) <= asked.rest
         assert compose.epsilon(Composed(tuple(one.loss for one in priced.questions)), asked.delta) <= asked.rest
-    declared = read({"age": [1.0, 2.0], "ill": [True, False]})
+    declared = read(pa.table({"age": [1.0, 2.0], "ill": [True, False]}))
     pure = profile(declared, delta=0.0)
     assert pure.rest == exact(pure.epsilon) * Fraction(19, 20)
     assert exact(pure.plan(declared.kinds, (0.5,))[1].together.epsilon) <= pure.rest

@@ -7,15 +7,15 @@ import pytest
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
+from discreet.data.read import read
 from discreet.errors import BadInput, OverBudget
 from discreet.promise.exact import Number, exact
 from discreet.promise.loss import Composed
+from discreet.promise.neighbours import Neighbours
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms
 from discreet.spec.bound import Bound
 from discreet.spec.price import price
-from discreet.data.read import read
-from discreet.promise.neighbours import Neighbours
 
 TABLE = read({"age": [30.0, 40.0], "town": ["Ulm", "Bonn"]})
 PEOPLE = People.of(None, None, Neighbours.ADD_OR_REMOVE)

@@ -25,6 +25,7 @@ Why
 """
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,7 +39,7 @@ from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
-from discreet.promise.guarantee import Guarantee
+from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Loss, group_delta
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
@@ -52,6 +53,7 @@ from discreet.statistics.open_histogram import OpenHistogram
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
 MOST_KEYS: Final = 10_000
+REHEARSED: Final = 10_000  # rows: larger tables have enough of them, or epsilon is tiny
 
 
 class _Stopped(Exception):
@@ -63,8 +65,38 @@ class _Stopped(Exception):
 class _Foresight:
     """Stops a verb before anything is drawn, and has its mechanism. [SQ1]"""
 
-    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:  # noqa: ARG002
+    def __init__(self, size: int | None) -> None:
+        self.size = size
+
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
+        """With a public size: what the mechanism says of so many rows, while nothing is paid."""
+        if self.size is not None:
+            check_budget(mechanism.guarantee.epsilon, mechanism.guarantee.delta, self.size)
+            if self.size <= REHEARSED:
+                _rehearse(mechanism, rows)
         raise _Stopped(mechanism)
+
+
+class _Silent:
+    """Noise that is never drawn."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _Undrawn
+
+
+class _Undrawn(Exception):
+    pass
+
+
+def _rehearse(mechanism: Mechanism[Any], blank: Any) -> None:
+    """Up to its first draw, so that too few rows, say, are told before they are paid for. Nothing is released."""
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        try:
+            mechanism.release(blank, _Silent())  # type: ignore[arg-type]
+        except DiscreetError:
+            raise
+        except Exception:  # noqa: BLE001, S110  reached noise, or needs columns that hold something
+            pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,11 +291,12 @@ def prepare(
 
 def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
     """What the verb would draw with, by asking it about blank columns. [SQ1]"""
-    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
+    public = options["neighbours"].size_is_public
+    size = _public_size(table, people.person) if public else 1
     blank = {want.name: _blank(want, size) for want in read.wants}
     extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
     try:
-        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=_Foresight())
+        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=_Foresight(size if public else None))
     except _Stopped as stopped:
         return stopped.mechanism
     except DiscreetError:

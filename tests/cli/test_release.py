@@ -118,7 +118,7 @@ def test_somebody_says_no_then_yes(command: Run, plan: Path, monkeypatch: pytest
     monkeypatch.setattr(typer, "confirm", no)
     assert command("release", "plan.toml")[0] == 1
     assert charges(plan.parent) == 0
-    monkeypatch.setattr(typer, "confirm", lambda question, *, abort: said.append(question))
+    monkeypatch.setattr(typer, "confirm", lambda question, **_: said.append(question))
     assert command("release", "plan.toml", "--seed", 1)[0] == 0
     assert charges(plan.parent) == 1
     assert said == ["Spend this?"] * 2

@@ -15,6 +15,7 @@ Why
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
@@ -32,7 +33,7 @@ from discreet.errors import BadInput
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
-Missing: TypeAlias = Any  # "keep", "drop", or a public value
+Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
 OWNER: Final = ""  # the name under which the codes of the owners are given
 
 
@@ -65,7 +66,12 @@ class Want:
             raise BadInput(
                 f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
             )
-        if self.kind != "key" and self.missing not in ("keep", "drop"):
+        if self.kind == "key":
+            if not isinstance(self.missing, str | int | float | date):
+                raise BadInput(
+                    f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop', a text or a number"
+                )
+        elif not (isinstance(self.missing, str) and self.missing in ("keep", "drop")):
             stands_in = isinstance(self.missing, Real) and math.isfinite(float(self.missing))
             if not stands_in:
                 raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or a finite number")
@@ -76,12 +82,19 @@ class _Cells:
 
     def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
         self.columns, self.kinds = columns, kinds
+        self.known: dict[tuple[str, str], Any] = {}
 
     def floats(self, name: str, reading: Literal["number", "truth"]) -> Floats:
-        return READERS[reading](self.columns[name], self.kinds[name], name)
+        if (name, reading) not in self.known:
+            self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
+        found: Floats = self.known[name, reading]
+        return found
 
     def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
-        return keys(self.columns[name], self.kinds[name])
+        if (name, "key") not in self.known:
+            self.known[name, "key"] = keys(self.columns[name], self.kinds[name])
+        found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "key"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -208,8 +221,7 @@ class Table:
         under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
         HELD rows, comes as a stream.
         """
-        if person is not None and owner is not None:
-            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        self.check(wants, where=where, person=person, owner=owner)
         question = self._question(wants, where, person if owner is None else owner)
         if len(wants) == 1 and wants[0].kind != "key" and question.owner is None:
             return {wants[0].name: self._alone(question)}
@@ -227,6 +239,19 @@ class Table:
             want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TU1]
             for want, values in zip(wants, found, strict=True)
         }
+
+    def check(
+        self,
+        wants: Sequence[Want],
+        *,
+        where: Where | None = None,
+        person: str | None = None,
+        owner: str | None = None,
+    ) -> None:
+        """Refuse what `columns` would refuse, by the schema alone: nothing is read."""
+        if person is not None and owner is not None:
+            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        self._question(wants, where, person if owner is None else owner)
 
     def _question(self, wants: Sequence[Want], where: Where | None, owner: str | None) -> _Question:
         """Checked against the schema, before anything is read."""
@@ -319,8 +344,9 @@ class _Again:
             yield np.full(more, math.nan)
 
     def _pieces(self) -> Iterator[Floats]:
-        yield from self.held[:]
-        held, holding = len(self.held), sum(map(len, self.held))
+        begun = self.held[:]
+        yield from begun
+        held, holding = len(begun), sum(map(len, begun))
         for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
             if held == len(self.held) and holding + len(piece) <= CACHE:
                 self.held.append(piece)

@@ -47,6 +47,7 @@ def mean(about: About) -> World:
         ONE,
         sampling=lambda n: entries.scale / math.sqrt(n),
         parts=True,
+        skewed=entries.skewed,
         floor=lambda n, limit: place_floor(entries, n, limit),
         floor_note=BOUND,
     )
@@ -65,6 +66,7 @@ def variance(about: About, power: int = 2) -> World:
         ONE,
         sampling=lambda n: entries.scale**power * spread / math.sqrt(n),
         parts=True,
+        skewed=entries.skewed,
         floor=(
             lambda n, limit: least_error(n, 0.5, normal_scales(n, entries.scale, power), limit, entries.scale**power)
         )
@@ -158,6 +160,7 @@ def density(about: About) -> World:
         read=lambda curve: np.asarray(curve(middles)) if callable(curve) else np.asarray(curve),
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) * step / 2,
         sums=False,
+        rate=1 / 3,
         runs=16,
     )
 
@@ -308,7 +311,7 @@ def likelihood(about: About) -> World:
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
         runs=40,
-        most=20_000,
+        most=200_000,
     )
 
 

@@ -17,6 +17,7 @@ from discreet.plan.world import Floats, World, flat
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 LARGE: Final = 200_000  # rows on which an estimator's value for the population is taken
 MOST: Final = 20_000
+BLOCKS: Final = 500_000  # blocks of people do not scale
 
 
 def rows_of(about: About, columns: int) -> tuple[Column, Any]:
@@ -241,7 +242,7 @@ def fit(about: About) -> World:
     else:
         found = flat(truth)
     one = len(found) == 1
-    return World(made, found, plain, ONE if one else MANY, parts=one, runs=24, most=MOST)
+    return World(made, found, plain, ONE if one else MANY, parts=one, runs=24, most=BLOCKS)
 
 
 def _outcome(estimator: Any) -> str | None:

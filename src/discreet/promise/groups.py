@@ -1,10 +1,10 @@
 """One answer for each group of people, all for the price of one.
 
 Promise
-    [GR1] If every person is in at most one group, and each group's answer is (epsilon, delta) when one person is added
+    [GX1] If every person is in at most one group, and each group's answer is (epsilon, delta) when one person is added
           to it or removed, then all answers together are (epsilon, delta) when one person is added or removed.
 Why
-    [GR1] The person's group changes by one person, every other is the same: the joint law is a product of laws that
+    [GX1] The person's group changes by one person, every other is the same: the joint law is a product of laws that
     are equal in all factors but one.
 Source
     McSherry 2009 (parallel composition).
@@ -17,7 +17,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
-from discreet.promise.recalled import recalled
+from discreet.promise.recalled import recalled, recalled_guarantee
 from discreet.promise.release import Release, plain
 
 
@@ -26,7 +26,7 @@ class Groups(Mapping[Any, Release[Any]]):
     """The releases by group; `by` is the column that says who is in which."""
 
     by: str
-    guarantee: Guarantee
+    guarantee: Guarantee  # of all answers together [GX1]
     releases: tuple[tuple[Any, Release[Any]], ...]
     name: str
     notes: tuple[str, ...] = ()
@@ -85,13 +85,7 @@ def recalled_groups(record: Mapping[str, Any]) -> Groups:
     """The groups that `Groups.to_dict` wrote."""
     try:
         pairs = tuple((item["key"], recalled(item["release"])) for item in record["groups"])
-        guarantee = (
-            pairs[0][1].guarantee
-            if pairs
-            else Guarantee(
-                record["guarantee"]["epsilon"], record["guarantee"]["delta"], unit=record["guarantee"]["unit"]
-            )
-        )
+        guarantee = recalled_guarantee(record["guarantee"])
         return Groups(record["by"], guarantee, pairs, record["name"], tuple(record["notes"]))
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise BadInput("these are not groups that Groups.to_dict has written") from None

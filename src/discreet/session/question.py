@@ -6,7 +6,7 @@ Promise
     [SQ2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE the
           mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a delta
           that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
-    [SQ3] Groups: all their answers cost as much as one ([GR1] of promise/groups.py, then [SQ2]); groups that are not
+    [SQ3] Groups: all their answers cost as much as one ([GX1] of promise/groups.py, then [SQ2]); groups that are not
           listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [SQ4] One row for each person, whoever many rows they have; under REPLACE in an order drawn at random.
 Why
@@ -160,8 +160,7 @@ class Question:
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
         assert self.by is not None
-        by = Want(self.by, "key", "keep", "first", None)
-        columns = table.columns((*self.reading.wants, by), where=self.where, person=self.people.person)
+        columns = table.columns((*self.reading.wants, _group(self.by)), where=self.where, person=self.people.person)
         label = [key(entry) for entry in columns.pop(self.by)]
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.finder is not None:
@@ -218,9 +217,9 @@ def prepare(
         kept = asked.pop("delta", 0.0)  # for finding the groups alone
     read = reading(table, verb, given, asked, terms)
     condition = None if terms.where is None else Where.parse(terms.where)
-    if condition is not None:
-        condition.check(table.kinds)
     keys = _listed_keys(table, verb, terms, read)
+    grouped = () if terms.by is None else (_group(terms.by),)
+    table.check((*read.wants, *grouped), where=condition, person=people.person)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
     if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
@@ -268,6 +267,11 @@ def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str,
     except _Stopped as stopped:
         return stopped.mechanism
     raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
+
+
+def _group(by: str) -> Want:
+    """The column that says who is in which group: one for each person."""
+    return Want(by, "key", "keep", "first", None)
 
 
 def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:

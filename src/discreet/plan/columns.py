@@ -108,6 +108,7 @@ def gaussian(about: About) -> World:
         VARIATION,
         read=lambda value: np.array([value.mean, value.variance]),
         gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
     )
 
 
@@ -237,6 +238,7 @@ def family(about: About) -> World:
         MANY,
         sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
+        more=2,
         most=20_000,
     )
 
@@ -311,6 +313,7 @@ def likelihood(about: About) -> World:
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
         runs=40,
+        more=0,
         most=200_000,
     )
 

@@ -23,9 +23,9 @@ from discreet.promise.release import Release
 from discreet.statistics.convolved import radius, tail
 
 SEED: Final = 20_260_301
-MORE: Final = 3  # times as many runs without privacy, which cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
 FEW: Final = 16  # runs that say how large the parts of an error bar are
+GENEROUS: Final = 1000.0  # an epsilon at which only bad parameters are left to complain of
 HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
@@ -84,8 +84,8 @@ def measured(
     with_delta = {"delta": delta} if "delta" in parameters(statistic) else {}
     keywords = {"epsilon": cost, **with_delta, **options}
 
-    def asked(made: tuple[Any, ...], rng: Any) -> Release[Any]:
-        found: Release[Any] = verb(statistic)(*made, rng=rng, **keywords)
+    def asked(made: tuple[Any, ...], rng: Any, **other: Any) -> Release[Any]:
+        found: Release[Any] = verb(statistic)(*made, rng=rng, **(keywords | other))
         return found
 
     refusal = _refused_before(asked, world, small)
@@ -128,7 +128,7 @@ def _refused_before(asked: Callable[..., Any], world: World, rows: int) -> str |
         return None
     except BadInput as few:
         try:
-            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), Stop())
+            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), Stop(), epsilon=GENEROUS)
         except Enough:
             return str(few)
         raise
@@ -154,7 +154,7 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
         releases.append(release)
         private.append(world.read(release.value))
         plain.append(world.plain(*made))
-    seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
+    seeds = range(SEED - world.more * count, SEED) if releases and world.sums and world.sampling is None else ()
     more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
     drawn = [*plain, *more]
     tried = len(releases) + len(refusals)
@@ -247,6 +247,9 @@ def _width(runs: Runs, world: World, confidence: float) -> float | None:
     for release in runs.releases:
         if release.spread is None:
             return None
+        if world.width is not None:
+            found.append(world.width(release.spread, confidence))
+            continue
         try:
             ends = release.interval(confidence)
         except Refused:

@@ -75,6 +75,7 @@ def gaussian_table(about: About) -> World:
         "median distance in total variation from the population's law, by Pinsker's bound for small errors",
         read=lambda value: np.concatenate([np.ravel(value.mean), np.ravel(value.covariance)]),
         gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
         runs=32,
         most=MOST,
         floor_note=RATES["covariance"],

@@ -163,6 +163,7 @@ def density(about: About) -> World:
         sums=False,
         rate=1 / 3,
         runs=16,
+        most=100_000,
     )
 
 
@@ -190,7 +191,6 @@ def category_shares(about: About, listed: Any) -> World:
         read=read,
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) / 2,
         runs=24,
-        most=20_000,
     )
 
 
@@ -219,7 +219,6 @@ def family(about: About) -> World:
             lambda _name, x: inner.plain(x),
             MANY,
             runs=24,
-            most=20_000,
         )
     known = {"normal": "gaussian"}.get(name, name) if isinstance(name, str) else name
     if not isinstance(known, Family) and known not in PARAMETERS:
@@ -239,7 +238,6 @@ def family(about: About) -> World:
         sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
         more=2,
-        most=20_000,
     )
 
 

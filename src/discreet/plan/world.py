@@ -52,6 +52,6 @@ class World:
     runs: int = RUNS
     more: int = 3  # times as many runs without privacy, which mostly cost little
     width: Callable[[Any, float], float] | None = None  # of a spread, where intervals of parts are no answer
-    most: int = 100_000  # rows that are made up; beyond that errors are scaled
+    most: int = 20_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None
     floor_note: str = "no floor is known for this statistic"

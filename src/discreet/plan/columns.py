@@ -237,7 +237,6 @@ def family(about: About) -> World:
         MANY,
         sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
-        more=2,
     )
 
 
@@ -311,7 +310,6 @@ def likelihood(about: About) -> World:
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
         runs=40,
-        more=0,
         most=200_000,
     )
 

@@ -24,6 +24,7 @@ from discreet.promise.release import Release
 from discreet.statistics.convolved import radius, tail
 
 SEED: Final = 20_260_301
+MORE: Final = 3  # times as many runs without privacy, which mostly cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
 FEW: Final = 16  # runs that say how large the parts of an error bar are
 GENEROUS: Final = 1000.0  # an epsilon at which only bad parameters are left to complain of
@@ -161,7 +162,7 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
         releases.append(release)
         private.append(world.read(release.value))
         plain.append(world.plain(*made))
-    seeds = range(SEED - world.more * count, SEED) if releases and world.sums and world.sampling is None else ()
+    seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
     more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
     drawn = [*plain, *more]
     tried = len(releases) + len(refusals)

@@ -50,7 +50,6 @@ class World:
     sums: bool = True
     rate: float = 0.5  # errors that do not add up fall as this power of the rows
     runs: int = RUNS
-    more: int = 3  # times as many runs without privacy, which mostly cost little
     width: Callable[[Any, float], float] | None = None  # of a spread, where intervals of parts are no answer
     most: int = 20_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None

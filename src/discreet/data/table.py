@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from discreet import rows
 from discreet.data.cells import READERS, Codes, Column, Floats, Kind, keys, owners
+from discreet.data.files import Parquet
 from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.data.source import Source, guarded, in_order
 from discreet.data.where import Where
@@ -347,8 +348,9 @@ class _Again:
         begun = self.held[:]
         yield from begun
         held, holding = len(begun), sum(map(len, begun))
+        room = 0 if isinstance(self.table._source, Parquet) else CACHE  # noqa: SLF001  decoded as fast as memory is had
         for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
-            if held == len(self.held) and holding + len(piece) <= CACHE:
+            if held == len(self.held) and holding + len(piece) <= room:
                 self.held.append(piece)
                 held, holding = held + 1, holding + len(piece)
             else:

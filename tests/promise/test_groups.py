@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.noise.seeded import Seeded
 from discreet.promise.groups import Groups, recalled_groups
 from discreet.promise.guarantee import Guarantee
@@ -64,6 +64,15 @@ def test_a_group_that_is_not_there() -> None:
     for wrong in strange:
         with pytest.raises(BadInput):
             recalled_groups(wrong)
+
+
+def test_a_picture_and_a_card() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = groups("F", "<M>").plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["F", "<M>"]
+    assert "&lt;M&gt;" in groups("F", "<M>")._repr_html_()
+    with pytest.raises(Refused):
+        groups().plot()
 
 
 def test_what_is_shown() -> None:

@@ -1,7 +1,7 @@
 """The command line: `discreet demo`, `describe`, `plan`, `release`, `explain`, `ledger`.
 
-Exit codes: 0 done; 1 a fault of ours or of the disk, or nobody said yes; 2 what was asked cannot be done (a ledger that is
-not there, too); 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor.
+Exit codes: 0 done; 1 a fault of ours or of the disk, or nobody said yes; 2 what was asked cannot be done (a ledger that
+is not there, too); 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor.
 """
 
 import io

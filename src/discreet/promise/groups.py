@@ -18,7 +18,8 @@ from typing import Any
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.recalled import recalled, recalled_guarantee
-from discreet.promise.release import Release, plain
+from discreet.promise.release import Release, card, plain
+from discreet.promise.spread import check_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,16 @@ class Groups(Mapping[Any, Release[Any]]):
         """As JSON."""
         text = json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
         return text.encode("utf-8", "backslashreplace").decode()
+
+    def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
+        """Draw one number for each group, with its interval (needs the extra `plot`); returns the axes."""
+        from discreet.promise.picture import draw_groups
+
+        return draw_groups(self, check_confidence(confidence), ax)
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        return card(str(self).splitlines())
 
     def __str__(self) -> str:
         lines = [f"{self.name}:"]

@@ -35,6 +35,12 @@ QUANTILES: Final = ((0.05, 0.25, 0.5, 0.75, 0.95), (0.25, 0.5, 0.75), (0.5,))  #
 SAFE: Final = 0.8  # of the people: some entries are missing
 DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
 MOST: Final = 200  # columns
+WORDS: Final = {
+    "quantiles": "quantiles of",
+    "categories": "categories of",
+    "missing": "share missing in",
+    "numbers": "share of numbers in",
+}
 Answer = tuple[str | None, Question, Release[Any]]
 
 
@@ -197,7 +203,7 @@ def _entry(
     about = _about(question)
     return {
         "id": str(place),
-        "question": about if name is None else f"{name}: {about}",
+        "question": about if name is None else f"{WORDS[about]} {name}",
         "statistic": question.reading.verb,
         "about": about,
         "columns": [] if name is None else [name],
@@ -218,4 +224,4 @@ def _about(question: Question) -> str:
         case "histogram":
             return "categories"
         case _:
-            return "missing" if question.title.endswith("is missing") else "share of numbers"
+            return "missing" if question.title.endswith("is missing") else "numbers"

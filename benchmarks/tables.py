@@ -26,8 +26,6 @@ PAGE = Path(__file__).parent.parent / "docs" / "measured-tables.md"
 GROUP = 1_000_000  # rows of a row group, and of a batch that is written
 WARM = 300_000  # rows of the file that is read first
 MEMORY = 1.5e9  # bytes
-    f"import numpy; numpy.ones({int(MEMORY / 8)})"  # a virtual machine waits long for memory that its host took back
-)
 ROUNDS = 3  # of which the fastest counts: others use the machine too
 
 

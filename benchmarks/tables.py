@@ -156,10 +156,10 @@ def study(rows: int, lines: int) -> bool:
         "|---|---|---|---|---|---|---|---|",
         *found,
         "",
-        "Without bounds a column is read twice, for how far it reaches and for the sums, and sixteen runs of its rows",
-        "before, for its middle. Where the number of rows is private the middle is looked for among all of them: in one",
-        "pass if the first piece is like the rest, in up to three if the file is sorted. The answers are those for the",
-        "whole column in memory, bit for bit.",
+        "Without bounds a column is read twice, for how far it reaches and for the sums, and sixteen runs of its",
+        "rows before, for its middle. Where the number of rows is private the middle is looked for among all of them:",
+        "in one pass if the first piece is like the rest, in up to three if the file is sorted. The answers are those",
+        "for the whole column in memory, bit for bit.",
     ]
     PAGE.write_text("\n".join(page) + "\n")
     return good

@@ -128,7 +128,8 @@ def _of_text(cell: Any) -> bool:
 def number(cell: Any) -> float:
     """A cell as a number; NaN if it is none."""
     if _of_text(cell):
-        found = float(cell) if NUMBER.match(cell) else math.nan
+        text = str.__str__(cell)  # of a subclass the text, not what it says of itself
+        found = float(text) if NUMBER.match(text) else math.nan
         return found if math.isfinite(found) else math.nan
     return float(rows.numbers_of(rows.column([cell]))[0])
 
@@ -137,7 +138,7 @@ def truth(cell: Any) -> float:
     """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
     found = math.nan
     if _of_text(cell):
-        found = WORDS.get(cell.strip(" \t").lower(), math.nan)
+        found = WORDS.get(str.__str__(cell).strip(" \t").lower(), math.nan)
     found = number(cell) if math.isnan(found) else found
     return found if math.isnan(found) else float(found != 0)
 
@@ -267,7 +268,7 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     """
     arrow = bool(columns) and all(isinstance(column, pa.Array) for column in columns)
     if arrow and (kind in ("text", "unknown") or not is_text(columns[0].type)):
-        whole = pa.chunked_array([_same_zero(column) for column in columns]).combine_chunks()
+        whole = pa.chunked_array([_same_type(column) for column in columns]).combine_chunks()
         whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
         encoded = whole.dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
@@ -281,8 +282,10 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     return (np.concatenate(found) if found else np.empty(0, dtype=np.int64)), len(seen)
 
 
-def _same_zero(column: Any) -> Any:
-    """Floats with one zero, and none that is no number."""
+def _same_type(column: Any) -> Any:
+    """Texts of one type, however each piece was parsed; floats with one zero, and none that is no number."""
+    if is_text(column.type):
+        return column.cast(pa.large_string())
     if not pa.types.is_floating(column.type):
         return column
     return pa.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0, from_pandas=True)

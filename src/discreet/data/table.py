@@ -12,10 +12,10 @@ Why
     arguments, before the first row is read.
 """
 
+import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -29,6 +29,7 @@ from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.data.source import Source, guarded, in_order
 from discreet.data.where import Where
 from discreet.errors import BadInput
+from discreet.promise.exact import is_number
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
@@ -65,10 +66,14 @@ class Want:
             raise BadInput(
                 f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
             )
-        if self.kind != "key" and self.missing not in ("keep", "drop"):
-            stands_in = isinstance(self.missing, Real) and math.isfinite(float(self.missing))
-            if not stands_in:
-                raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or a finite number")
+        if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
+            return
+        number = isinstance(self.missing, bool) or is_number(self.missing)
+        if not number and not (
+            self.kind == "key" and isinstance(self.missing, str | datetime.date)
+        ):  # one, not several
+            needed = "a text, a number or a date" if self.kind == "key" else "a finite number"
+            raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
 class _Cells:
@@ -182,6 +187,10 @@ class Table:
                 known = sum(in_order(self._source.pieces(self.names[:1]), _length, self._unreadable()))
             self._size = known
         return self._size
+
+    def check(self, wants: Sequence[Want], *, where: Where | None = None, owner: str | None = None) -> None:
+        """Refuse what `columns` would, by names and declared kinds; nothing is read."""
+        self._question(wants, where, owner)
 
     def people(self, person: str) -> int:
         """How many different people there are; rows without an id are nobody's."""

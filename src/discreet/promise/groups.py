@@ -17,6 +17,7 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
+from discreet.promise.neighbours import Neighbours
 from discreet.promise.recalled import recalled
 from discreet.promise.release import Release, plain
 
@@ -85,13 +86,8 @@ def recalled_groups(record: Mapping[str, Any]) -> Groups:
     """The groups that `Groups.to_dict` wrote."""
     try:
         pairs = tuple((item["key"], recalled(item["release"])) for item in record["groups"])
-        guarantee = (
-            pairs[0][1].guarantee
-            if pairs
-            else Guarantee(
-                record["guarantee"]["epsilon"], record["guarantee"]["delta"], unit=record["guarantee"]["unit"]
-            )
-        )
+        told = record["guarantee"]
+        guarantee = Guarantee(told["epsilon"], told["delta"], Neighbours(told["neighbours"]), told["unit"])
         return Groups(record["by"], guarantee, pairs, record["name"], tuple(record["notes"]))
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise BadInput("these are not groups that Groups.to_dict has written") from None

@@ -22,10 +22,13 @@ Why
     [SQ4] A person's row is a function of that person's rows alone ([TB1] of data/table.py), so that a person more,
     fewer or other is a row more, fewer or other. Mechanisms may read rows by position under REPLACE: with a uniform
     order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
+    Where blocks hold all rows of a person, rows keep their places beside the numbers of their owners, by first appearance:
+    a permutation of these, or a secret hash that is as good as a random function, puts everybody into a block of their
+    own choosing, equally likely, whoever else is there: the coupling of [PB2] of blocks/partition.py.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -33,7 +36,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.compose import implies
-from discreet.data.table import Table, Want
+from discreet.data.table import OWNER, Table, Want
 from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError
 from discreet.promise.exact import exact, is_number
@@ -146,9 +149,9 @@ class Question:
             person=None if whole else self.people.person,
             owner=self.people.person if whole else None,
         )
-        owners = found.pop("", None)
-        extra = {} if owners is None else {"unit": owners}
-        return self._released(self._shuffled(found, rng), extra, rng)
+        if whole:  # blocks are drawn of people, and the places of rows stay beside their owners: [PB2], [PB3]
+            return self._released(found, {"unit": found.pop(OWNER)}, rng)
+        return self._released(self._shuffled(found, rng), {}, rng)
 
     def _released(self, columns: Mapping[str, Any], extra: Mapping[str, Any], rng: Randomness) -> Release[Any]:
         verb = verb_of(self.reading.verb)
@@ -160,9 +163,8 @@ class Question:
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
         assert self.by is not None
-        by = Want(self.by, "key", "keep", "first", None)
-        columns = table.columns((*self.reading.wants, by), where=self.where, person=self.people.person)
-        label = [key(entry) for entry in columns.pop(self.by)]
+        columns = table.columns(_wanted(self.reading, self.by), where=self.where, person=self.people.person)
+        label = [_group(entry) for entry in columns[self.by]]
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.finder is not None:
             found = self.finder.release([name_of(entry) for entry in label], rng)
@@ -171,14 +173,14 @@ class Question:
         else:
             assert self.keys is not None
             keys = self.keys
-        places = {key(name): place for place, name in enumerate(keys)}
+        places = {_group(name): place for place, name in enumerate(keys)}
         group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
         order = np.argsort(group, kind="stable")
         edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
         releases = []
         for place, name in enumerate(keys):
             chosen = order[edges[place] : edges[place + 1]]
-            part = {column: np.asarray(values)[chosen] for column, values in columns.items()}
+            part = {column: np.asarray(columns[column])[chosen] for column in self.reading.named}
             release = self._released(part, {}, rng)
             releases.append((name, replace(release, name=f"{self.title}: {name}")))
         return Groups(self.by, self.guarantee, tuple(releases), self.title, tuple(notes))
@@ -221,6 +223,7 @@ def prepare(
     if condition is not None:
         condition.check(table.kinds)
     keys = _listed_keys(table, verb, terms, read)
+    table.check(_wanted(read, terms.by), where=condition, owner=people.person)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
     if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
@@ -246,6 +249,8 @@ def prepare(
         options["unit"] = people.unit
     mechanism = _foreseen(table, people, read, options)
     if halved or finder is not None:
+        if not implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # of one person: [SQ2], [SQ3]
+            raise DiscreetError(f"{verb} would cost more than its part; nothing was read")
         loss: Loss = Approximate(epsilon, delta)
         guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)
     else:
@@ -285,9 +290,19 @@ def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[
         return None
     if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
         raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
-    if len({key(name) for name in keys}) != len(keys):
+    if len({_group(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
     return tuple(keys)
+
+
+def _wanted(read: Reading, by: str | None) -> tuple[Want, ...]:
+    """The columns of a question and the one that says who is in which group."""
+    return read.wants if by is None or by in read.named else (*read.wants, Want(by, "key", "keep", "first", None))
+
+
+def _group(entry: Any) -> Hashable:
+    """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
+    return key(name_of(key(entry)))
 
 
 def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -266,10 +266,8 @@ def main(given: Sequence[str] | None = None) -> None:
             if wanted.only in (None, name):
                 found, asked = audited(name, relation, wanted.pairs)
                 bad += len(found)
-                print(
-                    f"{name:<32}{relation.name:<16}{asked:>6}{len(found):>6}  {'; '.join(sorted(set(found))[:2])[:300]}",
-                    flush=True,
-                )
+                told = "; ".join(sorted(set(found))[:2])[:300]
+                print(f"{name:<32}{relation.name:<16}{asked:>6}{len(found):>6}  {told}", flush=True)
     sys.exit(1 if bad else 0)
 
 

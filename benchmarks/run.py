@@ -33,6 +33,9 @@ STUDIES = (
     "decisions",
     "density",
     "tables",
+    "ledger",
+    "profiles",
+    "forecasts",
 )
 Row = dict[str, Any]
 

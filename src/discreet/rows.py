@@ -71,13 +71,16 @@ def check_held(rows: Any) -> None:
         )
 
 
-def pieces(values: npt.NDArray[Any] | Stream) -> Iterable[npt.NDArray[Any]]:
-    """A stream's pieces; an array is its only one.
+def pieces(values: npt.NDArray[Any] | Stream) -> Iterator[npt.NDArray[Any]]:
+    """A stream's pieces; an array is its only one. They can only be read, whoever owns them.
 
     >>> [len(piece) for piece in pieces(np.zeros(3))]
     [3]
     """
-    return values if isinstance(values, Stream) else (values,)
+    for piece in values if isinstance(values, Stream) else (values,):
+        view = piece.view()
+        view.flags.writeable = False  # compiled code is made once for such arrays, not again for others
+        yield view
 
 
 @overload

@@ -224,6 +224,31 @@ def test_passwords_are_never_printed(run: Run) -> None:
     )
 
 
+def test_a_ledger_in_postgresql(run: Run, server: Callable[[], str]) -> None:
+    where, kept = server(), ("--key", "key", "--anchor", "anchor")
+    Path("key").write_bytes(os.urandom(32))
+    refused(run("list", where, "--key", "key"), 2, "there is no ledger at postgresql+psycopg://")
+    assert record(run("budget", where, "people", "--epsilon", 1, *kept, "--json"))["left"]["cost"] == 1
+    with Ledger(where, key="key", anchor="anchor") as ledger:
+        ledger.charge("people", Laplace(0.25), "mean")
+    assert run("list", where, *kept)[1].splitlines()[1].split() == ["people", "epsilon", "1", "0.25", "0.75", "1"]
+    assert "1 charge: epsilon 0.25 spent" in run("show", where, "people", *kept)[1]
+    assert run("verify", where, *kept)[0] == 0
+    assert "there is no anchor" in run("verify", where, "--key", "key")[1]
+    assert len(run("export", where, "--key", "key")[1].splitlines()) == 3
+
+
+def test_output_that_is_cut_or_full_is_no_traceback(used: Run, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m discreet ledger"
+    cut = subprocess.run(f"{command} export l | head -1", shell=True, capture_output=True, text=True, check=False)
+    assert (cut.stdout.startswith('"entry"'), cut.stderr) == (True, "")
+    if Path("/dev/full").exists():
+        full = subprocess.run(f"{command} export l >/dev/full", shell=True, capture_output=True, text=True, check=False)
+        assert full.returncode == 1
+        assert len(full.stderr.strip().splitlines()) == 1
+        assert "Traceback" not in full.stderr
+
+
 def test_every_command_has_an_example_in_its_help(run: Run) -> None:
     for command in ("list", "show", "verify", "export", "budget"):
         code, out, _ = run(command, "--help")

@@ -137,6 +137,8 @@ ARROW = [
     (pa.float16(), [1.5, None, math.nan], [1.5, math.nan, math.nan], [1.5, None, None]),
     (pa.uint64(), [2**64 - 1, None], [2.0**64, math.nan], [2**64 - 1, None]),
     (pa.dictionary(pa.int8(), pa.int64()), [3, None, 3], [3, math.nan, 3], [3, None, 3]),
+    (pa.dictionary(pa.int8(), pa.string()), ["x", None], None, ["x", None]),
+    (pa.string_view(), ["x", None, ""], None, ["x", None, ""]),
     (pa.list_(pa.int64()), [[1], None], [math.nan, math.nan], [[1], None]),
     (pa.null(), [None, None], [math.nan, math.nan], [None, None]),
     (pa.binary(), [b"1", None], [math.nan, math.nan], [b"1", None]),
@@ -153,11 +155,18 @@ def test_declared_types(declared: Any, entries: list[Any], floats: list[float] |
     table = read(pa.table({"a": pa.array(entries, declared)}))
     assert list(table.columns([Want("a", "key")])["a"]) == keys
     if floats is None:
-        for wanted in ("number", "truth"):
-            with pytest.raises(BadInput, match="date"):
-                table.columns([Want("a", wanted)])
+        with pytest.raises(BadInput, match=r"declared as (date|text)"):
+            table.columns([Want("a", "number")])
     else:
         np.testing.assert_array_equal(table.columns([Want("a", "number")])["a"], floats)
+
+
+def test_pieces_of_encoded_columns_are_joined() -> None:
+    parts = [pa.array(["x", "y", None]).dictionary_encode(), pa.array(["z", "y"]).dictionary_encode()]
+    runs = pa.RunEndEncodedArray.from_arrays([2, 5], pa.array([7, None]))
+    table = read(pa.table({"a": pa.chunked_array(parts), "b": runs}))
+    assert list(table.columns([Want("a", "key")])["a"]) == ["x", "y", None, "z", "y"]
+    np.testing.assert_array_equal(table.columns([Want("b", "number")], owner="a")["b"], [7, 7, math.nan, math.nan])
 
 
 def test_texts_that_are_none(tmp_path: Any) -> None:
@@ -174,6 +183,8 @@ def test_declared_kinds_are_heeded() -> None:
     table = read({"a": ["2020-01-01", "2020-01-01T10:00:00", "soon", 3]}, types={"a": "date"})
     days = [datetime.date(2020, 1, 1), datetime.datetime.fromisoformat("2020-01-01T10:00:00"), None, None]
     assert list(table.columns([Want("a", "key")])["a"]) == days
+    table = read(pa.table({"a": [1, None, 3]}), types={"a": "text"})
+    assert list(table.columns([Want("a", "key")])["a"]) == ["1", None, "3"]
     texts = read(pa.table({"a": ["1", "x"]}))
     with pytest.raises(BadInput, match="declared as text"):
         texts.columns([Want("a", "number")])

@@ -213,6 +213,8 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "h.feather").write_text("secret")
     (tmp_path / "i.db").write_text("secret")
     (tmp_path / "j.csv.gz").write_text("secret")
+    (tmp_path / "m.csv").write_text("a" * 200_000 + ",b\n")
+    (tmp_path / "n.csv").write_text("a," * 2**20)
     (tmp_path / "none").mkdir()
     pq.write_table(TABLE, tmp_path / "k.parquet")
     pq.write_table(TABLE.select(["x"]), tmp_path / "l.parquet")
@@ -228,6 +230,8 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ((tmp_path / "d.csv",), "two columns called 'a'"),
         ((tmp_path / "e.csv",), "empty line"),
         ((tmp_path / "f.csv",), "UTF-16"),
+        ((tmp_path / "m.csv",), "no list of column names"),
+        ((tmp_path / "n.csv",), "does not end"),
         ((tmp_path / "g.parquet",), "not a whole Parquet"),
         ((tmp_path / "h.feather",), "not a whole Arrow"),
         ((tmp_path / "j.csv.gz",), "cannot be read"),

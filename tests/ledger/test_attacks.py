@@ -277,6 +277,23 @@ def test_reading_leaves_the_file_as_it_is(file: Place, tmp_path: Path) -> None:
     assert other.read_bytes() == before
 
 
+def test_who_may_only_read_a_database_can_audit_it(server: Any, tmp_path: Path) -> None:
+    from benchmarks.ledger import prepared
+
+    place = prepared(server(), tmp_path)
+    with used(place) as ledger:
+        ledger.store(ledger.charge("people", Laplace(0.1), "mean"), "1")
+    barred = Place(f"{place.where}%20-cdefault_transaction_read_only%3Don", place.folder)
+    with pytest.raises(LedgerFault), barred.open() as ledger:
+        ledger.charge("people", Laplace(0.1), "mean")
+    for where in (barred, place):
+        with where.open(reading=True) as ledger:
+            assert [charge.answer for charge in ledger.entries("people")] == ["1"]
+            assert ledger.verify().ok
+            with pytest.raises(LedgerFault, match="opened for reading"):
+                ledger.charge("people", Laplace(0.1), "mean")
+
+
 def test_a_ledger_on_a_disk_that_cannot_be_written_is_read(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     with used(file) as ledger:
         ledger.charge("people", Laplace(0.1), "mean")
@@ -303,6 +320,34 @@ def test_a_ledger_without_signed_entries_is_not_read(place: Place) -> None:
     with pytest.raises(LedgerFault, match="of version 1; this release of discreet reads version 2"):
         place.open()
     assert "of version 1" in str(examine(place.where, key=f"{place.folder}/key", anchor=f"{place.folder}/anchor"))
+
+
+def test_ledger_key_and_anchor_are_three_files(file: Place, tmp_path: Path) -> None:
+    with used(file):
+        pass
+    key, before = tmp_path / "key", (tmp_path / "key").read_bytes()
+    (tmp_path / "link").symlink_to(key)
+    for anchor in (key, tmp_path / "link", Path(file.where)):
+        with pytest.raises(BadInput, match="three files"):
+            Ledger(file.where, key=key, anchor=anchor)
+    with pytest.raises(BadInput, match="three files"):
+        Ledger(file.where, key=file.where)
+    assert key.read_bytes() == before
+
+
+@pytest.mark.parametrize(("address", "seconds"), [("", 7), ("?connect_timeout=3", None)])
+def test_a_server_that_does_not_answer_is_not_waited_for_long(address: str, seconds: int | None) -> None:
+    seen: list[dict[str, Any]] = []
+    database = Database(f"postgresql://ann@host/db{address}", 7.0)
+
+    def connect(*event: Any) -> None:
+        seen.append(event[3])
+        raise KeyError
+
+    sa.event.listen(database.engine, "do_connect", connect)
+    with pytest.raises(KeyError):
+        database.read(lambda _: None)
+    assert int(seen[0]["connect_timeout"]) == (seconds or 3)
 
 
 def test_a_key_that_others_can_read_is_told(file: Place) -> None:

@@ -44,11 +44,11 @@ def test_a_write_that_fails_leaves_nothing(place: Place) -> None:
 @pytest.mark.claim("LG2")
 def test_the_database_s_own_errors_stay_inside(place: Place) -> None:
     def wrong(connection: sa.Connection) -> None:
-        connection.execute(sa.text("SELECT * FROM nowhere WHERE x = :secret"), {"secret": "patient 47"})
+        connection.execute(sa.text("SELECT * FROM nowhere WHERE x = :secret"), {"secret": "patient Oedipus"})
 
     with place.open() as ledger, pytest.raises(LedgerFault, match="cannot be used") as caught:
         ledger._database.write(wrong)
-    assert "47" not in str(caught.value)
+    assert "Oedipus" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
 

@@ -16,7 +16,7 @@ from discreet.ledger.book import GENESIS, Entry
 from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
 from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.seal import Anchor, Head, given_seal
-from discreet.promise.loss import Laplace
+from discreet.promise.loss import Approximate, Laplace
 
 COUNT = 9  # entries: the opening, the allotment, five charges, two answers
 
@@ -99,6 +99,11 @@ def test_an_untouched_ledger_is_sound(place: Place) -> None:
         (["INSERT INTO discreet_answers VALUES (5, 55, '1')"], None, "1 answers are stored that no entry records"),
         (["UPDATE discreet_ledger SET number = 8"], None, "the head is not signed"),
         (["DELETE FROM discreet_ledger"], None, "first row is gone"),
+        (
+            ["UPDATE discreet_accounts SET signature = 'none' WHERE analyst = 'ann'"],
+            None,
+            "the account of 'ann' in 'people' is not what the entries make it",
+        ),
         (["DELETE FROM discreet_accounts WHERE analyst = 'ann'"], None, "the account of 'ann' in 'people' is gone"),
         (
             ['UPDATE discreet_accounts SET state = replace(state, \'"epsilon":"1/1"\', \'"epsilon":"9/1"\')'],
@@ -203,6 +208,13 @@ def test_a_charge_below_its_cost_is_found_whoever_signed_it(place: Place) -> Non
     rewritten(place, cheap, signed=True)
     assert "entry 5 was charged less than its loss costs" in str(verdict(place, anchor=False))
 
+    def free(entries: list[Entry]) -> list[Entry]:
+        nothing = {"loss": {"loss": "Approximate", "epsilon": "0/1", "delta": "0/1"}, "price": ["0/1", "0/1"]}
+        return [*entries[:4], replace(entries[4], body=json.dumps(json.loads(entries[4].body) | nothing)), *entries[5:]]
+
+    rewritten(place, free, signed=True)
+    assert "entry 5 is not a charge that fits its budget" in str(verdict(place, anchor=False))
+
 
 @pytest.mark.claim("LV1")
 @pytest.mark.parametrize("change", [{"spent": ["-1/1", "0/1"]}, {"total": ["9/1", "0/1"]}, {"charges": -1}])
@@ -214,6 +226,29 @@ def test_a_budget_that_begins_with_more_is_found_whoever_signed_it(place: Place,
 
     rewritten(place, rich, signed=True)
     assert "entry 1 begins with something spent, or with more than its budget" in str(verdict(place, anchor=False))
+
+
+@pytest.mark.claim("LV1")
+def test_a_delta_below_its_cost_is_found_whoever_signed_it(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.open("people", Budget(1.0, 1e-6))
+        ledger.charge("people", Approximate(0.1, 1e-8), "mean")
+
+    def cheap(entries: list[Entry]) -> list[Entry]:
+        return [
+            entries[0],
+            replace(entries[1], body=entries[1].body.replace('["1/10","1/100000000"]', '["1/10","0/1"]')),
+        ]
+
+    rewritten(place, cheap, signed=True)
+    assert "entry 2 was charged less than its loss costs" in str(verdict(place, anchor=False))
+
+
+@pytest.mark.claim("LV1")
+def test_a_second_budget_is_found_whoever_signed_it(place: Place) -> None:
+    filled(place)
+    rewritten(place, lambda entries: [*entries[:7], entries[0], *entries[7:]], signed=True)
+    assert "entry 8 gives a second budget" in str(verdict(place, anchor=False))
 
 
 @pytest.mark.claim("LV1")

@@ -32,7 +32,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.claim("SQ1", "SQ2", "SQ3", "SQ4", "GR1")
+@pytest.mark.claim("SQ1", "SQ2", "SQ3", "SQ4", "GX1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("name", ASKED)
 def test_neighbours_ask_for_draws_that_differ_by_what_was_paid(name: str, relation: Neighbours) -> None:

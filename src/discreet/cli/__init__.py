@@ -1,7 +1,7 @@
-"""The command line: `discreet demo`, `discreet explain`, `discreet ledger`.
+"""The command line: `discreet demo`, `describe`, `plan`, `release`, `explain`, `ledger`.
 
-Exit codes: 0 done; 1 a fault of ours or of the disk; 2 what was asked cannot be done (a ledger that is not there, too);
-3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor.
+Exit codes: 0 done; 1 a fault of ours or of the disk, or nobody said yes; 2 what was asked cannot be done (a ledger that
+is not there, too); 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor.
 """
 
 import io
@@ -39,4 +39,10 @@ def main() -> None:
     except OSError as error:  # a full disk, say
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001  whatever it says may tell of the data
+        sys.stderr.write(
+            f"{type(error).__name__}: a fault of discreet itself. What it says is not shown, for it might tell of the "
+            "data; what was charged stays charged. Please report the command and this name\n"
+        )
         sys.exit(1)

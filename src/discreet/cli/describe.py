@@ -13,7 +13,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.session.columns import known
 from discreet.session.private import session_of
-from discreet.session.terms import People
+from discreet.session.terms import People, several
 from discreet.spec.describe import Profile, describe
 from discreet.spec.run import Watch
 
@@ -66,10 +66,11 @@ def show_profile(dossier: dict[str, Any]) -> None:
     for entry in dossier["releases"]:
         record = entry["release"]
         if not entry["columns"]:
-            console.print(Text(f"{dossier['title']}: {_with_bar(record)} {several(dossier['data']['unit'])}", style="bold"))
+            people = f"{_with_bar(record)} {several(dossier['data']['unit'])}"
+            console.print(Text(f"{dossier['title']}: {people}", style="bold"))
             continue
         seen = columns.setdefault(entry["columns"][0], {"kind": entry["kind"]})
-        seen["missing" if entry["question"].endswith("is missing") else entry["statistic"]] = record
+        seen[entry["about"]] = record
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("column", overflow="fold")
     table.add_column("type", no_wrap=True)
@@ -89,15 +90,10 @@ def show_profile(dossier: dict[str, Any]) -> None:
         console.print(UNRECORDED)
 
 
-def several(unit: str) -> str:
-    """More than one of them."""
-    return "people" if unit == "person" else f"{unit}s"
-
-
 def _missing(seen: dict[str, Any]) -> str:
     if "missing" in seen:
         return _percent(seen["missing"])
-    tally = (seen.get("histogram") or {}).get("value")
+    tally = (seen.get("categories") or {}).get("value")
     if not tally:
         return ""
     total = sum(max(0, count) for count in tally["counts"]) + max(0, tally.get("other") or 0)
@@ -114,10 +110,10 @@ def _percent(record: dict[str, Any]) -> str:
 
 
 def _summary(seen: dict[str, Any]) -> str:
-    if "quantile" in seen:
-        return _quantiles(seen["quantile"])
-    if "histogram" in seen:
-        return _categories(seen["histogram"])
+    if "quantiles" in seen:
+        return _quantiles(seen["quantiles"])
+    if "categories" in seen:
+        return _categories(seen["categories"])
     return ""
 
 

@@ -181,6 +181,7 @@ def budget(
     Example: discreet ledger budget region.ledger patients --epsilon 0.2 --analyst ann
     """
     from discreet.cli.ledger_tables import account_record, clean
+    from discreet.cli.ledger_tables import counted as number_of
     from discreet.errors import BadInput
 
     terms = {"delta": delta, "unit": unit, "neighbours": neighbours, "counted": counted}
@@ -201,7 +202,7 @@ def budget(
         return
     whose = population if analyst is None else f"{analyst} in {population}"
     typer.echo(f"{clean(whose)}: {account.filter}")
-    typer.echo(f"{account.charges} charges; per {clean(account.unit)}; {account.neighbours.value}")
+    typer.echo(f"{number_of(account.charges)}; per {clean(account.unit)}; {account.neighbours.value}")
 
 
 def _open(

@@ -120,11 +120,16 @@ def charges_table(account: Account, charges: Sequence[Receipt], answers: bool) -
     return table
 
 
+def counted(charges: int) -> str:
+    """How many charges, in words."""
+    return "1 charge" if charges == 1 else f"{charges} charges"
+
+
 def total_line(account: Account, listed: int) -> str:
     """What all charges come to."""
     filter_ = account.filter
     some = "" if listed == account.charges else f", of which {listed} are listed"
-    return f"{account.charges} charges{some}: {_words(filter_.spent)} spent; {filter_}"
+    return f"{counted(account.charges)}{some}: {_words(filter_.spent)} spent; {filter_}"
 
 
 def _amount(amount: Amount) -> dict[str, Any]:

@@ -66,20 +66,30 @@ def is_text(declared: Any) -> bool:
 def plain(values: Any) -> Column:
     """A column of whatever library as one Arrow array of a simple type, or as an array of objects."""
     if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
-        values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
+        values = joined(values.chunks) if values.num_chunks else pa.array([], values.type)
     if not isinstance(values, pa.Array):
         return _from_numpy(rows.column(values))
     if isinstance(values, pa.ExtensionArray):
         return plain(values.storage)
-    if pa.types.is_dictionary(values.type) or pa.types.is_run_end_encoded(values.type):
+    if pa.types.is_dictionary(values.type):
         return plain(values.cast(values.type.value_type))
+    if pa.types.is_run_end_encoded(values.type):
+        return plain(pc.run_end_decode(values))
     if is_text(values.type):
         return _readable(values)
     if pa.types.is_date64(values.type):
         values = values.cast(pa.date32(), safe=False)
     simple = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     return values if simple or pa.types.is_date32(values.type) else _objects(rows.column(values))
+
+
+def joined(chunks: Sequence[Any]) -> Any:
+    """Several Arrow arrays as one; short texts have an end at two gigabytes, so they become long ones before."""
+    if len(chunks) == 1:
+        return chunks[0]
+    if is_text(chunks[0].type):
+        chunks = [chunk.cast(pa.large_string()) for chunk in chunks]
+    return pa.concat_arrays(chunks)
 
 
 def _readable(texts: Any) -> Column:
@@ -103,6 +113,7 @@ def _as_texts(entries: npt.NDArray[Any]) -> Column:
         return entries
     try:
         found = pa.array(entries, from_pandas=True)
+        found = joined(found.chunks) if isinstance(found, pa.ChunkedArray) else found
     except Exception:  # noqa: BLE001  whatever it cannot take stays as it is
         return entries
     return found if is_text(found.type) else entries
@@ -170,7 +181,8 @@ def _value(cell: Any, kind: Kind) -> Any:
         if hasattr(cell, "to_pydatetime"):  # pandas' own, with a place for nanoseconds
             return cell.to_pydatetime(warn=False)
         return _date(cell) if isinstance(cell, str) else cell if isinstance(cell, datetime.date) else None
-    return cell
+    shown = kind == "text" and isinstance(cell, int | float | Decimal | datetime.date)
+    return str(cell) if shown else cell
 
 
 def _date(text: str) -> datetime.date | str:
@@ -263,14 +275,12 @@ def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
 def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     """One code for each person, in order of first appearance over all pieces, -1 for none; and how many there are.
 
-    Two rows are of one person if their ids have the same `rows.key`. Within a column of whole numbers, of texts or of
-    days different cells have different keys, so Arrow's own hashing will do.
+    Two rows are of one person if their ids have the same `rows.key`. Within a column of one of Arrow's simple types,
+    read as such, different cells have different keys (but for the two zeros), so Arrow's own hashing will do.
     """
     arrow = bool(columns) and all(isinstance(column, pa.Array) for column in columns)
-    if arrow and (kind in ("text", "unknown") or not is_text(columns[0].type)):
-        whole = pa.chunked_array([_same_type(column) for column in columns]).combine_chunks()
-        whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-        encoded = whole.dictionary_encode()
+    if arrow and kind in ("unknown", kind_of(columns[0].type)):
+        encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
     seen: dict[Any, int] = {}
     found = []
@@ -282,10 +292,8 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     return (np.concatenate(found) if found else np.empty(0, dtype=np.int64)), len(seen)
 
 
-def _same_type(column: Any) -> Any:
-    """Texts of one type, however each piece was parsed; floats with one zero, and none that is no number."""
-    if is_text(column.type):
-        return column.cast(pa.large_string())
+def _same_zero(column: Any) -> Any:
+    """Floats with one zero, and none that is no number."""
     if not pa.types.is_floating(column.type):
         return column
     return pa.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0, from_pandas=True)

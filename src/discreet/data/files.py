@@ -16,6 +16,7 @@ from discreet.errors import BadInput
 PARQUET: Final = (".parquet", ".pq")
 ARROW: Final = (".arrow", ".feather", ".ipc")
 ROWS: Final = 2**18  # rows of a batch
+LONG: Final = 2**22  # rows of a row group that is read in batches
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,12 @@ class Parquet:
         return sum(int(footer.num_rows) for footer in self.footers)
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
-        """A row group each."""
+        """A row group each, or a batch of one that is very long."""
         for file, footer in zip(self.files, self.footers, strict=True):
             for group in range(footer.num_row_groups):
+                if footer.row_group(group).num_rows > LONG:
+                    yield from _batches(file, footer, group, columns)
+                    continue
                 yield lambda file=file, footer=footer, group=group: _group(file, footer, group, columns)  # type: ignore[misc]
 
 
@@ -60,6 +64,12 @@ def _group(file: Path, footer: Any, group: int, columns: Sequence[str]) -> dict[
     with pq.ParquetFile(file, metadata=footer, pre_buffer=False) as opened:
         table = opened.read_row_group(group, columns=list(columns), use_threads=False)
     return {name: plain(table.column(name)) for name in columns}
+
+
+def _batches(file: Path, footer: Any, group: int, columns: Sequence[str]) -> Iterator[Piece]:
+    with pq.ParquetFile(file, metadata=footer, pre_buffer=False) as opened:
+        for batch in opened.iter_batches(ROWS, row_groups=[group], columns=list(columns), use_threads=True):
+            yield lambda batch=batch: {name: plain(batch.column(name)) for name in columns}  # type: ignore[misc]
 
 
 def agreed(first: Any, schema: Any, one: Path, other: Path) -> Any:

@@ -54,7 +54,10 @@ def _part(column: Any, start: int, stop: int) -> Any:
     """Rows by place: pandas' own brackets would look for labels."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column.slice(start, stop - start)
-    return getattr(column, "iloc", column)[start:stop]
+    if hasattr(column, "to_arrow"):
+        return _arrow_of(column.slice(start, stop - start))
+    part = getattr(column, "iloc", column)[start:stop]
+    return part.astype(object) if getattr(getattr(part, "dtype", None), "kind", "") == "c" else part  # no numbers here
 
 
 def from_arrow(table: Any, description: str = "an Arrow table") -> Held:
@@ -83,26 +86,23 @@ def _kind(dtype: Any) -> Kind:
 
 
 def from_polars(frame: Any) -> Held:
-    """A data frame of polars; columns of Python objects as they are."""
+    """A data frame of polars; its columns are handed to Arrow piece by piece."""
     names = named(frame.columns, "the data frame")
-    held = {}
-    for name in names:
-        series = frame.get_column(name)
-        held[name] = guarded(
-            lambda series=series: _arrow_of(series),  # type: ignore[misc]
-            BadInput(f"column {name!r} of the data frame cannot be handed to Arrow; give it another type"),
-        )
+    held = {name: frame.get_column(name) for name in names}
+    empty = {name: _arrow_of(column.head(0)) for name, column in held.items()}
     kinds: dict[str, Kind] = {
         name: kind_of(column.type) if isinstance(column, pa.Array | pa.ChunkedArray) else "unknown"
-        for name, column in held.items()
+        for name, column in empty.items()
     }
     return Held(held, kinds, frame.height, "a polars data frame")
 
 
 def _arrow_of(series: Any) -> Any:
-    if str(series.dtype) == "Object":
+    """As Arrow has it; columns of Python objects, and of types that Arrow does not have, as their entries."""
+    try:
+        return series.to_arrow() if str(series.dtype) != "Object" else rows.column(series.to_list())
+    except Exception:  # noqa: BLE001  its message may hold an entry
         return rows.column(series.to_list())
-    return series.to_arrow()
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,9 @@ def _from_files(source: str | Path) -> Source:
 
 def _of_one_format(files: Sequence[Path], seen: str) -> Source:
     if not files:
-        raise BadInput(f"{seen} holds no file; files of a table are needed: {_suffixes()}")
+        raise BadInput(
+            f"{seen} holds no file; files of a table are needed: {_suffixes()}; **/*.csv reaches into folders"
+        )
     formats = {_format(file) for file in files}
     if len(formats) > 1:
         raise BadInput(

@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from discreet import rows
 from discreet.data.cells import READERS, Codes, Column, Floats, Kind, keys, owners
+from discreet.data.files import Parquet
 from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.data.source import Source, guarded, in_order
 from discreet.data.where import Where
@@ -33,7 +34,7 @@ from discreet.promise.exact import is_number
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
-Missing: TypeAlias = Any  # "keep", "drop", or a public value
+Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
 OWNER: Final = ""  # the name under which the codes of the owners are given
 
 
@@ -69,10 +70,9 @@ class Want:
         if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
             return
         number = isinstance(self.missing, bool) or is_number(self.missing)
-        if not number and not (
-            self.kind == "key" and isinstance(self.missing, str | datetime.date)
-        ):  # one, not several
-            needed = "a text, a number or a date" if self.kind == "key" else "a finite number"
+        named = self.kind == "key" and isinstance(self.missing, str | datetime.date)
+        if not number and not named:  # several might fit or not, by how many are missing
+            needed = "a date, a text or a number" if self.kind == "key" else "a finite number"
             raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
@@ -81,12 +81,19 @@ class _Cells:
 
     def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
         self.columns, self.kinds = columns, kinds
+        self.known: dict[tuple[str, str], Any] = {}
 
     def floats(self, name: str, reading: Literal["number", "truth"]) -> Floats:
-        return READERS[reading](self.columns[name], self.kinds[name], name)
+        if (name, reading) not in self.known:
+            self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
+        found: Floats = self.known[name, reading]
+        return found
 
     def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
-        return keys(self.columns[name], self.kinds[name])
+        if (name, "key") not in self.known:
+            self.known[name, "key"] = keys(self.columns[name], self.kinds[name])
+        found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "key"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -188,10 +195,6 @@ class Table:
             self._size = known
         return self._size
 
-    def check(self, wants: Sequence[Want], *, where: Where | None = None, owner: str | None = None) -> None:
-        """Refuse what `columns` would, by names and declared kinds; nothing is read."""
-        self._question(wants, where, owner)
-
     def people(self, person: str) -> int:
         """How many different people there are; rows without an id are nobody's."""
         _, ids = self._gathered(self._question((), None, person))
@@ -217,8 +220,7 @@ class Table:
         under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
         HELD rows, comes as a stream.
         """
-        if person is not None and owner is not None:
-            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        self.check(wants, where=where, person=person, owner=owner)
         question = self._question(wants, where, person if owner is None else owner)
         if len(wants) == 1 and wants[0].kind != "key" and question.owner is None:
             return {wants[0].name: self._alone(question)}
@@ -236,6 +238,19 @@ class Table:
             want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [TU1]
             for want, values in zip(wants, found, strict=True)
         }
+
+    def check(
+        self,
+        wants: Sequence[Want],
+        *,
+        where: Where | None = None,
+        person: str | None = None,
+        owner: str | None = None,
+    ) -> None:
+        """Refuse what `columns` would refuse, by the schema alone: nothing is read."""
+        if person is not None and owner is not None:
+            raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
+        self._question(wants, where, person if owner is None else owner)
 
     def _question(self, wants: Sequence[Want], where: Where | None, owner: str | None) -> _Question:
         """Checked against the schema, before anything is read."""
@@ -322,16 +337,18 @@ class _Again:
         given = 0
         for piece in self._pieces():
             given += (more := min(len(piece), self.length - given))
-            yield np.require(piece[:more], requirements="W")
+            yield piece[:more]
         while given < self.length:
             given += (more := min(HELD, self.length - given))
             yield np.full(more, math.nan)
 
     def _pieces(self) -> Iterator[Floats]:
-        yield from self.held[:]
-        held, holding = len(self.held), sum(map(len, self.held))
+        begun = self.held[:]
+        yield from begun
+        held, holding = len(begun), sum(map(len, begun))
+        room = 0 if isinstance(self.table._source, Parquet) else CACHE  # noqa: SLF001  decoded as fast as memory is had
         for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
-            if held == len(self.held) and holding + len(piece) <= CACHE:
+            if held == len(self.held) and holding + len(piece) <= room:
                 self.held.append(piece)
                 held, holding = held + 1, holding + len(piece)
             else:

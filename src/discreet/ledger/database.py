@@ -74,14 +74,14 @@ ANSWERS: Final = sa.Table(
 
 
 class Database:
-    """Where a ledger is kept, with `read` and `write`; `reading` opens a file for the former only."""
+    """Where a ledger is kept, with `read` and `write`; `reading` allows the former only."""
 
     def __init__(self, where: str | Path, patience: float, *, reading: bool = False) -> None:
-        self.patience = patience
+        self.patience, self.reading = patience, reading
         url = _address(where)
         self.path = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
         self.name = str(self.path) if self.path is not None else _shown(url)
-        options: dict[str, Any] = {} if self.path is not None else {"pool_pre_ping": True}
+        options: dict[str, Any] = {} if self.path is not None else _patient(url, patience)
         options["hide_parameters"] = True
         try:
             self.engine = sa.create_engine(_only_read(self.path) if self.path and reading else url, **options)
@@ -99,6 +99,8 @@ class Database:
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
         """`work` alone, all or nothing, durable when this returns. [LG1]"""
+        if self.reading:
+            raise LedgerFault(f"the ledger {self.name} was opened for reading; it may not be written to")
         isolation = {} if self.path is not None else {"isolation_level": "READ COMMITTED"}
         return self._run(work, {"discreet_writes": True, **isolation})
 
@@ -221,6 +223,12 @@ def _file_url(path: Path) -> sa.URL:
         return sa.URL.create("sqlite+pysqlite", database=str(path.resolve()))  # [LG3]
     except (OSError, RuntimeError, ValueError):
         raise BadInput(f"the ledger's path {str(path)!r} leads nowhere; give the path of a file") from None
+
+
+def _patient(url: sa.URL, patience: float) -> dict[str, Any]:
+    """A server that does not answer is not waited for longer than others are, unless the address says so."""
+    wait = {} if "connect_timeout" in url.query else {"connect_timeout": max(2, round(patience))}
+    return {"pool_pre_ping": True, "connect_args": wait}
 
 
 def _shown(url: sa.URL) -> str:

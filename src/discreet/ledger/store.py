@@ -330,8 +330,12 @@ def _parts(
         if not make:
             _there(database)
         seal = new_seal(beside) if make and not database.exists() else given_seal(beside)
-    anchor = _beside(database, ".anchor") if anchor is None else anchor
-    return database, seal, None if anchor is None else Anchor(Path(anchor).absolute())
+    anchor = _beside(database, ".anchor") if anchor is None else Path(anchor).absolute()
+    kept = beside if key is None else None if isinstance(key, bytes) else Path(key)
+    files = [path.resolve() for path in (database.path, kept, anchor) if path is not None]
+    if len(set(files)) < len(files):
+        raise BadInput("the ledger, its key and its anchor are three files; give each a name of its own")
+    return database, seal, None if anchor is None else Anchor(anchor)
 
 
 def _again(

@@ -1,6 +1,6 @@
 """The passes over a stream that look for some ranks, compiled: the counts and the numbers of noise/order.py.
 
-All on the bits of the floats. Sums and stores take the place of branches, which half of all numbers would take.
+No branch here is one that half of all numbers would take.
 """
 
 import numba
@@ -32,15 +32,21 @@ def count(words, default, ends, shift, counts):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def keep(words, default, ends, tally, found):  # type: ignore[no-untyped-def]
-    """Write down the places between the ends; count them, those below, and the ends themselves."""
+def keep(values, default, ends, tally, found):  # type: ignore[no-untyped-def]
+    """Write down the numbers between the ends; count them, those below, and the ends themselves."""
     low, high = ends
-    below, at_low, at_high, between = tally[0], tally[1], tally[2], tally[3]
-    for i in range(len(words)):
-        place = _place(words[i], default)
-        below += place < low
-        at_low += place == low
-        at_high += place == high
-        found[between] = place
-        between += (place > low) & (place < high)
-    tally[0], tally[1], tally[2], tally[3] = below, at_low, at_high if low < high else 0, between
+    below, at_low, at_high = 0, 0, 0
+    for i in range(len(values)):  # on vectors
+        known = values[i] if values[i] == values[i] else default
+        below += known < low
+        at_low += known == low
+        at_high += known == high
+    between = tally[3]
+    for i in range(len(values)):
+        known = values[i] if values[i] == values[i] else default
+        found[between] = known  # the next one takes its place if it does not belong here
+        between += (known > low) & (known < high)
+    tally[0] += below
+    tally[1] += at_low
+    tally[2] += at_high if low < high else 0
+    tally[3] = between

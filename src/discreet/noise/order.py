@@ -9,16 +9,17 @@ four passes; what comes out depends on none of this.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.source import compiled
-from discreet.rows import Numbers, Stream
+from discreet.rows import Numbers, Stream, pieces
 
 MANY: Final = 1 << 17  # values from which a look at some of them saves work on the others
 SOME: Final = 1 << 13
@@ -29,7 +30,6 @@ BLOCK: Final = 1 << 16  # numbers that stay in the cache
 LEADING: Final = 20  # bits of the first table: sign, exponent and 8 of the fraction
 FINER: Final = 22  # bits of the tables that follow: 64 in all
 SIGN: Final = np.uint64(1 << 63)
-LAST: Final = 2**64 - 1
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -69,12 +69,12 @@ class _Cell:
 
 
 class _Kept:
-    """The records between two places: how many lie below, how many are the ends themselves, and those between."""
+    """The numbers from a low to a high one: how many lie below, how many are the ends themselves, and those between."""
 
-    def __init__(self, low: int, high: int, room: int) -> None:
+    def __init__(self, low: float, high: float, room: int) -> None:
         self.low, self.high = low, high
         self.tally = np.zeros(4, dtype=np.int64)  # below the low end, at it, at the high end, and between
-        self._room, self._found = room, np.empty(2 * BLOCK, dtype=np.uint64)
+        self._room, self._found = room, np.empty(2 * BLOCK)
 
     @property
     def full(self) -> bool:
@@ -86,20 +86,18 @@ class _Kept:
         if self.full:
             return
         if len(self._found) < self.tally[3] + len(block):
-            larger = np.empty(min(2 * len(self._found), self._room + 2 * BLOCK), dtype=np.uint64)
+            larger = np.empty(min(2 * len(self._found), self._room + 2 * BLOCK))
             larger[: len(self._found)] = self._found
             self._found = larger
         if fast:
             from discreet.noise.fast_rank import keep
 
-            ends = np.uint64(self.low), np.uint64(self.high)
-            keep(block.view(np.uint64), _word(default), ends, self.tally, self._found)
+            keep(block, default, (self.low, self.high), self.tally, self._found)
             return
-        places, low, high = places_of(block, default), np.uint64(self.low), np.uint64(self.high)
-        between = places[(places > low) & (places < high)]
-        start = int(self.tally[3])
+        known, start = np.where(np.isnan(block), default, block), int(self.tally[3])
+        between = known[(known > self.low) & (known < self.high)]
         self._found[start : start + len(between)] = between
-        counted = (places < low, places == low, (places == high) & (low < high))
+        counted = (known < self.low, known == self.low, (known == self.high) & (self.low < self.high))
         self.tally += np.array([*map(np.count_nonzero, counted), len(between)], dtype=np.int64)
 
     def settle(self) -> None:
@@ -112,13 +110,13 @@ class _Kept:
         return not self.full and self.tally[0] <= start and stop <= self.tally.sum()
 
     def floats(self, start: int, stop: int) -> Floats:
-        """The records of these ranks."""
+        """The numbers of these ranks."""
         below, low, high, between = (int(count) for count in self.tally)
         ends = below, below + low, below + low + between, below + low + between + high
         first, middle, last = (max(0, min(stop, b) - max(start, a)) for a, b in pairwise(ends))
         skipped = max(0, start - ends[1])
-        parts = (np.full(first, self.low, np.uint64), self._found[skipped : skipped + middle])
-        return floats_at(np.concatenate([*parts, np.full(last, self.high, np.uint64)]))
+        found = self._found[skipped : skipped + middle]
+        return np.concatenate([np.full(first, self.low), found, np.full(last, self.high)])
 
 
 class Ordered:
@@ -167,26 +165,28 @@ class Ordered:
     def _leading(self) -> Counts:
         """How many numbers share their leading bits. If it is known what is wanted, that is looked for as well."""
         counts, kept = np.zeros(1 << LEADING, dtype=np.int64), None
-        for piece in self.stream:
+        for piece in pieces(self.stream):
             if kept is None and self._aim is not None and len(piece):
                 kept = _Kept(*self._guess(piece, *self._aim), ROOM)
-            self._count(piece, _Cell(0, 64, 0, 0), counts)
-            if kept is not None:
-                self._add(kept, piece)
+            for block in _blocks(piece):
+                self._count(block, _Cell(0, 64, 0, 0), counts)
+                if kept is not None:
+                    kept.add(block, self._default, self._fast)
         if kept is not None:
             kept.settle()
             self._kept = kept
         return counts
 
-    def _guess(self, piece: Floats, start: int, stop: int) -> tuple[int, int]:
-        """Between which places some ranks lie if the first piece is like the rest."""
+    def _guess(self, piece: Floats, start: int, stop: int) -> tuple[float, float]:
+        """Between which numbers some ranks lie if the first piece is like the rest."""
         if len(self) <= ROOM:
-            return 0, LAST
-        seen = np.sort(places_of(piece[:: -(-len(piece) // GLANCE)], self._default))
+            return -math.inf, math.inf
+        some = piece[:: -(-len(piece) // GLANCE)]
+        seen = np.sort(np.where(np.isnan(some), self._default, some))
         room = 3 * math.sqrt(len(seen))  # six standard deviations of a median's rank
         low = math.floor(start / len(self) * len(seen) - room) - 1
         high = math.ceil(stop / len(self) * len(seen) + room) + 1
-        return int(seen[low]) if low > 0 else 0, int(seen[high]) if high < len(seen) else LAST
+        return float(seen[low]) if low > 0 else -math.inf, float(seen[high]) if high < len(seen) else math.inf
 
     def _keep(self, start: int, stop: int) -> None:
         """The pass that keeps the numbers of some ranks, after those that say where they lie."""
@@ -194,33 +194,35 @@ class Ordered:
         low, high = (everything.part(self._leading, rank) for rank in (start, stop - 1))
         while sum(cell.many for cell in (low, high) if cell.bits) > ROOM:
             finer = {cell: np.zeros(1 << min(cell.bits, FINER), dtype=np.int64) for cell in {low, high}}
-            for piece in self.stream:
-                for cell, counts in finer.items():
-                    self._count(piece, cell, counts)
+            for piece in pieces(self.stream):
+                for block, (cell, counts) in product(_blocks(piece), finer.items()):
+                    self._count(block, cell, counts)
             low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
-        kept = _Kept(low.first, high.last, ROOM + stop - start)
-        for piece in self.stream:
-            self._add(kept, piece)
+        ends = floats_at(np.array([low.first, high.last], dtype=np.uint64))  # NaN in the cells of the infinite ones
+        least, most = (float(end) for end in np.where(np.isnan(ends), (-math.inf, math.inf), ends))
+        kept = _Kept(least, most, ROOM + stop - start)
+        for piece in pieces(self.stream):
+            for block in _blocks(piece):
+                kept.add(block, self._default, self._fast)
         kept.settle()
         self._kept = kept
 
-    def _add(self, kept: _Kept, piece: Floats) -> None:
-        for start in range(0, len(piece), BLOCK):
-            kept.add(piece[start : start + BLOCK], self._default, self._fast)
-
-    def _count(self, piece: Floats, cell: _Cell, counts: Counts) -> None:
-        """Count a piece's numbers in a cell, by equal parts of it."""
+    def _count(self, block: Floats, cell: _Cell, counts: Counts) -> None:
+        """Count the numbers in a cell, by equal parts of it."""
         first, last = np.uint64(cell.first), np.uint64(cell.last)
         shift = np.uint64(cell.bits - (len(counts).bit_length() - 1))
         if self._fast:
             from discreet.noise.fast_rank import count
 
-            count(piece.view(np.uint64), _word(self._default), (first, last), shift, counts)
+            count(block.view(np.uint64), _word(self._default), (first, last), shift, counts)
             return
-        for start in range(0, len(piece), BLOCK):
-            places = places_of(piece[start : start + BLOCK], self._default)
-            inside = places[(places >= first) & (places <= last)] - first
-            np.add.at(counts, (inside >> shift).astype(np.int64), 1)
+        places = places_of(block, self._default)
+        inside = places[(places >= first) & (places <= last)] - first
+        np.add.at(counts, (inside >> shift).astype(np.int64), 1)
+
+
+def _blocks(piece: Floats) -> Iterator[Floats]:
+    return (piece[start : start + BLOCK] for start in range(0, len(piece), BLOCK))
 
 
 def _word(number: float) -> np.uint64:

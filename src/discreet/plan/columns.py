@@ -47,6 +47,7 @@ def mean(about: About) -> World:
         ONE,
         sampling=lambda n: entries.scale / math.sqrt(n),
         parts=True,
+        skewed=entries.skewed,
         floor=lambda n, limit: place_floor(entries, n, limit),
         floor_note=BOUND,
     )
@@ -65,6 +66,7 @@ def variance(about: About, power: int = 2) -> World:
         ONE,
         sampling=lambda n: entries.scale**power * spread / math.sqrt(n),
         parts=True,
+        skewed=entries.skewed,
         floor=(
             lambda n, limit: least_error(n, 0.5, normal_scales(n, entries.scale, power), limit, entries.scale**power)
         )
@@ -106,6 +108,7 @@ def gaussian(about: About) -> World:
         VARIATION,
         read=lambda value: np.array([value.mean, value.variance]),
         gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
     )
 
 
@@ -158,7 +161,9 @@ def density(about: About) -> World:
         read=lambda curve: np.asarray(curve(middles)) if callable(curve) else np.asarray(curve),
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) * step / 2,
         sums=False,
+        rate=1 / 3,
         runs=16,
+        most=100_000,
     )
 
 
@@ -186,7 +191,6 @@ def category_shares(about: About, listed: Any) -> World:
         read=read,
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) / 2,
         runs=24,
-        most=20_000,
     )
 
 
@@ -215,7 +219,6 @@ def family(about: About) -> World:
             lambda _name, x: inner.plain(x),
             MANY,
             runs=24,
-            most=20_000,
         )
     known = {"normal": "gaussian"}.get(name, name) if isinstance(name, str) else name
     if not isinstance(known, Family) and known not in PARAMETERS:
@@ -234,7 +237,6 @@ def family(about: About) -> World:
         MANY,
         sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
-        most=20_000,
     )
 
 
@@ -308,7 +310,7 @@ def likelihood(about: About) -> World:
         lambda _model, x: np.array(law.fit(x, **held))[places],
         MANY,
         runs=40,
-        most=20_000,
+        most=200_000,
     )
 
 

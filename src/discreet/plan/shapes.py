@@ -82,6 +82,11 @@ class Column:
         return float(law.pdf(law.ppf(q))) / self.scale
 
     @property
+    def skewed(self) -> bool:
+        """Whether one tail is longer."""
+        return self.shape in ("exponential", "lognormal")
+
+    @property
     def tails(self) -> float:
         """The fourth central moment over the squared variance; infinite for t3."""
         return {"normal": 3.0, "uniform": 1.8, "exponential": 9.0, "lognormal": 113.936, "t3": math.inf}[self.shape]

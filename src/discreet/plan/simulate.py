@@ -1,8 +1,8 @@
 """The real mechanism on made-up rows, with repeatable noise: what its errors are.
 
-Where rows are many the world is made smaller. With delta = 0 it keeps rows times epsilon, on which the noise of every
-pure mechanism here depends, so that the noise is what it would be, and the sampling part is scaled by the root of the
-rows; otherwise it keeps epsilon, and the noise is scaled by the rows as well.
+Where rows are many the world is made smaller. It keeps rows times epsilon, on which the noise of every pure mechanism
+here depends, so that the noise is what it would be, and the sampling part is scaled by the root of the rows. Where
+delta is spent epsilon is kept below 1, and the noise is scaled as that of one Gaussian draw would be.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput, Refused
 from discreet.noise import simulated
 from discreet.noise.seeded import Seeded
@@ -23,9 +24,11 @@ from discreet.promise.release import Release
 from discreet.statistics.convolved import radius, tail
 
 SEED: Final = 20_260_301
-MORE: Final = 3  # times as many runs without privacy, which cost little
+MORE: Final = 3  # times as many runs without privacy, which mostly cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
-FEW: Final = 12  # runs that say how large the parts of an error bar are
+FEW: Final = 16  # runs that say how large the parts of an error bar are
+GENEROUS: Final = 1000.0  # an epsilon at which only bad parameters are left to complain of
+HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
 
@@ -61,8 +64,11 @@ class Enough(Exception):
 class Stop:
     """A teller that answers nothing: the verb shows whether its parameters will do, and reads no row."""
 
-    def answer(self, _mechanism: Any, _rows: Any) -> Any:
-        """Nothing."""
+    delta = 0.0
+
+    def answer(self, mechanism: Any, _rows: Any) -> Any:
+        """Nothing, but what delta would be spent."""
+        self.delta = float(mechanism.guarantee.delta)
         raise Enough
 
 
@@ -78,25 +84,29 @@ def measured(
 ) -> Measured:
     """The error of a verb in a made-up world."""
     small = min(rows, world.most)
-    keeps = not delta
-    cost = exact(epsilon) * rows / small if keeps else exact(epsilon)
-    with_delta = {"delta": delta} if "delta" in parameters(statistic) else {}
-    keywords = {"epsilon": cost, **with_delta, **options}
+    same, allowed = exact(epsilon) * rows / small, {"delta": delta} if "delta" in parameters(statistic) else {}
+    keywords = {"epsilon": same, **allowed, **options}
 
-    def asked(made: tuple[Any, ...], rng: Any) -> Release[Any]:
-        found: Release[Any] = verb(statistic)(*made, rng=rng, **keywords)
+    def asked(made: tuple[Any, ...], rng: Any, **other: Any) -> Release[Any]:
+        found: Release[Any] = verb(statistic)(*made, rng=rng, **(keywords | other))
         return found
 
-    refusal = _refused_before(asked, world, small)
+    refusal, spent = _planned(asked, world, small)
     if refusal is not None:
         return Measured(None, None, None, None, _plain_error(world, rows), refusal, "closed form")
+    noised = 1.0
+    if spent and small < rows:
+        keywords["epsilon"] = min(same, max(exact(epsilon), exact(1)))
+        noised = small * gaussian(float(keywords["epsilon"]), spent) / (rows * gaussian(float(epsilon), spent))
     runs = _run(asked, world, small, FEW if world.parts else world.runs)
-    if world.parts and (not runs.releases or not _has_parts(runs.releases[0])):
+    if world.parts and runs.releases and not _has_parts(runs.releases[0]):
         runs = _run(asked, world, small, 2 * world.runs)
-    scaled = math.sqrt(small / rows), 1.0 if keeps else small / rows
+    scaled = math.sqrt(small / rows), noised
     how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
     refused = None
-    if runs.refusals:
+    if runs.refusals and not runs.releases:
+        refused = runs.refusals[0]
+    elif runs.refusals:
         refused = f"in {len(runs.refusals)} of {runs.count} made-up runs: {runs.refusals[0]}"
     if len(runs.releases) < 2:
         return Measured(None, None, None, None, _plain_error(world, rows), refused, how)
@@ -117,24 +127,29 @@ def _plain_error(world: World, rows: int) -> float | None:
     return None if world.sampling is None else radius(0.5, world.sampling(rows), 0.0)
 
 
-def _refused_before(asked: Callable[..., Any], world: World, rows: int) -> str | None:
-    """What the verb says to so few rows, if it is that they are few; other complaints are raised."""
+def _planned(asked: Callable[..., Any], world: World, rows: int) -> tuple[str | None, float]:
+    """What the verb says to so few rows, if it is that they are few, and the delta it spends; else it is raised."""
+    stop = Stop()
     try:
-        asked(world.make(simulated.stream(SEED), rows), Stop())
+        asked(world.make(simulated.stream(SEED), rows), stop)
     except Enough:
-        return None
+        return None, stop.delta
     except BadInput as few:
         try:
-            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), Stop())
+            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), stop, epsilon=GENEROUS)
         except Enough:
-            return str(few)
+            return str(few), stop.delta
         raise
-    return None
+    return None, stop.delta
 
 
 def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs:
-    private, plain, releases, refusals = [], [], [], []
+    private, plain = [], []
+    releases: list[Release[Any]] = []
+    refusals: list[str] = []
     for run in range(count):
+        if run == HOPELESS and not releases:
+            break
         made = world.make(simulated.stream(SEED + run), rows)
         try:
             release = asked(made, Seeded(SEED + run))
@@ -150,7 +165,8 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
     seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
     more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
     drawn = [*plain, *more]
-    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, count)
+    tried = len(releases) + len(refusals)
+    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, tried)
 
 
 def _has_parts(release: Release[Any]) -> bool:
@@ -161,7 +177,7 @@ def _has_parts(release: Release[Any]) -> bool:
 def _by_parts(
     runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
 ) -> tuple[float, float | None, float, float, float]:
-    """The median error is what an error bar at confidence 1/2 says, moved by what bias the runs show.
+    """The median error is what an error bar at confidence 1/2 says, moved by what bias a skewed law shows.
 
     A bar may take its own sampling part for larger than it is, to be safe; it is no larger than it is `known` to be.
     """
@@ -172,7 +188,7 @@ def _by_parts(
     privacy = float(np.median([one.privacy for one in spreads if one is not None])) * noised
     off = runs.private[:, 0] - runs.plain[:, 0]
     bias, spread = float(np.median(off)), float(np.std(off)) / math.sqrt(len(off))
-    bias = bias * noised if abs(bias) > SKEW * spread else 0.0
+    bias = bias * noised if world.skewed and abs(bias) > SKEW * spread else 0.0
     laplace = privacy / math.sqrt(2)
     width = None
     if confidence is not None:
@@ -202,21 +218,20 @@ def _by_runs(
     runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
 ) -> tuple[float, float | None, float, float, float]:
     """Median errors of the runs; where errors add up, those of a normal sampling part with the noise of every run."""
-    sampled, noised = scaled
-    first, second = (runs.drawn - world.truth) * sampled, (runs.private - runs.plain) * noised
+    down, away = scaled if world.sums else (scaled[0] ** (2 * world.rate),) * 2
+    first, second = (runs.drawn - world.truth) * down, (runs.private - runs.plain) * away
     if world.sums:
         apart = np.cov(first, rowvar=False).reshape(first.shape[1], -1) if known is None else np.array([[known**2]])
         first = normal_errors(apart)
         both = (first[:, None] + second[None, :]).reshape(-1, first.shape[1])
     else:
-        both = runs.private - world.truth
+        both = (runs.private - world.truth) * down
     error = float(np.median(world.gap(both, world.truth)))
     sizes = [world.gap(part, world.truth) for part in (first, second)]
     sampling, privacy = (float(np.sqrt(np.mean(size**2))) for size in sizes)
     seen = None if confidence is None else _width(runs, world, confidence)
-    width = (
-        None if seen is None else seen * _combined(sampling, privacy) / _combined(sampling / sampled, privacy / noised)
-    )
+    before = math.hypot(sampling / down, privacy / away) or 1.0
+    width = None if seen is None else seen * math.hypot(sampling, privacy) / before
     return error, width, sampling, privacy, float(np.median(sizes[0]))
 
 
@@ -234,16 +249,15 @@ def normal_errors(covariance: Floats) -> Floats:
     return found
 
 
-def _combined(sampling: float, privacy: float) -> float:
-    return math.hypot(sampling, privacy) or 1.0
-
-
 def _width(runs: Runs, world: World, confidence: float) -> float | None:
     """The median, over runs, of half of the widest interval."""
     found = []
     for release in runs.releases:
         if release.spread is None:
             return None
+        if world.width is not None:
+            found.append(world.width(release.spread, confidence))
+            continue
         try:
             ends = release.interval(confidence)
         except Refused:

@@ -34,7 +34,8 @@ class World:
     """`make` gives the verb's arguments, `read` the numbers of its answer, `plain` those of an answer without privacy.
 
     `gap` measures rows of errors. `parts` says that the error of the released number is a sampling part and noise, as
-    its own error bar has them; `sums` that errors add up from both, so that those of different runs may be combined.
+    its own error bar has them, and `skewed` that clipping may bias it; `sums` that errors of several numbers add up
+    from both, so that those of different runs may be combined.
     """
 
     make: Callable[[Generator, int], tuple[Any, ...]]
@@ -45,8 +46,11 @@ class World:
     gap: Callable[[Floats, Floats], Floats] = norm
     sampling: Callable[[int], float] | None = None  # of the answer without privacy, where it has a closed form
     parts: bool = False
+    skewed: bool = False
     sums: bool = True
+    rate: float = 0.5  # errors that do not add up fall as this power of the rows
     runs: int = RUNS
-    most: int = 100_000  # rows that are made up; beyond that errors are scaled
+    width: Callable[[Any, float], float] | None = None  # of a spread, where intervals of parts are no answer
+    most: int = 20_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None
     floor_note: str = "no floor is known for this statistic"

@@ -1,10 +1,10 @@
 """One answer for each group of people, all for the price of one.
 
 Promise
-    [GR1] If every person is in at most one group, and each group's answer is (epsilon, delta) when one person is added
+    [GX1] If every person is in at most one group, and each group's answer is (epsilon, delta) when one person is added
           to it or removed, then all answers together are (epsilon, delta) when one person is added or removed.
 Why
-    [GR1] The person's group changes by one person, every other is the same: the joint law is a product of laws that
+    [GX1] The person's group changes by one person, every other is the same: the joint law is a product of laws that
     are equal in all factors but one.
 Source
     McSherry 2009 (parallel composition).
@@ -17,9 +17,9 @@ from typing import Any
 
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.recalled import recalled
-from discreet.promise.release import Release, plain
+from discreet.promise.recalled import recalled, recalled_guarantee
+from discreet.promise.release import Release, card, plain
+from discreet.promise.spread import check_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Groups(Mapping[Any, Release[Any]]):
     """The releases by group; `by` is the column that says who is in which."""
 
     by: str
-    guarantee: Guarantee
+    guarantee: Guarantee  # of all answers together [GX1]
     releases: tuple[tuple[Any, Release[Any]], ...]
     name: str
     notes: tuple[str, ...] = ()
@@ -72,6 +72,16 @@ class Groups(Mapping[Any, Release[Any]]):
         text = json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
         return text.encode("utf-8", "backslashreplace").decode()
 
+    def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
+        """Draw one number for each group, with its interval (needs the extra `plot`); returns the axes."""
+        from discreet.promise.picture import draw_groups
+
+        return draw_groups(self, check_confidence(confidence), ax)
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        return card(str(self).splitlines())
+
     def __str__(self) -> str:
         lines = [f"{self.name}:"]
         for key, release in self.releases:
@@ -86,8 +96,7 @@ def recalled_groups(record: Mapping[str, Any]) -> Groups:
     """The groups that `Groups.to_dict` wrote."""
     try:
         pairs = tuple((item["key"], recalled(item["release"])) for item in record["groups"])
-        told = record["guarantee"]
-        guarantee = Guarantee(told["epsilon"], told["delta"], Neighbours(told["neighbours"]), told["unit"])
+        guarantee = recalled_guarantee(record["guarantee"])
         return Groups(record["by"], guarantee, pairs, record["name"], tuple(record["notes"]))
     except (KeyError, TypeError, AttributeError, ValueError):
         raise BadInput("these are not groups that Groups.to_dict has written") from None

@@ -13,17 +13,40 @@ MOST_LABELS = 30
 
 def draw(release: Any, confidence: float, ax: Any) -> Any:
     """Draw on `ax`, or on axes of its own; returns the axes."""
+    if release.refusal is not None:
+        raise Refused(release.refusal)
+    ax = _axes(ax)
+    _drawn(ax, release, confidence)
+    _sign(ax, release)
+    return ax
+
+
+def draw_groups(groups: Any, confidence: float, ax: Any) -> Any:
+    """One number with its interval for each group, below each other; returns the axes."""
+    if groups.refusal is not None:
+        raise Refused(groups.refusal)
+    shown = [(key, release) for key, release in groups.items() if release.refusal is None]
+    if not all(isinstance(release.value, int | float | np.number) for _, release in shown):
+        raise BadInput(f"{groups.name} has no picture of all groups; draw each with groups[key].plot()")
+    ax = _axes(ax)
+    places = np.arange(len(shown))[::-1]
+    for place, (_, release) in zip(places, shown, strict=True):
+        interval = release.interval(confidence)
+        ax.hlines(place, interval.low, interval.high, color=INK, linewidth=2)
+        ax.plot(release.value, place, "o", color=INK)
+    ax.set_yticks(places, [_label(key) for key, _ in shown])
+    ax.set_ylim(-0.8, len(shown) - 0.2)
+    ax.set_title(f"{groups.name}\n{interval.name}, each by itself", fontsize=10)
+    _sign(ax, shown[0][1])
+    return ax
+
+
+def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise BadInput("plots need matplotlib; install it with: pip install 'discreet[plot]'") from None
-    if release.refusal is not None:
-        raise Refused(release.refusal)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    _drawn(ax, release, confidence)
-    _sign(ax, release)
-    return ax
+    return plt.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
 
 
 def _drawn(ax: Any, release: Any, confidence: float) -> None:

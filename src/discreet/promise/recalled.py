@@ -32,6 +32,11 @@ class StoredSpread:
         return self.stored
 
 
+def recalled_guarantee(record: Mapping[str, Any]) -> Guarantee:
+    """The promise that was stored."""
+    return Guarantee(record["epsilon"], record["delta"], Neighbours(record["neighbours"]), record["unit"])
+
+
 def recalled(record: Mapping[str, Any]) -> Release[Any]:
     """The release that `Release.to_dict` wrote, with lists and dictionaries in place of arrays and values.
 
@@ -41,10 +46,10 @@ def recalled(record: Mapping[str, Any]) -> Release[Any]:
     3
     """
     try:
-        guarantee, history, bar = record["guarantee"], record["provenance"], record["interval"]
+        history, bar = record["provenance"], record["interval"]
         spread = record.get("spread") or {}
         return Release(
-            Guarantee(guarantee["epsilon"], guarantee["delta"], Neighbours(guarantee["neighbours"]), guarantee["unit"]),
+            recalled_guarantee(record["guarantee"]),
             Provenance(
                 history["mechanism"],
                 history["parameters"],

@@ -143,13 +143,18 @@ class Release(Generic[T]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        head, *rest = self._lines()
-        items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
-        return (
-            "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
-            "font-family:sans-serif'>"
-            f"<div style='font-weight:600;white-space:pre-wrap'>{escape(head)}</div>{items}</div>"
-        )
+        return card(self._lines())
+
+
+def card(lines: list[str]) -> str:
+    """Lines as a card for notebooks, the first as its head."""
+    head, *rest = lines
+    items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
+    return (
+        "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
+        "font-family:sans-serif'>"
+        f"<div style='font-weight:600;white-space:pre-wrap'>{escape(head)}</div>{items}</div>"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def summary(dossier: Mapping[str, Any]) -> str:
     cost = f"epsilon {number(this['epsilon'])}" + (f" and delta {number(this['delta'])}" if this["delta"] else "")
     kept = sum(map(refused, entries))
     none = "" if not kept else " One was refused." if kept == 1 else f" {number(kept)} were refused."
-    who = data["person"] or data["unit"]
+    who = data["unit"]
     hidden = f"what is hidden is the data of each {who}"
     return f"{answers} about {data['population']}{rows}, for {cost} in all; {hidden}.{none}"
 

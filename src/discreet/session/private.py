@@ -144,7 +144,7 @@ class Private:
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
         wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]
-        self.table.check(wants, owner=people.person)
+        self.table.check(wants, person=people.person)
         receipt = self.charge(mechanism.loss, seen, json.dumps([repr(mechanism), *columns]), request)
         if receipt.answer is not None:
             found = remembered(receipt.answer)

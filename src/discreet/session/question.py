@@ -6,7 +6,7 @@ Promise
     [SQ2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE the
           mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a delta
           that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
-    [SQ3] Groups: all their answers cost as much as one ([GR1] of promise/groups.py, then [SQ2]); groups that are not
+    [SQ3] Groups: all their answers cost as much as one ([GX1] of promise/groups.py, then [SQ2]); groups that are not
           listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [SQ4] One row for each person, whoever many rows they have; under REPLACE in an order drawn at random.
 Why
@@ -243,10 +243,8 @@ def prepare(
         kept = asked.pop("delta", 0.0)  # for finding the groups alone
     read = reading(table, verb, given, asked, terms)
     condition = None if terms.where is None else Where.parse(terms.where)
-    if condition is not None:
-        condition.check(table.kinds)
     keys = _listed_keys(table, verb, terms, read)
-    table.check(_wanted(read, terms.by), where=condition, owner=people.person)
+    table.check(_wanted(read, terms.by), where=condition, person=people.person)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
     if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")

@@ -30,3 +30,8 @@ class Terms:
     missing: Any = None
     rule: Any = None
     cap: int | None = None
+
+
+def several(unit: str) -> str:
+    """More than one of them."""
+    return "people" if unit == "person" else f"{unit}s"

@@ -24,7 +24,7 @@ from discreet.promise.mechanism import Randomness
 from discreet.promise.release import Release
 from discreet.session.private import Private
 from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
+from discreet.session.terms import People, Terms, several
 from discreet.spec.price import Priced, price
 from discreet.spec.run import Watch, dossier, methods, shown
 from discreet.statistics.quantile import Quantile
@@ -35,6 +35,13 @@ QUANTILES: Final = ((0.05, 0.25, 0.5, 0.75, 0.95), (0.25, 0.5, 0.75), (0.5,))  #
 SAFE: Final = 0.8  # of the people: some entries are missing
 DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
 MOST: Final = 200  # columns
+WORDS: Final = {
+    "quantiles": "quantiles of",
+    "categories": "categories of",
+    "missing": "share missing in",
+    "numbers": "share of numbers in",
+}
+Answer = tuple[str | None, Question, Release[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,7 @@ def describe(
         loss = Approximate(spent.epsilon, spent.delta)
         guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
         receipt = private.charge(loss, guarantee, f"profile of {', '.join(profile.columns)}"[:20_000])
-    answers: list[tuple[str | None, Question, Release[Any]]] = []
+    answers: list[Answer] = []
 
     def answered(name: str | None, question: Question) -> Release[Any]:
         watch(question.title)
@@ -163,15 +170,13 @@ def describe(
         description="Types are as declared, or found; nothing else about the table was known beforehand.",
         data={
             "source": profile.table.description,
-            "population": None if private is None else private.population,
+            "population": profile.table.description if private is None else private.population,
             "unit": profile.people.unit,
             "person": profile.people.person,
             "neighbours": profile.people.neighbours.value,
             "rows": None,
         },
-        entries=[
-            _entry(place, name, kinds, question, release) for place, (name, question, release) in enumerate(answers)
-        ],
+        entries=[_entry(place, *answer, kinds) for place, answer in enumerate(_by_column(profile, answers), start=1)],
         spent=spent,
         balance=None if private is None or before is None else (before, private.balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
@@ -186,13 +191,21 @@ def _each(planned: tuple[list[str], Priced]) -> tuple[list[str], tuple[Question,
     return planned[0], planned[1].questions
 
 
+def _by_column(profile: Profile, answers: list[Answer]) -> list[Answer]:
+    """The count first, then all about one column after the other."""
+    places = {None: -1} | {name: place for place, name in enumerate(profile.columns)}
+    return sorted(answers, key=lambda answer: places[answer[0]])
+
+
 def _entry(
-    place: int, name: str | None, kinds: Mapping[str, str], question: Question, release: Release[Any]
+    place: int, name: str | None, question: Question, release: Release[Any], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
+    about = _about(question)
     return {
-        "id": str(place + 1),
-        "question": question.title,
+        "id": str(place),
+        "question": about if name is None else f"{WORDS[about]} {name}",
         "statistic": question.reading.verb,
+        "about": about,
         "columns": [] if name is None else [name],
         "kind": None if name is None else kinds[name],
         "where": None,
@@ -200,3 +213,15 @@ def _entry(
         "options": {},
         "forecast": None,
     } | shown(release)
+
+
+def _about(question: Question) -> str:
+    match question.reading.verb:
+        case "count":
+            return f"number of {several(question.people.unit)}"
+        case "quantile":
+            return "quantiles"
+        case "histogram":
+            return "categories"
+        case _:
+            return "missing" if question.title.endswith("is missing") else "numbers"

@@ -12,11 +12,10 @@ Why
     arguments, before the first row is read.
 """
 
+import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -31,6 +30,7 @@ from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.data.source import Source, guarded, in_order
 from discreet.data.where import Where
 from discreet.errors import BadInput
+from discreet.promise.exact import is_number
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
@@ -67,15 +67,13 @@ class Want:
             raise BadInput(
                 f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
             )
-        if self.kind == "key":
-            if not isinstance(self.missing, str | int | float | date):
-                raise BadInput(
-                    f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop', a text or a number"
-                )
-        elif not (isinstance(self.missing, str) and self.missing in ("keep", "drop")):
-            stands_in = isinstance(self.missing, Real) and math.isfinite(float(self.missing))
-            if not stands_in:
-                raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or a finite number")
+        if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
+            return
+        number = isinstance(self.missing, bool) or is_number(self.missing)
+        named = self.kind == "key" and isinstance(self.missing, str | datetime.date)
+        if not number and not named:  # several might fit or not, by how many are missing
+            needed = "a date, a text or a number" if self.kind == "key" else "a finite number"
+            raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
 class _Cells:

@@ -18,7 +18,9 @@ MODULES = [
     for info in pkgutil.walk_packages(discreet.__path__, "discreet.")
     if not info.name.endswith(("__main__", ".bulk"))
 ]
-SHELL = [ROOT / "docs" / name for name in ("auditors.md", "how-to-release.md", "tutorial.md")]  # shell and Python in turn
+SHELL = [
+    ROOT / "docs" / name for name in ("auditors.md", "how-to-release.md", "tutorial.md")
+]  # shell and Python in turn
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pcsv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -157,3 +158,22 @@ def test_one_column_and_line_ends(tmp_path: Path) -> None:
         np.testing.assert_array_equal(
             read(tmp_path / "a.csv").columns([Want("a", "number")])["a"], [1, np.nan, np.nan, 2]
         )
+
+
+@pytest.mark.claim("TL1")
+def test_people_are_told_apart_however_each_piece_was_parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A piece that Arrow's parser refuses comes as another type of texts, beside those that it took."""
+    file = tmp_path / "visits.csv"
+    file.write_text("id,x\n" + "".join(f"p{row % 7},{row}\n" for row in range(100)))
+    taken, pieces = pcsv.read_csv, []
+
+    def refuse(*given: Any) -> Any:
+        pieces.append(1)
+        if len(pieces) % 2:
+            raise pa.ArrowInvalid("secret")
+        return taken(*given)
+
+    monkeypatch.setattr(lines, "PIECE", 100)
+    monkeypatch.setattr("pyarrow.csv.read_csv", refuse)
+    assert read(file).people("id") == 7
+    assert len(pieces) > 3

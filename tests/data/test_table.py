@@ -212,23 +212,36 @@ def test_streams_are_arrays_in_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.claim("TU2")
 def test_later_passes_read_only_what_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = long_tables(tmp_path)[1]
+    """Of lines; Parquet is read again, which takes no longer."""
     monkeypatch.setattr(table, "HELD", 100)
     monkeypatch.setattr(table, "CACHE", 450)
-    stream = held.columns([Want("x", "number")])["x"]
-    read_groups: list[int] = []
-    group = files._group
+    monkeypatch.setattr(lines, "PIECE", 90)
+    kept = []
+    for held in long_tables(tmp_path)[:2]:
+        stream: Any = held.columns([Want("x", "number")])["x"]
+        first = list(stream)
+        second = list(stream)
+        kept.append(sum(len(piece) for piece in stream._pieces.held))
+        assert np.shares_memory(first[0], second[0]) == (kept[-1] > 0)
+    assert 0 < kept[0] <= 450
+    assert kept[1] == 0
 
-    def counted(*given: Any) -> Any:
-        read_groups.append(given[2])
-        return group(*given)
 
-    monkeypatch.setattr(files, "_group", counted)
-    for expected in (list(range(12)), list(range(5, 12))):
-        read_groups.clear()
-        for _ in stream:
-            pass
-        assert sorted(read_groups) == expected
+@pytest.mark.claim("TU2")
+def test_a_part_of_a_stream_is_read_from_its_own_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "HELD", 100)
+    numbers = np.arange(1000.0)
+    pq.write_table(pa.table({"x": numbers}), tmp_path / "x.parquet", row_group_size=64)
+    stream: Any = read(tmp_path / "x.parquet").columns([Want("x", "number")])["x"]
+    groups, group = [], files._group
+    monkeypatch.setattr(files, "_group", lambda *given: (groups.append(given[2]), group(*given))[1])  # type: ignore[func-returns-value]
+    for start, stop in ((0, 1), (60, 70), (128, 192), (999, 1000), (5, 5)):
+        groups.clear()
+        assert stream.part(start, stop).tolist() == numbers[start:stop].tolist()
+        assert groups == [
+            place for place in range(16) if start < 64 * place + 64 and stop > 64 * place and start < stop
+        ]
+    assert read(tmp_path / "x.parquet").columns([Want("x", "number")], where=Where.parse("x > 5"))["x"].part is None  # type: ignore[union-attr]
 
 
 @pytest.mark.claim("TU2")

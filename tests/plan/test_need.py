@@ -38,6 +38,7 @@ def test_simulated_needs_are_close() -> None:
     assert found.forecast.error == pytest.approx(0.05, rel=0.05)
     more = need("mean", half_width=0.1, epsilon=1.0)
     assert more.rows is not None
+    assert "with a half-width of 0.1: needs" in str(more)
     assert more.forecast is not None
     assert more.forecast.half_width == pytest.approx(0.1, rel=0.05)
 
@@ -82,3 +83,5 @@ BAD: list[tuple[dict[str, Any], str]] = [
 def test_bad_parameters_are_explained(given: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         need("count", **given)
+    with pytest.raises(BadInput, match="name of a verb"):
+        need("average", error=1, rows=10)

@@ -139,7 +139,8 @@ def _of_text(cell: Any) -> bool:
 def number(cell: Any) -> float:
     """A cell as a number; NaN if it is none."""
     if _of_text(cell):
-        found = float(cell) if NUMBER.match(cell) else math.nan
+        text = str.__str__(cell)  # of a subclass the text, not what it says of itself
+        found = float(text) if NUMBER.match(text) else math.nan
         return found if math.isfinite(found) else math.nan
     return float(rows.numbers_of(rows.column([cell]))[0])
 
@@ -148,7 +149,7 @@ def truth(cell: Any) -> float:
     """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
     found = math.nan
     if _of_text(cell):
-        found = WORDS.get(cell.strip(" \t").lower(), math.nan)
+        found = WORDS.get(str.__str__(cell).strip(" \t").lower(), math.nan)
     found = number(cell) if math.isnan(found) else found
     return found if math.isnan(found) else float(found != 0)
 

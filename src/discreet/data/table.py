@@ -12,11 +12,10 @@ Why
     arguments, before the first row is read.
 """
 
+import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -26,10 +25,12 @@ import pyarrow as pa
 
 from discreet import rows
 from discreet.data.cells import READERS, Codes, Column, Floats, Kind, keys, owners
+from discreet.data.files import Parquet
 from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.data.source import Source, guarded, in_order
 from discreet.data.where import Where
 from discreet.errors import BadInput
+from discreet.promise.exact import is_number
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
@@ -66,15 +67,13 @@ class Want:
             raise BadInput(
                 f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
             )
-        if self.kind == "key":
-            if not isinstance(self.missing, str | int | float | date):
-                raise BadInput(
-                    f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop', a text or a number"
-                )
-        elif not (isinstance(self.missing, str) and self.missing in ("keep", "drop")):
-            stands_in = isinstance(self.missing, Real) and math.isfinite(float(self.missing))
-            if not stands_in:
-                raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or a finite number")
+        if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
+            return
+        number = isinstance(self.missing, bool) or is_number(self.missing)
+        named = self.kind == "key" and isinstance(self.missing, str | datetime.date)
+        if not number and not named:  # several might fit or not, by how many are missing
+            needed = "a date, a text or a number" if self.kind == "key" else "a finite number"
+            raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
 class _Cells:
@@ -312,7 +311,9 @@ class Table:
             if length <= HELD:
                 return np.concatenate(held) if held else np.empty(0)
         length = length if known is None else known
-        return rows.Stream(length, _Again(self, question, held, length))
+        lengths = self._source.lengths() if known is not None and isinstance(self._source, Parquet) else None
+        part = None if lengths is None else _Part(self, question, lengths)
+        return rows.Stream(length, _Again(self, question, held, length), part)
 
     def _filled(self, question: _Question, length: int) -> Floats:
         """A column whose length is known: each piece is let go when it is copied."""
@@ -325,6 +326,26 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some entries by place: only the pieces that hold them are read. [TU2]"""
+
+    table: Table
+    question: _Question
+    lengths: list[int]
+
+    def __call__(self, start: int, stop: int) -> Floats:
+        found, before = [np.empty(0)], 0
+        pieces = self.table._source.pieces(self.question.reads)  # noqa: SLF001
+        for piece, length in zip(pieces, self.lengths, strict=True):
+            first, last = max(start - before, 0), min(stop - before, length)
+            if first < last:
+                (values,) = guarded(lambda piece=piece: self.question.answer(piece()), self.table._unreadable())  # type: ignore[misc]  # noqa: SLF001
+                found.append(values[first:last])
+            before += length
+        return np.concatenate(found)
 
 
 class _Again:
@@ -347,8 +368,9 @@ class _Again:
         begun = self.held[:]
         yield from begun
         held, holding = len(begun), sum(map(len, begun))
+        room = 0 if isinstance(self.table._source, Parquet) else CACHE  # noqa: SLF001  decoded as fast as memory is had
         for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
-            if held == len(self.held) and holding + len(piece) <= CACHE:
+            if held == len(self.held) and holding + len(piece) <= room:
                 self.held.append(piece)
                 held, holding = held + 1, holding + len(piece)
             else:

@@ -36,6 +36,7 @@ class About:
     statistic: str
     given: dict[str, Any]
     said: list[str] = field(default_factory=list)
+    stretch: float = 1.0  # by how much an effect is larger in a smaller world
 
     def __post_init__(self) -> None:
         self.given.pop("unit", None)  # what a row is called changes no error

@@ -108,6 +108,7 @@ def gaussian(about: About) -> World:
         VARIATION,
         read=lambda value: np.array([value.mean, value.variance]),
         gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
     )
 
 
@@ -162,6 +163,7 @@ def density(about: About) -> World:
         sums=False,
         rate=1 / 3,
         runs=16,
+        most=100_000,
     )
 
 
@@ -189,7 +191,6 @@ def category_shares(about: About, listed: Any) -> World:
         read=read,
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) / 2,
         runs=24,
-        most=20_000,
     )
 
 
@@ -218,7 +219,6 @@ def family(about: About) -> World:
             lambda _name, x: inner.plain(x),
             MANY,
             runs=24,
-            most=20_000,
         )
     known = {"normal": "gaussian"}.get(name, name) if isinstance(name, str) else name
     if not isinstance(known, Family) and known not in PARAMETERS:
@@ -237,7 +237,6 @@ def family(about: About) -> World:
         MANY,
         sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
-        most=20_000,
     )
 
 

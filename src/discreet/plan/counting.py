@@ -28,7 +28,7 @@ def forecast_count(about: About, *, rows: int, epsilon: Number, confidence: floa
     made = np.arange(rows if rows < SOME else SOME) < share * min(rows, SOME)
     law = _law(count(made, epsilon=epsilon, rng=Seeded(1), **about.options()))
     found = Measured(float(law.radius(0.5)), _radius(law, confidence), None, law.sd, 0.0, None, CLOSED)
-    return found, "median absolute error, against the count in the table", count_floor(float(epsilon), 0.0, 0.5), BOUND
+    return found, "median absolute error, against the count in the table", _lowest(rows, epsilon), BOUND
 
 
 def forecast_proportion(about: About, *, rows: int, epsilon: Number, confidence: float | None) -> Found:
@@ -66,7 +66,7 @@ def forecast_histogram(about: About, *, rows: int, epsilon: Number, delta: Numbe
     release = histogram(made, epsilon=epsilon, delta=delta, rng=Seeded(1), **options)
     law, shown = _law(release), getattr(release.spread, "bins", bins + 1)
     pure = not release.guarantee.delta
-    floor = max(histogram_floor(bins, float(epsilon), 0.5), count_floor(float(epsilon), 0.0, 0.5)) if pure else None
+    floor = _lowest(rows, epsilon, bins) if pure else None
     note = BOUND if pure else "no floor is known with this noise"
     measure = "median of the largest error of any bin, against the counts in the table"
     if release.value.threshold is not None:
@@ -95,6 +95,12 @@ def _open(about: About, *, rows: int, bins: int, epsilon: Number, delta: Number,
     found = Measured(error, width, None, law.sd, 0.0, refused, CLOSED)
     note = f"achieved: categories of {asked.threshold} rows are shown; no bound with a sharp constant is known"
     return found, measure, None, note
+
+
+def _lowest(rows: int, epsilon: Number, bins: int = 1) -> float:
+    """Under the median error; so few rows that they all may be changed allow no more than (n - 1) / 2."""
+    floors = histogram_floor(bins, float(epsilon), 0.5), count_floor(float(epsilon), 0.0, 0.5)
+    return min(max(floors), (rows - 1) / 2)
 
 
 def _length(listed: Any, edges: Any) -> int:

@@ -1,5 +1,6 @@
 """How likely a test rejects: by `discreet.power` where it knows the test, else the test itself on made-up rows."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -10,48 +11,51 @@ from discreet.noise import simulated
 from discreet.noise.seeded import Seeded
 from discreet.plan.about import About, verb
 from discreet.plan.shapes import DRAWS, Floats, Generator
-from discreet.plan.simulate import SEED, Enough, Stop
-from discreet.promise.exact import Number, is_number
+from discreet.plan.simulate import GENEROUS, SEED, Enough, Stop
+from discreet.promise.exact import Number, exact, is_number
 from discreet.promise.neighbours import Neighbours
 from discreet.statistics.power import RUNS, power
 
 TRIES: Final = 120
-MOST: Final = 20_000
+MOST: Final = 5_000
 Maker = Callable[[Generator, int], tuple[Any, ...]]
 Power = tuple[float | None, str | None, str, float]  # chance, refusal, how, level
 
 
 def forecast_test(about: About, *, rows: int, epsilon: Number) -> Power:
-    """The chance to reject at `level` if the effect is there."""
+    """The chance to reject at `level` if the effect is there.
+
+    It depends on rows times epsilon and on the effect times the root of the rows, so that many rows may be few.
+    """
     name = about.statistic.removeprefix("test_")
     level = about.number("level", 0.05, 0.0, 0.5)
-    known, make = WORLDS[name](about, rows)
-    options = about.options()
+    small = rows if name in ("simple", "fit", "any") else min(rows, MOST)
+    about.stretch = math.sqrt(rows / small)
+    known, make = WORLDS[name](about, small)
+    options, cost = about.options(), exact(epsilon) * rows / small
     if known is not None and about.neighbours is Neighbours.REPLACE:
         sides = {key: options[key] for key in ("alternative", "smallest") if key in options}
         try:
-            chance = power(known[0], n=known[1], effect=known[2], epsilon=epsilon, level=level, **sides)
+            chance = power(known[0], n=known[1], effect=known[2], epsilon=cost, level=level, **sides)
         except BadInput as few:
             return None, str(few), "closed form", level
-        exact = known[0] in ("mean", "two_means", "any", "simple")
-        return chance, None, "closed form" if exact else f"simulated on made-up data, {RUNS} runs", level
+        closed = known[0] in ("mean", "two_means", "any", "simple")
+        return chance, None, "closed form" if closed else f"simulated on made-up data, {RUNS} runs", level
     if make is None:
         raise BadInput("under neighbours='add_or_remove' this forecast needs test=, the function that is to be run")
-    return _simulated(about.statistic, make, options, rows=rows, epsilon=epsilon, level=level)
+    return _simulated(about.statistic, make, options, rows=small, epsilon=cost, level=level)
 
 
 def _simulated(
     statistic: str, make: Maker, options: Mapping[str, Any], *, rows: int, epsilon: Number, level: float
 ) -> Power:
-    if rows > MOST:
-        raise BadInput(f"{rows} rows: this test is forecast for at most {MOST}; ask with fewer, and a smaller effect")
     try:
         verb(statistic)(*make(simulated.stream(SEED), rows), epsilon=epsilon, rng=Stop(), **options)
     except Enough:
         pass
     except BadInput as few:
         try:
-            verb(statistic)(*make(simulated.stream(SEED), 100 * rows), epsilon=epsilon, rng=Stop(), **options)
+            verb(statistic)(*make(simulated.stream(SEED), 100 * rows), epsilon=GENEROUS, rng=Stop(), **options)
         except Enough:
             return None, str(few), "closed form", level
         raise
@@ -76,8 +80,8 @@ def _simulated(
 
 def _shift(about: About, default: float = 0.3) -> float:
     effect = about.number("effect", default, -1e6, 1e6)
-    about.say(f"the effect is {effect:g} standard deviations of normal values")
-    return effect
+    about.say(f"the effect is {effect:g} standard deviations")
+    return effect * about.stretch
 
 
 def _sizes(about: About, rows: int, groups: int) -> tuple[int, ...]:
@@ -86,9 +90,10 @@ def _sizes(about: About, rows: int, groups: int) -> tuple[int, ...]:
         each = [rows // groups + (place < rows % groups) for place in range(groups)]
         about.say(f"{groups} groups of about equal size")
         return tuple(each)
-    if not isinstance(given, list | tuple) or sum(given) != rows:
-        raise BadInput(f"sizes are {given!r}; give the sizes of the groups, which sum to rows, {rows}")
-    return tuple(given)
+    whole = round(rows * about.stretch**2)
+    if not isinstance(given, list | tuple) or len(given) != groups or sum(given) != whole:
+        raise BadInput(f"sizes are {given!r}; give the sizes of the {groups} groups, which sum to rows, {whole}")
+    return tuple(max(1, size * rows // whole) for size in given)
 
 
 def _scaled(about: About) -> tuple[str, float]:
@@ -139,14 +144,14 @@ def _anova(about: About, rows: int) -> tuple[Any, Maker]:
     if len(shifts) != groups or not all(map(is_number, shifts)):
         raise BadInput(f"effect is {given!r}; give a number, or a list of {groups} shifts")
     about.say(f"normal groups, shifted by {', '.join(f'{shift:g}' for shift in shifts)} standard deviations")
-    sizes = _sizes(about, rows, groups)
+    sizes, shifts = _sizes(about, rows, groups), [float(shift) * about.stretch for shift in shifts]
 
     def make(g: Generator, n: int) -> tuple[Any, ...]:
         return tuple(
             shift + g.standard_normal(max(1, size * n // rows)) for shift, size in zip(shifts, sizes, strict=True)
         )
 
-    return ("anova", list(sizes), [float(shift) for shift in shifts]), make
+    return ("anova", list(sizes), shifts), make
 
 
 def _any(about: About, rows: int) -> tuple[Any, Maker | None]:
@@ -163,7 +168,8 @@ def _proportion(about: About, _rows: int) -> tuple[Any, Maker]:
     effect = about.number("effect", 0.1 if null <= 0.5 else -0.1, -1.0, 1.0)
     share = about.number("share", min(max(null + effect, 0.0), 1.0), -1e-9, 1 + 1e-9)
     about.say(f"the population's share is {share:g}, {null:g} is tested")
-    return None, lambda g, n: (g.random(n) < share, null)
+    seen = min(max(null + (share - null) * about.stretch, 0.0), 1.0)
+    return None, lambda g, n: (g.random(n) < seen, null)
 
 
 def _simple(about: About, rows: int) -> tuple[Any, Maker]:
@@ -196,7 +202,7 @@ def tilted(chances: Floats, effect: float) -> Floats:
 def _tilt(about: About) -> float:
     effect = about.number("effect", 0.1, 0.0, 1.0)
     about.say(f"the truth is {effect:g} away in total variation")
-    return effect
+    return min(effect * about.stretch, 0.999)
 
 
 def _fit(about: About, rows: int) -> tuple[Any, Maker]:
@@ -247,6 +253,7 @@ def _independence(about: About, _rows: int) -> tuple[Any, Maker]:
     first, second = (np.array(list(names), dtype=object) for names in pair)
     effect = about.number("effect", 0.1, 0.0, 1.0)
     about.say(f"in {effect:g} of the rows the second column follows the first, all categories alike")
+    effect = min(effect * about.stretch, 1.0)
 
     def make(g: Generator, n: int) -> tuple[Any, ...]:
         x = g.integers(0, len(first), n)

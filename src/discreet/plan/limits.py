@@ -27,8 +27,9 @@ Why
     at least e^{-n epsilon} (1 - b) each, and together at most b.
     [FL6] Data sets with m people in bin j, or in the rest: m changes apart from that one. Errors below m / 2 tell them
     apart, so K e^{-m epsilon} (1 - b) <= b for every whole m > 2 t, the least of which is at most 2 t + 1.
-    [FL7] Counts c and c + m, m = ceil(2 a) people apart: as [FL4], the laws are at least 1 - 2 b apart.
-    Where people are added or removed instead, one replacement is two changes, and floors are halved in epsilon.
+    [FL7] Counts c and c + m, m = ceil(2 a) people apart: as [FL4], the laws are at least 1 - 2 b apart. Both ask for m
+    people; of n, fewer than that, the same data sets say t >= (n - 1) / 2 and no more.
+    Where people are added or removed instead, one replacement is two changes: floors are those of 2 epsilon.
 Source
     Acharya, Sun and Zhang 2018 (coupling); Karwa and Vadhan 2018 (intervals); Hardt and Talwar 2010, Beimel,
     Kasiviswanathan and Nissim 2010 (packing). Where only a rate is known, `RATES` says so: no constant is claimed.

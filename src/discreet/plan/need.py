@@ -7,6 +7,7 @@ from html import escape
 from typing import Any, Final
 
 from discreet.errors import BadInput
+from discreet.plan.about import verb
 from discreet.plan.forecast import MOST_ROWS, Forecast, check_rows, forecast
 from discreet.promise.exact import Number, is_number, show
 from discreet.promise.release import plain
@@ -14,15 +15,17 @@ from discreet.promise.release import plain
 EPSILONS: Final = (1e-6, 100.0)
 CLOSE: Final = 0.01  # how closely a simulated answer is found, as a part of it
 TRIES: Final = 40
+GOALS: Final = {"error": "an error", "half_width": "a half-width", "power": "a power"}
 Try = Callable[[float], Forecast]
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The least `rows` or `epsilon` (`solved` says which) that reaches the target, or None with why not."""
+    """The least `rows` or `epsilon` (`solved` says which) that reaches the target of the `goal`, or why none does."""
 
     statistic: str
     solved: str
+    goal: str
     target: float
     rows: int | None
     epsilon: float | None
@@ -36,15 +39,13 @@ class Need:
         return {name: plain(value) for name, value in asdict(self).items()}
 
     def _lines(self) -> list[str]:
-        name = self.statistic.replace("_", " ")
+        head = f"{self.statistic.replace('_', ' ')} with {GOALS[self.goal]} of {show(self.target)}: "
         if self.impossible is not None:
-            lines = [f"{name} with an error of {show(self.target)}: {self.impossible}"]
+            lines = [head + self.impossible]
         elif self.solved == "rows":
-            lines = [f"{name} with an error of {show(self.target)}: needs {self.rows} rows at epsilon {self.epsilon:g}"]
+            lines = [f"{head}needs {self.rows} rows at epsilon {self.epsilon:g}"]
         else:
-            lines = [
-                f"{name} with an error of {show(self.target)}: needs epsilon {self.epsilon:g} with {self.rows} rows"
-            ]
+            lines = [f"{head}needs epsilon {self.epsilon:g} with {self.rows} rows"]
         if self.rows_without_privacy is not None:
             lines.append(f"  without privacy: {self.rows_without_privacy} rows")
         if self.forecast is not None:
@@ -83,6 +84,7 @@ def need(
     >>> "no epsilon" in str(discreet.need("proportion", error=0.001, rows=1000))
     True
     """
+    verb(statistic)
     targets = {"error": error, "half_width": half_width, "power": power}
     given = {name: value for name, value in targets.items() if value is not None}
     if len(given) != 1:
@@ -114,6 +116,7 @@ def need(
         return Need(
             statistic,
             "rows" if rows is None else "epsilon",
+            what,
             float(target),
             math.ceil(value) if rows is None else rows,
             float(epsilon) if epsilon is not None else value,
@@ -125,6 +128,7 @@ def need(
     return Need(
         statistic,
         "rows" if rows is None else "epsilon",
+        what,
         float(target),
         rows,
         None if epsilon is None else float(epsilon),

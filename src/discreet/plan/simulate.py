@@ -1,8 +1,8 @@
 """The real mechanism on made-up rows, with repeatable noise: what its errors are.
 
-Where rows are many the world is made smaller. With delta = 0 it keeps rows times epsilon, on which the noise of every
-pure mechanism here depends, so that the noise is what it would be, and the sampling part is scaled by the root of the
-rows; otherwise it keeps epsilon, and the noise is scaled by the rows as well.
+Where rows are many the world is made smaller. It keeps rows times epsilon, on which the noise of every pure mechanism
+here depends, so that the noise is what it would be, and the sampling part is scaled by the root of the rows. Where
+delta is spent epsilon is kept below 1, and the noise is scaled as that of one Gaussian draw would be.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput, Refused
 from discreet.noise import simulated
 from discreet.noise.seeded import Seeded
@@ -23,9 +24,10 @@ from discreet.promise.release import Release
 from discreet.statistics.convolved import radius, tail
 
 SEED: Final = 20_260_301
-MORE: Final = 3  # times as many runs without privacy, which cost little
+MORE: Final = 3  # times as many runs without privacy, which mostly cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
 FEW: Final = 16  # runs that say how large the parts of an error bar are
+GENEROUS: Final = 1000.0  # an epsilon at which only bad parameters are left to complain of
 HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
@@ -62,8 +64,11 @@ class Enough(Exception):
 class Stop:
     """A teller that answers nothing: the verb shows whether its parameters will do, and reads no row."""
 
-    def answer(self, _mechanism: Any, _rows: Any) -> Any:
-        """Nothing."""
+    delta = 0.0
+
+    def answer(self, mechanism: Any, _rows: Any) -> Any:
+        """Nothing, but what delta would be spent."""
+        self.delta = float(mechanism.guarantee.delta)
         raise Enough
 
 
@@ -79,22 +84,24 @@ def measured(
 ) -> Measured:
     """The error of a verb in a made-up world."""
     small = min(rows, world.most)
-    keeps = not delta
-    cost = exact(epsilon) * rows / small if keeps else exact(epsilon)
-    with_delta = {"delta": delta} if "delta" in parameters(statistic) else {}
-    keywords = {"epsilon": cost, **with_delta, **options}
+    same, allowed = exact(epsilon) * rows / small, {"delta": delta} if "delta" in parameters(statistic) else {}
+    keywords = {"epsilon": same, **allowed, **options}
 
-    def asked(made: tuple[Any, ...], rng: Any) -> Release[Any]:
-        found: Release[Any] = verb(statistic)(*made, rng=rng, **keywords)
+    def asked(made: tuple[Any, ...], rng: Any, **other: Any) -> Release[Any]:
+        found: Release[Any] = verb(statistic)(*made, rng=rng, **(keywords | other))
         return found
 
-    refusal = _refused_before(asked, world, small)
+    refusal, spent = _planned(asked, world, small)
     if refusal is not None:
         return Measured(None, None, None, None, _plain_error(world, rows), refusal, "closed form")
+    noised = 1.0
+    if spent and small < rows:
+        keywords["epsilon"] = min(same, max(exact(epsilon), exact(1)))
+        noised = small * gaussian(float(keywords["epsilon"]), spent) / (rows * gaussian(float(epsilon), spent))
     runs = _run(asked, world, small, FEW if world.parts else world.runs)
     if world.parts and runs.releases and not _has_parts(runs.releases[0]):
         runs = _run(asked, world, small, 2 * world.runs)
-    scaled = math.sqrt(small / rows), 1.0 if keeps else small / rows
+    scaled = math.sqrt(small / rows), noised
     how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
     refused = None
     if runs.refusals and not runs.releases:
@@ -120,19 +127,20 @@ def _plain_error(world: World, rows: int) -> float | None:
     return None if world.sampling is None else radius(0.5, world.sampling(rows), 0.0)
 
 
-def _refused_before(asked: Callable[..., Any], world: World, rows: int) -> str | None:
-    """What the verb says to so few rows, if it is that they are few; other complaints are raised."""
+def _planned(asked: Callable[..., Any], world: World, rows: int) -> tuple[str | None, float]:
+    """What the verb says to so few rows, if it is that they are few, and the delta it spends; else it is raised."""
+    stop = Stop()
     try:
-        asked(world.make(simulated.stream(SEED), rows), Stop())
+        asked(world.make(simulated.stream(SEED), rows), stop)
     except Enough:
-        return None
+        return None, stop.delta
     except BadInput as few:
         try:
-            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), Stop())
+            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), stop, epsilon=GENEROUS)
         except Enough:
-            return str(few)
+            return str(few), stop.delta
         raise
-    return None
+    return None, stop.delta
 
 
 def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs:
@@ -247,6 +255,9 @@ def _width(runs: Runs, world: World, confidence: float) -> float | None:
     for release in runs.releases:
         if release.spread is None:
             return None
+        if world.width is not None:
+            found.append(world.width(release.spread, confidence))
+            continue
         try:
             ends = release.interval(confidence)
         except Refused:

@@ -16,7 +16,6 @@ from discreet.plan.world import Floats, World, flat
 
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 LARGE: Final = 200_000  # rows on which an estimator's value for the population is taken
-MOST: Final = 20_000
 BLOCKS: Final = 500_000  # blocks of people do not scale
 
 
@@ -37,7 +36,6 @@ def mean_of_table(about: About) -> World:
         lambda x: x.mean(axis=0),
         MANY,
         runs=16,
-        most=MOST,
         floor_note=RATES["mean of a table"],
     )
 
@@ -52,7 +50,6 @@ def covariance(about: About) -> World:
         lambda x: np.cov(x, rowvar=False).ravel(),
         MANY,
         runs=32,
-        most=MOST,
         floor_note=RATES["covariance"],
     )
 
@@ -75,8 +72,8 @@ def gaussian_table(about: About) -> World:
         "median distance in total variation from the population's law, by Pinsker's bound for small errors",
         read=lambda value: np.concatenate([np.ravel(value.mean), np.ravel(value.covariance)]),
         gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
         runs=32,
-        most=MOST,
         floor_note=RATES["covariance"],
     )
 
@@ -124,7 +121,7 @@ def regression(about: About, link: str, before: tuple[Any, ...] = ()) -> World:
         return newton(x, coded, link, constant)
 
     about.say(f"features have mean {entries.location:g}")
-    return World(made, truth, plain, MANY, runs=RUNS_OF_MODELS, most=MOST)
+    return World(made, truth, plain, MANY, runs=RUNS_OF_MODELS)
 
 
 RUNS_OF_MODELS: Final = 40
@@ -206,7 +203,6 @@ def kmeans(about: About) -> World:
         read=matched,
         gap=lambda errors, _truth: np.sqrt((errors**2).sum(axis=1) / k),
         runs=RUNS_OF_MODELS,
-        most=MOST,
     )
 
 

@@ -50,6 +50,7 @@ class World:
     sums: bool = True
     rate: float = 0.5  # errors that do not add up fall as this power of the rows
     runs: int = RUNS
-    most: int = 100_000  # rows that are made up; beyond that errors are scaled
+    width: Callable[[Any, float], float] | None = None  # of a spread, where intervals of parts are no answer
+    most: int = 20_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None
     floor_note: str = "no floor is known for this statistic"

@@ -26,6 +26,20 @@ GROUPED: Final = ("count", "proportion", "mean", "variance", "std", "quantile", 
 PUBLIC_GROUPS: Final = ("test_two_means", "test_two_samples", "test_closeness", "test_anova")
 VERBS: Final = tuple(name for name in quick.__all__ if name not in PUBLIC_GROUPS)
 NAMED: Final = ("linear_regression", "logistic_regression", "poisson_regression", "sgd")
+STREAMED: Final = (  # these read a column piece by piece; for others it is held, however long it is
+    *(
+        "count",
+        "proportion",
+        "test_proportion",
+        "mean",
+        "variance",
+        "std",
+        "quantile",
+        "median",
+        "gaussian",
+        "histogram",
+    ),
+)
 TRUTHS: Final = ("count", "proportion", "test_proportion")
 WRONG: Final = {"text": "texts", "date": "dates"}
 
@@ -58,9 +72,7 @@ def needed(verb: str) -> tuple[str, ...]:
     return tuple(
         name
         for name in parameters(verb)
-        if name not in (*COLUMNS, "epsilon")
-        and given[name].default is inspect.Parameter.empty
-        and given[name].kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        if name not in (*COLUMNS, "epsilon") and given[name].default is inspect.Parameter.empty
     )
 
 

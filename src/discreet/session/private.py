@@ -37,7 +37,7 @@ from discreet.promise.recalled import recalled
 from discreet.promise.release import Release
 from discreet.quick.asked import door, relation_of
 from discreet.session.columns import known, verb_of
-from discreet.session.question import Question, prepare
+from discreet.session.question import Question, held, prepare, silent
 from discreet.session.terms import People, Terms
 
 
@@ -124,6 +124,7 @@ class Private:
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
         """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [SE1]"""
         question = self.prepare(statistic, *columns, **options)
+        question.rehearse(self.table)
         receipt = self.charge(question.loss, question.guarantee, question.note, request)
         if receipt.answer is not None:
             return remembered(receipt.answer)  # [SE3]
@@ -143,19 +144,23 @@ class Private:
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
         wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]
+        self.table.check(wants, person=people.person)
         receipt = self.charge(mechanism.loss, seen, json.dumps([repr(mechanism), *columns]), request)
         if receipt.answer is not None:
             found = remembered(receipt.answer)
             assert isinstance(found, Release)
             return found
-        read = list(self.table.columns(wants, person=people.person).values())
-        if people.person is not None and people.neighbours is Neighbours.REPLACE:
-            order = self.randomness.permutation(len(read[0]))  # [SQ4]
-            read = [np.asarray(values)[order] for values in read]
-        rows = read[0] if len(read) == 1 else np.column_stack(read)
-        shown = self.settle(receipt, mechanism.release(rows, self.randomness))
+        shown = self.settle(receipt, silent(lambda: mechanism.release(self._rows(wants), self.randomness)))
         assert isinstance(shown, Release)
         return shown
+
+    def _rows(self, wants: list[Want]) -> Any:
+        """A row for each person, as an array."""
+        read = [held(values) for values in self.table.columns(wants, person=self.people.person).values()]
+        if self.people.person is not None and self.people.neighbours is Neighbours.REPLACE:
+            order = self.randomness.permutation(len(read[0]))  # [SQ4]
+            read = [values[order] for values in read]
+        return read[0] if len(read) == 1 else np.column_stack(read)
 
     def charge(self, loss: Loss, guarantee: Any, note: str, request: str | None = None) -> Receipt:
         """Pay, in what the budget is counted in. [SE2]"""

@@ -22,21 +22,24 @@ Why
     [SQ4] A person's row is a function of that person's rows alone ([TB1] of data/table.py), so that a person more,
     fewer or other is a row more, fewer or other. Mechanisms may read rows by position under REPLACE: with a uniform
     order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
+    Where blocks hold all rows of a person, rows keep their places beside their owners' numbers, by first appearance: a
+    permutation of these, or a secret hash, as good as a random function, puts everybody into any block with equal
+    chances, whoever else is there: the coupling of [PB2] of blocks/partition.py.
 """
 
 import json
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from discreet.accounting.compose import implies
-from discreet.data.table import Table, Want
+from discreet.data.table import OWNER, Table, Want
 from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError
+from discreet.noise.door import Door, Request
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -44,16 +47,17 @@ from discreet.promise.loss import Approximate, Loss, group_delta
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release, plain
-from discreet.rows import key
+from discreet.rows import Stream, key
 from discreet.rows import name as name_of
-from discreet.session.columns import COLUMNS, GROUPED, WHOLE, Reading, known, parameters, reading, verb_of
+from discreet.session.columns import COLUMNS, GROUPED, STREAMED, WHOLE, Reading, known, parameters, reading, verb_of
 from discreet.session.terms import People, Terms
 from discreet.statistics.open_histogram import OpenHistogram
 
+T = TypeVar("T")
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
 MOST_KEYS: Final = 10_000
-REHEARSED: Final = 10_000  # rows: larger tables have enough of them, or epsilon is tiny
+REHEARSED: Final = 1_000_000  # people; with more, whoever refuses a small number does not
 
 
 class _Stopped(Exception):
@@ -65,38 +69,26 @@ class _Stopped(Exception):
 class _Foresight:
     """Stops a verb before anything is drawn, and has its mechanism. [SQ1]"""
 
-    def __init__(self, size: int | None) -> None:
-        self.size = size
-
-    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
-        """With a public size: what the mechanism says of so many rows, while nothing is paid."""
-        if self.size is not None:
-            check_budget(mechanism.guarantee.epsilon, mechanism.guarantee.delta, self.size)
-            if self.size <= REHEARSED:
-                _rehearse(mechanism, rows)
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:  # noqa: ARG002
         raise _Stopped(mechanism)
 
 
-class _Silent:
-    """Noise that is never drawn."""
+class _Rehearsal(Door):
+    """Lets a mechanism come as far as its first draw: what it refuses by then, it refuses by what is public. [SQ1]"""
 
-    def __getattr__(self, name: str) -> Any:
-        raise _Undrawn
+    def __init__(self, mechanism: Mechanism[Any] | None = None) -> None:
+        self.mechanism = mechanism
 
+    @property
+    def secure(self) -> bool:
+        return False
 
-class _Undrawn(Exception):
-    pass
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
+        return mechanism.release(rows, _Rehearsal(mechanism))
 
-
-def _rehearse(mechanism: Mechanism[Any], blank: Any) -> None:
-    """Up to its first draw, so that too few rows, say, are told before they are paid for. Nothing is released."""
-    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        try:
-            mechanism.release(blank, _Silent())  # type: ignore[arg-type]
-        except DiscreetError:
-            raise
-        except Exception:  # noqa: BLE001, S110  reached noise, or needs columns that hold something
-            pass
+    def draw(self, request: Request) -> Any:  # noqa: ARG002
+        assert self.mechanism is not None
+        raise _Stopped(self.mechanism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +150,21 @@ class Question:
         )
         return f"{self.title}\n{whole}"
 
+    def rehearse(self, table: Table) -> None:
+        """BadInput for what would be refused by the number of people, where that is public; nothing is read. [SQ1]"""
+        if not self.asked["neighbours"].size_is_public:
+            return
+        size = _public_size(table, self.people.person)
+        check_budget(self.mechanism.guarantee.epsilon, self.mechanism.guarantee.delta, size)
+        if size <= REHEARSED:
+            try:
+                _asked_blank(table, self.people, self.reading, self.asked, _Rehearsal())
+            except _Stopped:
+                return
+
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
-        try:
-            return self._grouped(table, rng) if self.by is not None else self._single(table, rng)
-        except DiscreetError:
-            raise
-        except Exception:  # noqa: BLE001  whatever it says may tell of the data
-            raise DiscreetError(
-                "the answer could not be made after it was paid for, and why is not shown, for it might tell of the "
-                "data; ask again with the same request, which costs nothing"
-            ) from None
+        return silent(lambda: self._grouped(table, rng) if self.by is not None else self._single(table, rng))
 
     def _single(self, table: Table, rng: Randomness) -> Release[Any]:
         whole = self.reading.verb in WHOLE and self.people.person is not None
@@ -178,9 +174,11 @@ class Question:
             person=None if whole else self.people.person,
             owner=self.people.person if whole else None,
         )
-        owners = found.pop("", None)
-        extra = {} if owners is None else {"unit": owners}
-        return self._released(self._shuffled(found, rng), extra, rng)
+        if self.reading.verb not in STREAMED:  # whether it is long may be private: nobody is refused for it
+            found = {name: held(values) for name, values in found.items()}
+        if whole:  # blocks are drawn of people, and the places of rows stay beside their owners: [PB2], [PB3]
+            return self._released(found, {"unit": found.pop(OWNER)}, rng)
+        return self._released(self._shuffled(found, rng), {}, rng)
 
     def _released(self, columns: Mapping[str, Any], extra: Mapping[str, Any], rng: Randomness) -> Release[Any]:
         verb = verb_of(self.reading.verb)
@@ -192,8 +190,8 @@ class Question:
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
         assert self.by is not None
-        columns = table.columns((*self.reading.wants, _group(self.by)), where=self.where, person=self.people.person)
-        label = [key(entry) for entry in columns.pop(self.by)]
+        columns = table.columns(_wanted(self.reading, self.by), where=self.where, person=self.people.person)
+        label = [_group(entry) for entry in columns[self.by]]
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.finder is not None:
             found = self.finder.release([name_of(entry) for entry in label], rng)
@@ -202,14 +200,14 @@ class Question:
         else:
             assert self.keys is not None
             keys = self.keys
-        places = {key(name): place for place, name in enumerate(keys)}
+        places = {_group(name): place for place, name in enumerate(keys)}
         group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
         order = np.argsort(group, kind="stable")
         edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
         releases = []
         for place, name in enumerate(keys):
             chosen = order[edges[place] : edges[place + 1]]
-            part = {column: np.asarray(values)[chosen] for column, values in columns.items()}
+            part = {column: np.asarray(columns[column])[chosen] for column in self.reading.named}
             release = self._released(part, {}, rng)
             releases.append((name, replace(release, name=f"{self.title}: {name}")))
         return Groups(self.by, self.guarantee, tuple(releases), self.title, tuple(notes))
@@ -250,8 +248,7 @@ def prepare(
     read = reading(table, verb, given, asked, terms)
     condition = None if terms.where is None else Where.parse(terms.where)
     keys = _listed_keys(table, verb, terms, read)
-    grouped = () if terms.by is None else (_group(terms.by),)
-    table.check((*read.wants, *grouped), where=condition, person=people.person)
+    table.check(_wanted(read, terms.by), where=condition, person=people.person)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
     if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
@@ -277,6 +274,8 @@ def prepare(
         options["unit"] = people.unit
     mechanism = _foreseen(table, people, read, options)
     if halved or finder is not None:
+        if not implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # of one person: [SQ2], [SQ3]
+            raise DiscreetError(f"{verb} would cost more than its part; nothing was read")
         loss: Loss = Approximate(epsilon, delta)
         guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)
     else:
@@ -291,12 +290,8 @@ def prepare(
 
 def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
     """What the verb would draw with, by asking it about blank columns. [SQ1]"""
-    public = options["neighbours"].size_is_public
-    size = _public_size(table, people.person) if public else 1
-    blank = {want.name: _blank(want, size) for want in read.wants}
-    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
     try:
-        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=_Foresight(size if public else None))
+        _asked_blank(table, people, read, options, _Foresight())
     except _Stopped as stopped:
         return stopped.mechanism
     except DiscreetError:
@@ -309,9 +304,11 @@ def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str,
     raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
 
 
-def _group(by: str) -> Want:
-    """The column that says who is in which group: one for each person."""
-    return Want(by, "key", "keep", "first", None)
+def _asked_blank(table: Table, people: People, read: Reading, options: Mapping[str, Any], teller: Any) -> None:
+    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
+    blank = {want.name: _blank(want, size) for want in read.wants}
+    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
+    verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=teller)
 
 
 def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:
@@ -329,9 +326,32 @@ def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[
         return None
     if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
         raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
-    if len({key(name) for name in keys}) != len(keys):
+    if len({_group(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
     return tuple(keys)
+
+
+def silent(work: Callable[[], T]) -> T:
+    """What is made after it was paid for; whatever is raised may tell of the data, and is not shown."""
+    try:
+        return work()
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001
+        raise DiscreetError(
+            "the answer could not be made after it was paid for, and why is not shown, for it might tell of the "
+            "data; ask again with the same request, which costs nothing"
+        ) from None
+
+
+def _wanted(read: Reading, by: str | None) -> tuple[Want, ...]:
+    """The columns of a question and the one that says who is in which group."""
+    return read.wants if by is None or by in read.named else (*read.wants, Want(by, "key", "keep", "first", None))
+
+
+def _group(entry: Any) -> Hashable:
+    """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
+    return key(name_of(key(entry)))
 
 
 def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -340,6 +360,11 @@ def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
         return delta
     weight = Fraction(group_delta(float(epsilon / TWO), 1e-300, TWO)) / Fraction(1e-300)
     return exact(float(delta / weight * Fraction(999_999, 1_000_000)))
+
+
+def held(values: Any) -> Any:
+    """A column in memory."""
+    return np.concatenate([np.empty(0), *values]) if isinstance(values, Stream) else values
 
 
 def _public_size(table: Table, person: str | None) -> int:

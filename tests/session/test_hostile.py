@@ -1,0 +1,141 @@
+"""Odd values, empty tables, few people: whatever is refused is refused before it is paid for, by what is public."""
+
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.audit.worlds import HOSTILE, THORNS
+from discreet.data import table as tables
+from discreet.data.read import read
+from discreet.errors import BadInput, DiscreetError
+from discreet.promise.neighbours import Neighbours
+from discreet.session.columns import STREAMED, VERBS
+from discreet.session.question import prepare
+from discreet.session.terms import People, Terms
+from discreet.statistics.mean import BoundedMean
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+RNG = np.random.default_rng(3)
+POOL = (*HOSTILE, *THORNS)
+NAMES = ("age", "bmi", "sex", "smokes", "visits", "cost", "id")
+ODD = {
+    "nobody": {name: [] for name in NAMES},
+    "one": {name: [1.0] for name in NAMES},
+    "nothing": {name: [None] * 12 for name in NAMES},
+    "thorns": {name: [POOL[place] for place in RNG.permutation(len(POOL))] for name in NAMES},
+}
+TERMS = (Terms(missing="keep"), Terms(where="age > 1e307 or sex is missing"))
+ASKED: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "count": (("smokes",), {}),
+    "covariance": ((["age", "bmi"],), {"delta": 1e-6}),
+    "density": (("bmi",), {}),
+    "family": (("poisson", "visits"), {}),
+    "fit": ((np.mean, "bmi"), {"blocks": 5}),
+    "gaussian": (("bmi",), {}),
+    "histogram": (("sex",), {"categories": ["F", "M"]}),
+    "kmeans": ((["age", "bmi"], 2), {"delta": 1e-6}),
+    "likelihood": (("norm", "bmi"), {"blocks": 5, "delta": 1e-6}),
+    "linear_regression": (("cost ~ age + C(sex)",), {"delta": 1e-6, "levels": {"sex": ["F", "M"]}}),
+    "logistic_regression": ((["age", "bmi"], "smokes"), {"delta": 1e-6}),
+    "mean": (("bmi",), {}),
+    "median": (("bmi",), {}),
+    "poisson_regression": ((["age"], "visits"), {"delta": 1e-6}),
+    "proportion": (("smokes",), {}),
+    "quantile": (("bmi", 0.9), {}),
+    "sgd": (("logistic", ["age", "bmi"], "smokes"), {"delta": 1e-6, "people": 50, "steps": 3}),
+    "std": (("bmi",), {}),
+    "test_any": ((lambda x: 0.5, "bmi"), {"blocks": 5}),
+    "test_fit": (("sex", {"F": 0.5, "M": 0.5}), {}),
+    "test_independence": (("sex", "smokes"), {"categories": (["F", "M"], [True, False])}),
+    "test_mean": (("bmi", 27.0), {}),
+    "test_paired": (("age", "bmi"), {}),
+    "test_proportion": (("smokes", 0.25), {}),
+    "test_simple": (("sex", {"F": 0.5, "M": 0.5}, {"F": 0.4, "M": 0.6}), {}),
+    "variance": (("bmi",), {}),
+}
+
+
+@pytest.mark.claim("SE1", "SQ1")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("verb", VERBS)
+def test_nothing_is_raised_after_the_charge(
+    verb: str, relation: Neighbours, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    columns, options = ASKED[verb]
+    caplog.set_level(logging.WARNING)
+    for source in ODD.values():
+        table = read(source)
+        for person in (None, "id"):
+            for terms in TERMS:
+                try:
+                    people = People.of(person, None, relation)
+                    question = prepare(table, people, verb, columns, {"epsilon": 2.0} | options, terms=terms)
+                    question.rehearse(table)
+                except BadInput:
+                    continue
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    assert question.answer(table, discreet.Seeded(1)).to_json()
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.claim("SE1")
+@pytest.mark.parametrize(
+    ("verb", "columns", "options"),
+    [
+        ("histogram", ("sex",), {"delta": 1e-6}),
+        ("test_fit", ("sex", {"F": 0.5, "M": 0.5}), {}),
+        ("fit", (np.mean, "bmi"), {"blocks": 50}),
+        ("sgd", ("logistic", ["age"], "smokes"), {"delta": 1e-6, "people": 50, "steps": 3}),
+    ],
+)
+def test_too_few_people_are_refused_before_it_is_paid(
+    tmp_path: Path, verb: str, columns: Any, options: dict[str, Any]
+) -> None:
+    few = {name: ["F", "M", "F"] if name == "sex" else [1.0, 2.0, 3.0] for name in NAMES}
+    with discreet.open(
+        few, budget=discreet.Budget(9.0, 1e-3), ledger=tmp_path / "l", neighbours="replace", rng=discreet.Seeded(1)
+    ) as private:
+        with pytest.raises(BadInput):
+            private.ask(verb, *columns, epsilon=1.0, missing="keep", **options)
+        assert private.balance.spent.cost == 0
+
+
+@pytest.mark.claim("SQ1")
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if len(ASKED[verb][0]) == 1 or verb not in STREAMED])
+def test_whether_a_column_is_too_long_to_hold_is_not_told(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """How many rows are kept is private under ADD_OR_REMOVE: a longer column gives the same answer."""
+    columns, options = ASKED[verb]
+    table = read({name: RNG.integers(0, 2, 300).astype(float) for name in NAMES})
+    people = People.of(None, None, ADD)
+    try:
+        question = prepare(table, people, verb, columns, {"epsilon": 2.0} | options, terms=Terms(where="age >= 0"))
+    except BadInput:
+        return
+    short = question.answer(table, discreet.Seeded(1)).to_dict()
+    monkeypatch.setattr(tables, "HELD", 20)
+    assert question.answer(table, discreet.Seeded(1)).to_dict() == short
+
+
+@pytest.mark.claim("SE1")
+def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(*_: Any) -> Any:
+        raise ValueError("row 17 is 42.5")
+
+    few = {"x": [1.0, 2.0], "day": np.array(["2020-01-01"] * 2, dtype="M8[D]")}
+    with discreet.open(few, budget=discreet.Budget(9.0), ledger=tmp_path / "l", rng=discreet.Seeded(1)) as private:
+        mechanism = BoundedMean(0, 1, 1.0, ADD, "row")
+        with pytest.raises(BadInput, match="date"):
+            private.run(mechanism, "day")
+        assert private.balance.spent.cost == 0
+        monkeypatch.setattr(BoundedMean, "release", told)
+        with pytest.raises(DiscreetError) as caught:
+            private.run(mechanism, "x")
+    assert "42.5" not in str(caught.value)
+    assert caught.value.__suppress_context__

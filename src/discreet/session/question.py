@@ -290,6 +290,13 @@ def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str,
         _asked_blank(table, people, read, options, _Foresight())
     except _Stopped as stopped:
         return stopped.mechanism
+    except DiscreetError:
+        raise
+    except Exception as error:  # noqa: BLE001  of the options alone: the columns are blank
+        raise BadInput(
+            f"{read.verb} cannot be asked with these options ({type(error).__name__}: {str(error)[:200]}); see its "
+            f"help, discreet.{read.verb}"
+        ) from None
     raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
 
 

@@ -215,8 +215,9 @@ def releases_of(kind: type) -> str:
 
 
 def _assumptions(answers: Sequence[Release[Any] | Groups]) -> list[str]:
-    """What the intervals are about, and what was noted, each once."""
-    said: dict[str, None] = {}
+    """What was noted of groups, and what the intervals are about, each once."""
+    noted = [note for answer in answers if isinstance(answer, Groups) for note in answer.notes]
+    said: dict[str, None] = dict.fromkeys(f"{note[:1].upper()}{note[1:]}." for note in noted)
     for release in _all(answers):
         if release.refusal is None and release.spread is not None:
             try:

@@ -56,7 +56,9 @@ def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, un
     assert code == 0
     assert json.loads(out) == found == json.loads((folder / "results.json").read_text())
     assert charges(plan.parent) == 1
-    assert command("release", "plan.toml", "--yes", "--out", "there")[0] == 0
+    code, out, _ = command("release", "plan.toml", "--out", "there")  # nothing to say yes to
+    assert code == 0
+    assert "This plan was answered before: the same answers, at no cost." in out
     assert (plan.parent / "there" / "results.json").read_text() == (folder / "results.json").read_text()
 
 
@@ -73,6 +75,7 @@ def test_a_dry_run_writes_and_charges_nothing(
         assert [one["epsilon"] for one in seen["releases"]] == [0.5, 0.5]
         assert seen["releases"][0]["forecast"]["half_width"] > 1
         assert seen["balance"] is None
+        assert seen["answered"] is False
     else:
         assert "The budget of patients is new: epsilon 1.5, delta 0." in out
         assert "Expected ±" in out

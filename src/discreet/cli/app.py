@@ -107,7 +107,7 @@ def release(
     work.check_writable(folder, force)
     if not as_json:
         work.show_forecast(bound)
-    if not yes:
+    if not yes and not bound.answered():
         if not sys.stdin.isatty():
             raise BadInput("nobody is there to say yes; give --yes, or --dry-run to see the price alone")
         typer.confirm("Spend this?", abort=True)

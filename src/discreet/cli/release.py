@@ -30,6 +30,7 @@ def foreseen(bound: Bound) -> dict[str, Any]:
         "spend": {"epsilon": float(bound.priced.together.epsilon), "delta": float(bound.priced.together.delta)},
         "composition": composition(bound.priced),
         "balance": None if balance is None else str(balance),
+        "answered": bound.answered(),
         "releases": [
             {
                 "id": asked.id,
@@ -81,6 +82,8 @@ def show_forecast(bound: Bound) -> None:
         )
     )
     console.print(Text(left))
+    if seen["answered"]:
+        console.print("This plan was answered before: the same answers, at no cost.")
     if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):
         console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
 

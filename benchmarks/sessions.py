@@ -198,7 +198,7 @@ def _askings() -> dict[str, Asking]:
             "variance": Asking("variance", ("x",), price, terms),
             "histogram": Asking("histogram", ("flag",), price | {"categories": [True, False]}, terms),
             "histogram, edges": Asking("histogram", ("x",), price | {"edges": [-1, 0, 1]}, terms),
-            "histogram, open": Asking("histogram", ("y",), price | {"delta": 1e-5}, terms),
+            "histogram, open": Asking("histogram", ("y",), price | {"epsilon": 5.0, "delta": 1e-5}, terms),
         }
         if terms.by is None:
             asked["linear regression"] = Asking(

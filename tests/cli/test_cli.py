@@ -4,36 +4,22 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from discreet.cli.app import app
+
+Told = tuple[int, str, str]
 
 
-def run(*arguments: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run([sys.executable, "-m", "discreet", *arguments], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
-    assert (done.returncode == 0) == ok, done.stderr
+    assert done.returncode == 0, done.stderr
     return done
-
-
-def test_demo_for_people() -> None:
-    text = run("demo", "--seed", "1").stdout
-    for expected in ("8,366 people", "diabetes", "general health", "epsilon", "left of 2", "Not for publication"):
-        assert expected in text
-    assert run("demo", "--seed", "1").stdout == text
-
-
-def test_demo_for_machines_stays_within_its_budget() -> None:
-    steps = json.loads(run("demo", "--json").stdout)
-    assert len(steps) >= 6
-    assert sum(step["guarantee"]["epsilon"] for step in steps) <= 2.0 + 1e-12
-    assert steps[-1]["left"]["epsilon"] >= 0
-    assert all(step["publishable"] for step in steps)
-    assert all(step["value"] is not None for step in steps)
-
-
-def test_demo_without_a_seed_is_never_the_same_twice() -> None:
-    assert run("demo", "--json").stdout != run("demo", "--json").stdout
 
 
 def test_explain() -> None:
@@ -55,21 +41,23 @@ def test_explain() -> None:
         ("explain", "--epsilon", "1", "--delta", "2"),
         ("explain", "--epsilon", "1", "--prior", "3"),
         ("explain", "--epsilon", "1", "--group", "0"),
-        ("demo", "--seed", "-1"),
+        ("plan", "mean"),
+        ("plan", "mode", "--rows", "10", "--epsilon", "1"),
+        ("release", "nothing.toml"),
     ],
 )
-def test_wrong_values_are_one_clear_line(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments, ok=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("BadInput: ")
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_wrong_values_are_one_clear_line(arguments: tuple[str, ...], command: Callable[..., Told]) -> None:
+    code, out, err = command(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("BadInput: ")
+    assert len(err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     "arguments", [("explain",), ("explain", "--epsilon", "much"), ("nothing",), ("demo", "--what")]
 )
-def test_wrong_words_are_a_usage_error(arguments: tuple[str, ...]) -> None:
-    assert run(*arguments, ok=False).returncode == 2
+def test_wrong_words_are_a_usage_error(arguments: tuple[str, ...], command: Callable[..., Told]) -> None:
+    assert command(*arguments)[0] == 2
 
 
 def test_help_and_version() -> None:
@@ -91,7 +79,7 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.parametrize("command", ["demo --seed 1", "demo --json", "explain --epsilon 1", "--help"])
+@pytest.mark.parametrize("command", ["explain --epsilon 1", "--help"])
 def test_a_closed_pipe_is_no_fault(command: str) -> None:
     done = shell(f"discreet {command} | head -1")
     assert done.stdout.strip()
@@ -108,11 +96,38 @@ def test_a_full_disk_is_one_line(command: str) -> None:
 
 
 def test_a_terminal_without_signs() -> None:
-    assert "8,366" in shell("discreet demo --seed 1", PYTHONIOENCODING="ascii").stdout
     assert json.loads(shell("discreet explain --epsilon 1 --json", PYTHONIOENCODING="ascii").stdout)
+    assert "Epsilon is 1" in shell("discreet explain --epsilon 1", PYTHONIOENCODING="ascii").stdout
 
 
-def test_a_narrow_terminal_cuts_no_number() -> None:
-    wide, narrow = (shell("discreet demo --seed 1", COLUMNS=columns).stdout for columns in ("80", "30"))
-    assert wide == narrow
-    assert "…" not in wide
+def inside(*arguments: str) -> str:
+    """In this process."""
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_plan() -> None:
+    assert "epsilon 0.5" in inside("plan", "mean", "--rows", "10000", "--epsilon", "0.5", "--scale", "2")
+    few, many = (
+        json.loads(inside("plan", "count", "--rows", rows, "--epsilon", "0.5", "--json")) for rows in ("10", "1000")
+    )
+    assert few["half_width"] == many["half_width"] > 1
+    needed = json.loads(inside("plan", "proportion", "--error", "0.05", "--epsilon", "0.5", "--json"))
+    assert needed["solved"] == "rows"
+    assert 20 < needed["rows"] < 10_000
+    spent = json.loads(inside("plan", "proportion", "--error", "0.05", "--rows", "2000", "--json"))
+    assert spent["solved"] == "epsilon"
+    assert 0 < spent["epsilon"] < 1
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_scripts(name: str) -> None:
+    done = CliRunner().invoke(app, prog_name="discreet", env={"_DISCREET_COMPLETE": f"source_{name}"})
+    assert done.exit_code == 0
+    assert "_DISCREET_COMPLETE" in done.stdout
+
+
+def test_a_word_that_is_begun_is_completed() -> None:
+    asked = {"_DISCREET_COMPLETE": "complete_bash", "COMP_WORDS": "discreet rel", "COMP_CWORD": "1"}
+    assert CliRunner().invoke(app, prog_name="discreet", env=asked).stdout.split() == ["release"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from discreet.data import lines
 from discreet.data.read import read
 from discreet.data.table import Want
+from discreet.errors import BadInput
 
 PIECES = st.sampled_from(
     [*'abc019.,,,\n\n\n"";\t ', "\r\n", "\r", '"x,y"', '"p\nq"', '""', "1.5,2,3\n", "é", "\0", "\udcff", "NA", "-"]
@@ -136,12 +137,19 @@ def test_headers(tmp_path: Path) -> None:
         return read(tmp_path / f"h{ending}").names
 
     assert names(b"a, b ,c") == ("a", "b", "c")
-    assert names(b',x,"y\nz"\r\n1,2,3') == ("unnamed 1", "x", "y\nz")
+    assert names(b',x,"y,z"\r\n1,2,3') == ("unnamed 1", "x", "y,z")
     assert names(b"a;b\n") == ("a", "b")
     assert names(b"a\tb,c\n", ".tsv") == ("a", "b,c")
     assert names(b"a\r1\r2\r") == ("a",)
     assert read(tmp_path / "h.csv").size() == 2
     assert names(b"\xef\xbb\xbfcaf\xe9\n") == ("caf\ufffd",)
+
+
+@pytest.mark.parametrize("header", [b'a,"b\n1,2\n3,"4"\n', b'a,b"\n1,2\n3,4\n', b'"a\r1\r2\r'])
+def test_rows_do_not_become_names(tmp_path: Path, header: bytes) -> None:
+    (tmp_path / "h.csv").write_bytes(header)
+    with pytest.raises(BadInput, match=r"a quote in the first line of 'h\.csv' is not closed there"):
+        read(tmp_path / "h.csv")
 
 
 def test_one_column_and_line_ends(tmp_path: Path) -> None:

@@ -349,3 +349,14 @@ def test_read_is_the_door(tmp_path: Path) -> None:
     with opened(tmp_path) as private:
         assert private.columns == tuple(PEOPLE)
         assert "table" in repr(private)
+
+
+@pytest.mark.claim("SE1")
+@pytest.mark.parametrize("rows", [2, 20_000])
+def test_what_a_public_number_of_people_forbids_is_said_before_it_is_paid_for(tmp_path: Path, rows: int) -> None:
+    people = {"town": ["Ulm"] * rows}
+    with opened(tmp_path, people, neighbours="replace") as private:
+        delta = 1e-6 if rows == 2 else 1e-4
+        with pytest.raises(BadInput, match="2 rows are fewer than the threshold|above 5e-06"):
+            private.histogram("town", epsilon=0.5, delta=delta)
+        assert private.balance.spent.cost == 0

@@ -74,6 +74,7 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
         console.print(Text.assemble("\n", (f"{number}. {title}", "bold")))
         console.print(Text(f"   $ {command}\n", style="dim"), soft_wrap=True)
 
+    rng = None if seed is None else Seeded(seed)
     story = Story(prepare(out))
     table, plan, ledger = (story.folder / name for name in (*DATA, LEDGER))
     console.print(
@@ -81,7 +82,6 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
         f"epsilon {show(BUDGET)} in all."
     )
     chapter(1, "What is in the table?", f"discreet describe {DATA[0]} --epsilon 1 --ledger {LEDGER} ...")
-    rng = None if seed is None else Seeded(seed)
     with watching(None, quiet=quiet) as watch:
         story.profile = profiles.profile(
             str(table),

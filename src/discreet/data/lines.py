@@ -102,6 +102,10 @@ def _header(file: Path) -> tuple[tuple[str, ...], str, int]:
     line = start[:end].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").rstrip("\r\n")
     if not line.strip():
         raise BadInput(f"the file {file.name!r} begins with an empty line; a first line of column names is needed")
+    if "\n" in line or "\r" in line:  # or the rows of people would become names, which are shown
+        raise BadInput(
+            f"a quote in the first line of {file.name!r} is not closed there; column names are needed that end with it"
+        )
     separator = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
     if separator not in line:
         separator = next((other for other in ";\t" if other in line), separator)

@@ -294,6 +294,15 @@ def examine(where: str | Path, *, key: bytes | str | Path | None = None, anchor:
     return replace(verdict, notes=(*verdict.notes, open_key))
 
 
+def is_there(where: str | Path) -> bool:
+    """Whether there is a ledger; nothing is made or written."""
+    database = Database(where, 30.0, reading=True)
+    try:
+        return database.exists()
+    finally:
+        database.close()
+
+
 def _beside(database: Database, ending: str) -> Path | None:
     return None if database.path is None else database.path.with_name(database.path.name + ending)
 

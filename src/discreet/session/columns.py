@@ -65,6 +65,19 @@ def parameters(verb: str) -> tuple[str, ...]:
     return tuple(name for name in inspect.signature(verb_of(called)).parameters if name not in skipped)
 
 
+@cache
+def needed(verb: str) -> tuple[str, ...]:
+    """The options that a verb has no default for."""
+    given = inspect.signature(verb_of({"median": "quantile", "std": "variance"}.get(verb, verb))).parameters
+    return tuple(
+        name
+        for name in parameters(verb)
+        if name not in (*COLUMNS, "epsilon")
+        and given[name].default is inspect.Parameter.empty
+        and given[name].kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A verb's arguments, columns by name: what is to be read, and how to put it in place."""
@@ -151,10 +164,13 @@ def _bound(verb: str, given: tuple[Any, ...], asked: Mapping[str, Any]) -> dict[
         if name in arguments:
             raise BadInput(f"{verb} got {name!r} twice; give it once")
         arguments[name] = value
-    if verb != "count" and not any(name in arguments for name in COLUMNS):
+    if verb != "count" and all(arguments.get(name) is None for name in COLUMNS if name != "y"):
         raise BadInput(f"{verb} needs a column; give its name first")
     if verb == "count":
         arguments.setdefault("x", None)
+    absent = [name for name in needed(verb) if name not in arguments]
+    if absent:
+        raise BadInput(f"{verb} needs {', '.join(absent)}; it has {', '.join(names)}")
     return arguments
 
 

@@ -13,6 +13,7 @@ from discreet.data.read import read
 from discreet.data.table import Table
 from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
+from discreet.ledger.store import is_there
 from discreet.plan.forecast import forecast
 from discreet.plan.need import need
 from discreet.promise.exact import Number
@@ -28,7 +29,6 @@ from discreet.spec.read import line_of, lines_of
 
 NEEDS_DELTA: Final = ("covariance", "linear_regression", "poisson_regression", "kmeans", "likelihood", "sgd")
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
-DATABASES: Final = ("sqlite:", "duckdb:", "postgresql:", "postgres:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,9 @@ class Bound:
     def balance(self) -> Filter | None:
         """The population's budget as it is now; None if it is not opened yet. Nothing is written."""
         people = self.plan.population
-        where = _path(people.ledger, self.folder)
-        if "://" not in where and not Path(where).exists():
+        if not is_there(_path(people.ledger, self.folder)):
             return None
-        with self._ledger() as ledger:
+        with self._ledger(reading=True) as ledger:
             names = [name for name, analyst, _ in ledger.accounts() if not analyst]
             return ledger.balance(people.name, people.analyst) if people.name in names else None
 
@@ -83,10 +82,10 @@ class Bound:
             ledger.close()
             raise
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self, *, reading: bool = False) -> Ledger:
         people = self.plan.population
         key, anchor = (None if where is None else _path(where, self.folder) for where in (people.key, people.anchor))
-        return Ledger(_path(people.ledger, self.folder), key=key, anchor=anchor)
+        return Ledger(_path(people.ledger, self.folder), key=key, anchor=anchor, reading=reading)
 
 
 def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Bound:
@@ -119,7 +118,7 @@ def _path(where: str, folder: Path) -> str:
     for scheme in ("sqlite:///", "duckdb:///"):
         if where.startswith(scheme):
             return scheme + str(folder / where.removeprefix(scheme))
-    return where if where.startswith(DATABASES) else str(folder / where)
+    return where if "://" in where else str(folder / where)
 
 
 def _columns(asked: Asked) -> dict[str, Any]:

@@ -54,6 +54,7 @@ class Profile:
     delta: Number
 
     def __post_init__(self) -> None:
+        Budget(self.epsilon, self.delta)  # says what is wrong with them
         if not self.columns or len(self.columns) > MOST:
             raise BadInput(f"the table has {len(self.columns)} columns to describe; a profile is of 1 to {MOST}")
         if not self.delta and any(self.table.kinds[name] in ("text", "unknown") for name in self.columns):

@@ -40,8 +40,6 @@ Watch = Callable[[str], None]
 def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lambda _: None) -> dict[str, Any]:
     """Charge, read, answer and store: the dossier of all answers. `watch` is told the title of each as it begins."""
     with bound.session(rng) as private:
-        for question in bound.priced.questions:
-            question.rehearse(private.table)
         before, spent = private.balance, bound.priced.together
         counted = before.total.currency
         loss = Approximate(spent.epsilon, spent.delta) if counted is Currency.EPSILON else bound.priced.loss
@@ -215,8 +213,9 @@ def releases_of(kind: type) -> str:
 
 
 def _assumptions(answers: Sequence[Release[Any] | Groups]) -> list[str]:
-    """What the intervals are about, and what was noted, each once."""
-    said: dict[str, None] = {}
+    """What was noted of groups, and what the intervals are about, each once."""
+    noted = [note for answer in answers if isinstance(answer, Groups) for note in answer.notes]
+    said: dict[str, None] = dict.fromkeys(f"{note[:1].upper()}{note[1:]}." for note in noted)
     for release in _all(answers):
         if release.refusal is None and release.spread is not None:
             try:

@@ -1,0 +1,14 @@
+"""Write docs/plan.schema.json: what a release plan may say, for editors that complete and check TOML.
+
+python -m scripts.schema
+"""
+
+import json
+from pathlib import Path
+
+from discreet.spec.model import Plan
+
+PAGE = Path(__file__).parent.parent / "docs" / "plan.schema.json"
+
+if __name__ == "__main__":
+    PAGE.write_text(json.dumps(Plan.model_json_schema(), indent=2) + "\n")

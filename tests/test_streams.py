@@ -102,6 +102,40 @@ def test_compiled_passes_and_small_rooms_change_nothing(
     assert seen(mechanism, cut(rows, [100, 333, 334])) == wanted
 
 
+@pytest.mark.claim("W3")
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("name", ["mean", "gaussian", "variance with bounds"])
+def test_a_middle_of_very_many_is_looked_for_in_a_few_runs(
+    name: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locate, "LONG", 1000)
+    monkeypatch.setattr(locate, "ENOUGH", 64)
+    rows = np.random.default_rng(3).normal(5, 2, 200_000)
+    mechanism, asked = MECHANISMS[name](relation), []
+
+    def part(start: int, stop: int) -> Any:
+        asked.append((start, stop))
+        return rows[start:stop]
+
+    wanted = seen(mechanism, rows)
+    assert seen(mechanism, cut(rows, [100, 3000])) == wanted
+    assert seen(mechanism, Stream(len(rows), lambda: iter([rows[:9], rows[9:]]), part)) == wanted
+    assert len(asked) == (locate.RUNS if relation is Neighbours.REPLACE and "bounds" not in name else 0)
+
+
+@given(st.integers(1, 10**9), st.integers(1, 2**18))
+@settings(max_examples=200, deadline=None, database=None)
+def test_runs_are_places_each_once(size: int, wanted: int) -> None:
+    places = locate.some_runs(size, wanted)
+    if isinstance(places, slice):
+        assert size < 2 * (wanted + locate.RUNS)
+        return
+    assert wanted <= len(places) < wanted + locate.RUNS
+    assert places[0] >= 0
+    assert places[-1] < size
+    assert (np.diff(places) > 0).all()
+
+
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("name", ["mean", "gaussian", "variance with bounds", "quantile", "points", "count"])
 def test_memory_is_bounded(name: str, relation: Neighbours) -> None:

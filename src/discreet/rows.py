@@ -31,17 +31,23 @@ class Stream:
     """A column of numbers that is too long to hold: its length, and its pieces, in order, as often as they are asked.
 
     `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN. A mechanism that takes
-    a stream reads it piece by piece and merges exact partial results, so that how it is cut changes nothing.
+    a stream reads it piece by piece and merges exact partial results, so that how it is cut changes nothing. `part`, if
+    there is one, gives the entries from one place up to another without reading the others.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size")
+    __slots__ = ("_pieces", "_size", "part")
 
-    def __init__(self, size: int, pieces: Callable[[], Iterator[npt.NDArray[np.float64]]]) -> None:
-        self._size, self._pieces = size, pieces
+    def __init__(
+        self,
+        size: int,
+        pieces: Callable[[], Iterator[npt.NDArray[np.float64]]],
+        part: Callable[[int, int], npt.NDArray[np.float64]] | None = None,
+    ) -> None:
+        self._size, self._pieces, self.part = size, pieces, part
 
     def __len__(self) -> int:
         return self._size

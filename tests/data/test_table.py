@@ -228,6 +228,23 @@ def test_later_passes_read_only_what_is_not_held(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.claim("TU2")
+def test_a_part_of_a_stream_is_read_from_its_own_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "HELD", 100)
+    numbers = np.arange(1000.0)
+    pq.write_table(pa.table({"x": numbers}), tmp_path / "x.parquet", row_group_size=64)
+    stream: Any = read(tmp_path / "x.parquet").columns([Want("x", "number")])["x"]
+    groups, group = [], files._group
+    monkeypatch.setattr(files, "_group", lambda *given: (groups.append(given[2]), group(*given))[1])  # type: ignore[func-returns-value]
+    for start, stop in ((0, 1), (60, 70), (128, 192), (999, 1000), (5, 5)):
+        groups.clear()
+        assert stream.part(start, stop).tolist() == numbers[start:stop].tolist()
+        assert groups == [
+            place for place in range(16) if start < 64 * place + 64 and stop > 64 * place and start < stop
+        ]
+    assert read(tmp_path / "x.parquet").columns([Want("x", "number")], where=Where.parse("x > 5"))["x"].part is None  # type: ignore[union-attr]
+
+
+@pytest.mark.claim("TU2")
 def test_a_file_that_changes_keeps_its_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "HELD", 100)
     monkeypatch.setattr(table, "CACHE", 0)

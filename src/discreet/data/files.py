@@ -45,6 +45,12 @@ class Parquet:
         """From the footers."""
         return sum(int(footer.num_rows) for footer in self.footers)
 
+    def lengths(self) -> list[int] | None:
+        """The rows of each piece, where each is a row group."""
+        groups = [footer.row_group(group) for footer in self.footers for group in range(footer.num_row_groups)]
+        found = [int(group.num_rows) for group in groups]
+        return None if max(found, default=0) > LONG else found
+
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         """A row group each, or a batch of one that is very long."""
         for file, footer in zip(self.files, self.footers, strict=True):

@@ -311,7 +311,9 @@ class Table:
             if length <= HELD:
                 return np.concatenate(held) if held else np.empty(0)
         length = length if known is None else known
-        return rows.Stream(length, _Again(self, question, held, length))
+        lengths = self._source.lengths() if known is not None and isinstance(self._source, Parquet) else None
+        part = None if lengths is None else _Part(self, question, lengths)
+        return rows.Stream(length, _Again(self, question, held, length), part)
 
     def _filled(self, question: _Question, length: int) -> Floats:
         """A column whose length is known: each piece is let go when it is copied."""
@@ -324,6 +326,26 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some entries by place: only the pieces that hold them are read. [TU2]"""
+
+    table: Table
+    question: _Question
+    lengths: list[int]
+
+    def __call__(self, start: int, stop: int) -> Floats:
+        found, before = [np.empty(0)], 0
+        pieces = self.table._source.pieces(self.question.reads)  # noqa: SLF001
+        for piece, length in zip(pieces, self.lengths, strict=True):
+            first, last = max(start - before, 0), min(stop - before, length)
+            if first < last:
+                (values,) = guarded(lambda piece=piece: self.question.answer(piece()), self.table._unreadable())  # type: ignore[misc]  # noqa: SLF001
+                found.append(values[first:last])
+            before += length
+        return np.concatenate(found)
 
 
 class _Again:

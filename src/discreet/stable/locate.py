@@ -54,6 +54,8 @@ NATS: Final = 44  # scores of distances are cut where their weight is e^-44 of t
 ATOM_NATS: Final = 72  # those of places where even a single float, which may weigh e^-49, outweighs all the rest
 GOLDEN: Final = 0x9E3779B9  # the golden ratio in units of 2^-32
 ENOUGH: Final = 2**17  # rows that place a middle to a 290th of a standard deviation
+LONG: Final = 2**25  # rows from which on a middle is looked for in a few runs of them
+RUNS: Final = 16
 FINE: Final = 6  # leading bits of the fraction that a cell keeps, for medians
 COARSE: Final = 2  # and for a far distance
 FADE: Final = 26  # binary digits of a fading record
@@ -72,7 +74,9 @@ def middle(
 ) -> float:
     """A float64 near the median; missing counts as 0, or as the middle of public bounds. [W3]"""
     if neighbours.size_is_public:
-        values = taken(values, some_places(len(values), max(ENOUGH, ceil(4000 / exact(cost.epsilon)))))  # [W3]
+        wanted = max(ENOUGH, ceil(4000 / exact(cost.epsilon)))
+        far_apart = some_places if len(values) < LONG else some_runs
+        values = taken(values, far_apart(len(values), wanted))  # [W3]
     low, high = bounds if bounds is not None else (-LARGEST, LARGEST)
     default = 0.0 if bounds is None else low / 2 + high / 2
     present = ranked(values, default)
@@ -101,10 +105,26 @@ def some_places(size: int, wanted: int) -> slice | npt.NDArray[np.int64]:
     return starts * run + ((starts * GOLDEN & 0xFFFFFFFF) * run >> 32)
 
 
+def some_runs(size: int, wanted: int) -> slice | npt.NDArray[np.int64]:
+    """About so many places of a very large public number, in a few runs: most of a file need not be read for them.
+
+    Each place is there at most once, and which ones are depends on the two numbers alone. [W3]
+    """
+    length = -(-wanted // RUNS)
+    if length * RUNS * 2 > size:
+        return slice(None)
+    starts = (2 * np.arange(RUNS) + 1) * size // (2 * RUNS) - length // 2
+    return np.add.outer(starts, np.arange(length)).ravel()
+
+
 def taken(values: Numbers, places: slice | npt.NDArray[np.int64]) -> Floats:
     """The records at these places, which are in order, or all of them; a stream is read once."""
     if not isinstance(values, Stream):
         return values[places]
+    if values.part is not None and not isinstance(places, slice):
+        runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
+        if len(runs) <= RUNS:
+            return np.concatenate([values.part(int(run[0]), int(run[-1]) + 1) for run in runs])
     found, before = [np.empty(0)], 0
     for piece in values:
         if isinstance(places, slice):

@@ -68,7 +68,7 @@ class Private:
     (one answer for each group, for the price of one; without keys the groups are found, which needs delta > 0),
     `missing` ("drop", "keep" or a public value, also by column), `rule` (what is made of a person's several rows:
     "first", "last", "mean", "sum" and "count" with `cap`, "min", "max", "any", "all"), and `request`: a name under
-    which the same question is answered only once.
+    which the same question is answered only once, whatever became of the table since.
     """
 
     count = Verb()

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.audit.replay import Recorder
 from discreet.data.read import read
 from discreet.data.table import Table
 from discreet.errors import BadInput, DiscreetError
 from discreet.promise.groups import Groups, recalled_groups
 from discreet.promise.neighbours import Neighbours
+from discreet.quick.asked import ask
 from discreet.session import question as questions
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms
@@ -122,3 +124,20 @@ def test_groups_that_were_stored_say_what_they_promise() -> None:
         assert str(again.to_dict()["groups"]) == str(found.to_dict()["groups"])
     with pytest.raises(BadInput, match="not groups"):
         recalled_groups(found.to_dict() | {"guarantee": {"epsilon": 1, "delta": 0, "neighbours": "?", "unit": "row"}})
+
+
+@pytest.mark.claim("SQ1")
+def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def greedy(x: Any, *, epsilon: Any, neighbours: Any, unit: str, rng: Any) -> Any:
+        calls.append(epsilon)
+        return ask(Count(epsilon * len(calls), neighbours, unit), x, rng)
+
+    table, recorder = read({"x": [1.0, 2.0]}), Recorder(discreet.Seeded(1))
+    monkeypatch.setattr(questions, "verb_of", lambda _: greedy)
+    question = asked(table, "count", "x", terms=Terms())
+    with pytest.raises(DiscreetError, match="not what was paid"):
+        question.answer(table, recorder)
+    assert len(calls) == 2
+    assert recorder.log == []

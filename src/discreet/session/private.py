@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.data.read import read
 from discreet.data.table import Table, Want
@@ -140,6 +141,8 @@ class Private:
                 f"the mechanism hides that {seen.neighbours.value}, for a {seen.unit}; this table's budget is for: "
                 f"{people.neighbours.value}, for a {people.unit}. Make it with neighbours= and unit= of the session"
             )
+        if not implies(mechanism.loss, seen):  # [SE2]
+            raise BadInput(f"the loss of the mechanism is more than it promises: {seen}. Make it promise what it costs")
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
         wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]

@@ -76,6 +76,7 @@ def test_nothing_is_raised_after_the_charge(
                 try:
                     people = People.of(person, None, relation)
                     question = prepare(table, people, verb, columns, {"epsilon": 2.0} | options, terms=terms)
+                    question.rehearse(table)
                 except BadInput:
                     continue
                 with warnings.catch_warnings():

@@ -125,6 +125,7 @@ class Private:
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
         """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [SE1]"""
         question = self.prepare(statistic, *columns, **options)
+        question.rehearse(self.table)
         receipt = self.charge(question.loss, question.guarantee, question.note, request)
         if receipt.answer is not None:
             return remembered(receipt.answer)  # [SE3]

@@ -28,7 +28,6 @@ Why
 """
 
 import json
-import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,9 +39,10 @@ from discreet.accounting.compose import implies
 from discreet.data.table import OWNER, Table, Want
 from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError
+from discreet.noise.door import Door, Request
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
-from discreet.promise.guarantee import Guarantee, check_budget
+from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate, Loss, group_delta
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
@@ -57,7 +57,7 @@ T = TypeVar("T")
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
 MOST_KEYS: Final = 10_000
-REHEARSED: Final = 10_000  # rows: larger tables have enough of them, or epsilon is tiny
+REHEARSED: Final = 1_000_000  # people; with more, whoever refuses a small number does not
 
 
 class _Stopped(Exception):
@@ -69,38 +69,26 @@ class _Stopped(Exception):
 class _Foresight:
     """Stops a verb before anything is drawn, and has its mechanism. [SQ1]"""
 
-    def __init__(self, size: int | None) -> None:
-        self.size = size
-
-    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
-        """With a public size: what the mechanism says of so many rows, while nothing is paid."""
-        if self.size is not None:
-            check_budget(mechanism.guarantee.epsilon, mechanism.guarantee.delta, self.size)
-            if self.size <= REHEARSED:
-                _rehearse(mechanism, rows)
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:  # noqa: ARG002
         raise _Stopped(mechanism)
 
 
-class _Silent:
-    """Noise that is never drawn."""
+class _Rehearsal(Door):
+    """Lets a mechanism come as far as its first draw: what it refuses by then, it refuses by what is public. [SQ1]"""
 
-    def __getattr__(self, name: str) -> Any:
-        raise _Undrawn
+    def __init__(self, mechanism: Mechanism[Any] | None = None) -> None:
+        self.mechanism = mechanism
 
+    @property
+    def secure(self) -> bool:
+        return False
 
-class _Undrawn(Exception):
-    pass
+    def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
+        return mechanism.release(rows, _Rehearsal(mechanism))
 
-
-def _rehearse(mechanism: Mechanism[Any], blank: Any) -> None:
-    """Up to its first draw, so that too few rows, say, are told before they are paid for. Nothing is released."""
-    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        try:
-            mechanism.release(blank, _Silent())
-        except DiscreetError:
-            raise
-        except Exception:  # noqa: BLE001, S110  reached noise, or needs columns that hold something
-            pass
+    def draw(self, request: Request) -> Any:  # noqa: ARG002
+        assert self.mechanism is not None
+        raise _Stopped(self.mechanism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +149,14 @@ class Question:
             sort_keys=True,
         )
         return f"{self.title}\n{whole}"
+
+    def rehearse(self, table: Table) -> None:
+        """BadInput for what would be refused by the number of people, where that is public; nothing is read. [SQ1]"""
+        if self.asked["neighbours"].size_is_public and _public_size(table, self.people.person) <= REHEARSED:
+            try:
+                _asked_blank(table, self.people, self.reading, self.asked, _Rehearsal())
+            except _Stopped:
+                return
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
@@ -290,12 +286,8 @@ def prepare(
 
 def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
     """What the verb would draw with, by asking it about blank columns. [SQ1]"""
-    public = options["neighbours"].size_is_public
-    size = _public_size(table, people.person) if public else 1
-    blank = {want.name: _blank(want, size) for want in read.wants}
-    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
     try:
-        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=_Foresight(size if public else None))
+        _asked_blank(table, people, read, options, _Foresight())
     except _Stopped as stopped:
         return stopped.mechanism
     except DiscreetError:
@@ -306,6 +298,13 @@ def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str,
             f"help, discreet.{read.verb}"
         ) from None
     raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
+
+
+def _asked_blank(table: Table, people: People, read: Reading, options: Mapping[str, Any], teller: Any) -> None:
+    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
+    blank = {want.name: _blank(want, size) for want in read.wants}
+    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
+    verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=teller)
 
 
 def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:

@@ -41,6 +41,8 @@ Watch = Callable[[str], None]
 def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lambda _: None) -> dict[str, Any]:
     """Charge, read, answer and store: the dossier of all answers. `watch` is told the title of each as it begins."""
     with bound.session(rng) as private:
+        for question in bound.priced.questions:
+            question.rehearse(private.table)
         before, spent = private.balance, bound.priced.together
         counted = before.total.currency
         loss = Approximate(spent.epsilon, spent.delta) if counted is Currency.EPSILON else bound.priced.loss

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.accounting import compose
 from discreet.audit.replay import Recorder
 from discreet.data.read import read
 from discreet.data.table import Table
@@ -141,3 +142,18 @@ def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pyte
         question.answer(table, recorder)
     assert len(calls) == 2
     assert recorder.log == []
+
+
+@pytest.mark.claim("SQ2", "SQ3")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize(
+    ("verb", "terms"), [("mean", Terms(where="x > 0")), ("mean", Terms(by="town")), ("count", Terms(where="x > 0"))]
+)
+def test_what_is_charged_is_what_was_asked_for(relation: Neighbours, verb: str, terms: Terms) -> None:
+    """Plans and budgets in other currencies compose the loss: it is for the session's relation, not for a step of it."""
+    table = read({"town": ["a", "b"] * 50, "x": [1.0, 2.0] * 50})
+    more: dict[str, Any] = {"delta": 1e-6} if terms.by else {}
+    question = asked(table, verb, "x", relation=relation, terms=terms, **more)
+    assert compose.epsilon(question.loss, more.get("delta", 0)) == pytest.approx(1.0)
+    assert question.guarantee.epsilon == 1
+    assert question.guarantee.neighbours is relation

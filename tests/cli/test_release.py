@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,15 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr(Table, "columns", locked)
 
 
-def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, unread: Callable[[], None]) -> None:
+class Later(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> "Later":
+        return cls(2999, 1, 1, tzinfo=tz)
+
+
+def test_from_a_plan_to_files_and_again_for_nothing(
+    command: Run, plan: Path, unread: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = plan.parent / "plan-release"
     code, out, _ = command("release", "plan.toml", "--yes", "--seed", 1)
     assert code == 0
@@ -56,7 +65,10 @@ def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, un
     assert code == 0
     assert json.loads(out) == found == json.loads((folder / "results.json").read_text())
     assert charges(plan.parent) == 1
-    assert command("release", "plan.toml", "--yes", "--out", "there")[0] == 0
+    monkeypatch.setattr("discreet.cli.app.datetime", Later)
+    code, out, _ = command("release", "plan.toml", "--yes", "--out", "there")
+    assert code == 0
+    assert f"This plan was answered before, at {found['created']}" in " ".join(out.split())
     assert (plan.parent / "there" / "results.json").read_text() == (folder / "results.json").read_text()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,13 +112,14 @@ def release(
         if not sys.stdin.isatty():
             raise BadInput("nobody is there to say yes; give --yes, or --dry-run to see the price alone")
         typer.confirm("Spend this?", abort=True)
+    began = datetime.now(UTC)
     with watching(len(bound.priced.questions), quiet=as_json) as watch:
         rng = None if seed is None else Seeded(seed)
         dossier, written = work.release(bound, folder, rng=rng, watch=watch)
     if as_json:
         _print(dossier)
     else:
-        work.show_answers(dossier, written)
+        work.show_answers(dossier, written, began)
 
 
 @app.command()

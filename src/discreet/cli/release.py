@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -134,12 +135,19 @@ def _replace(path: Path, text: str) -> None:
     os.replace(name, path)
 
 
-def show_answers(dossier: dict[str, Any], written: list[Path]) -> None:
-    """A sentence for each answer, and where the files are."""
+def show_answers(dossier: dict[str, Any], written: list[Path], began: datetime | None = None) -> None:
+    """A sentence for each answer, and where the files are. What was answered before this run `began` is said to be."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
+    if began is not None and datetime.fromisoformat(dossier["created"]) < began.replace(microsecond=0):
+        console.print(
+            f"This plan was answered before, at {dossier['created']}: these are the answers that were stored then. The "
+            "table was not read again and nothing more was charged. For the table as it is now, give the plan another "
+            "title.\n",
+            style="bold",
+        )
     for entry in dossier["releases"]:
         console.print(Text.assemble((f"{entry['id']}  ", "bold"), sentence(entry)))
     budget = dossier["budget"]

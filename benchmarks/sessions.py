@@ -74,10 +74,9 @@ class Moved(Replayer):
 
 def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, seed: int) -> list[str]:
     """What is wrong on one pair of neighbours, of the relation that the mechanism is asked under."""
-    try:
-        question, other = asking.of(left, relation), asking.of(right, relation)
-    except DiscreetError as error:
-        return [f"not asked: {error}"]
+    question, other = _prepared(asking, left, relation), _prepared(asking, right, relation)
+    if isinstance(question, str) or isinstance(other, str):
+        return [f"not asked: {question}"] if question == other else ["whether it can be asked depends on the data"]
     if trace(question.loss) != trace(other.loss) or question.note != other.note:
         return ["the price depends on the data"]
     recorder = Recorder(Seeded(seed))
@@ -97,6 +96,16 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
     if replayer.losses and not implies(compose(*replayer.losses), _of_one(question)):
         found.append(f"what moved costs more than one person was charged for: {replayer.losses}")
     return found
+
+
+def _prepared(asking: Asking, table: Table, relation: Neighbours) -> Question | str:
+    """The question, or why it cannot be asked."""
+    try:
+        question = asking.of(table, relation)
+        question.rehearse(table)
+    except DiscreetError as error:
+        return str(error)
+    return question
 
 
 def _of_one(question: Question) -> Guarantee:
@@ -198,7 +207,7 @@ def _askings() -> dict[str, Asking]:
             "variance": Asking("variance", ("x",), price, terms),
             "histogram": Asking("histogram", ("flag",), price | {"categories": [True, False]}, terms),
             "histogram, edges": Asking("histogram", ("x",), price | {"edges": [-1, 0, 1]}, terms),
-            "histogram, open": Asking("histogram", ("y",), price | {"delta": 1e-5}, terms),
+            "histogram, open": Asking("histogram", ("y",), price | {"epsilon": 5.0, "delta": 1e-5}, terms),
         }
         if terms.by is None:
             asked["linear regression"] = Asking(

@@ -59,6 +59,7 @@ def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, un
     code, out, _ = command("release", "plan.toml", "--out", "there")  # nothing to say yes to
     assert code == 0
     assert "This plan was answered before: the same answers, at no cost." in out
+    assert f"This plan was answered before, at {found['created']}" in " ".join(out.split())
     assert (plan.parent / "there" / "results.json").read_text() == (folder / "results.json").read_text()
 
 

@@ -13,6 +13,7 @@ from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.data import table as tables
 from discreet.data.read import read
 from discreet.errors import BadInput, DiscreetError
+from discreet.promise.loss import Approximate
 from discreet.promise.neighbours import Neighbours
 from discreet.session.columns import STREAMED, VERBS
 from discreet.session.question import prepare
@@ -121,6 +122,19 @@ def test_whether_a_column_is_too_long_to_hold_is_not_told(monkeypatch: pytest.Mo
     short = question.answer(table, discreet.Seeded(1)).to_dict()
     monkeypatch.setattr(tables, "HELD", 20)
     assert question.answer(table, discreet.Seeded(1)).to_dict() == short
+
+
+@pytest.mark.claim("SE2")
+def test_a_mechanism_of_ones_own_that_costs_more_than_it_says_is_not_run(tmp_path: Path) -> None:
+    class Costly(BoundedMean):
+        @property
+        def loss(self) -> Any:
+            return Approximate(1.5, 0)
+
+    with discreet.open({"x": [1.0]}, budget=discreet.Budget(9.0), ledger=tmp_path / "l") as private:
+        with pytest.raises(BadInput, match="more than it promises"):
+            private.run(Costly(0, 1, 1.0, ADD, "row"), "x")
+        assert private.balance.spent.cost == 0
 
 
 @pytest.mark.claim("SE1")

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.accounting import compose
+from discreet.audit.replay import Recorder
 from discreet.data.read import read
 from discreet.data.table import Table
 from discreet.errors import BadInput, DiscreetError
 from discreet.promise.groups import Groups, recalled_groups
 from discreet.promise.neighbours import Neighbours
+from discreet.quick.asked import ask
 from discreet.session import question as questions
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms
@@ -122,3 +125,54 @@ def test_groups_that_were_stored_say_what_they_promise() -> None:
         assert str(again.to_dict()["groups"]) == str(found.to_dict()["groups"])
     with pytest.raises(BadInput, match="not groups"):
         recalled_groups(found.to_dict() | {"guarantee": {"epsilon": 1, "delta": 0, "neighbours": "?", "unit": "row"}})
+
+
+@pytest.mark.claim("SQ1")
+def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def greedy(x: Any, *, epsilon: Any, neighbours: Any, unit: str, rng: Any) -> Any:
+        calls.append(epsilon)
+        return ask(Count(epsilon * len(calls), neighbours, unit), x, rng)
+
+    table, recorder = read({"x": [1.0, 2.0]}), Recorder(discreet.Seeded(1))
+    monkeypatch.setattr(questions, "verb_of", lambda _: greedy)
+    question = asked(table, "count", "x", terms=Terms())
+    with pytest.raises(DiscreetError, match="not what was paid"):
+        question.answer(table, recorder)
+    assert len(calls) == 2
+    assert recorder.log == []
+
+
+@pytest.mark.claim("SQ2", "SQ3")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize(
+    ("verb", "terms"), [("mean", Terms(where="x > 0")), ("mean", Terms(by="town")), ("count", Terms(where="x > 0"))]
+)
+def test_what_is_charged_is_what_was_asked_for(relation: Neighbours, verb: str, terms: Terms) -> None:
+    """Plans, and budgets in other currencies, compose the loss: it is for the session's relation, not for one step."""
+    table = read({"town": ["a", "b"] * 50, "x": [1.0, 2.0] * 50})
+    more: dict[str, Any] = {"delta": 1e-6} if terms.by else {}
+    question = asked(table, verb, "x", relation=relation, terms=terms, **more)
+    assert compose.epsilon(question.loss, more.get("delta", 0)) == pytest.approx(1.0)
+    assert question.guarantee.epsilon == 1
+    assert question.guarantee.neighbours is relation
+
+
+@pytest.mark.claim("SQ1")
+@pytest.mark.parametrize("person", [None, "id"])
+def test_how_many_there_are_is_not_looked_at_where_it_is_private(
+    monkeypatch: pytest.MonkeyPatch, person: str | None
+) -> None:
+    def counted(*_: Any) -> Any:
+        pytest.fail("people were counted")
+
+    for step in ("size", "people", "columns"):
+        monkeypatch.setattr(Table, step, counted)
+    table = read({"id": [], "x": [], "town": []})
+    for relation, terms in ((ADD, Terms()), (ADD, Terms(missing="keep")), (REPLACE, Terms(where="x > 0"))):
+        people = People.of(person, None, relation)
+        for verb, columns in (("mean", ("x",)), ("fit", (np.mean, "x"))):
+            more = {"blocks": 50} if verb == "fit" else {}
+            question = prepare(table, people, verb, columns, {"epsilon": 1.0} | more, terms=terms)
+            question.rehearse(table)

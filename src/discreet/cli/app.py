@@ -107,7 +107,8 @@ def release(
     work.check_writable(folder, force)
     if not as_json:
         work.show_forecast(bound)
-    if not yes and not bound.answered():
+    again = bound.answered()
+    if not yes and not again:
         if not sys.stdin.isatty():
             raise BadInput("nobody is there to say yes; give --yes, or --dry-run to see the price alone")
         typer.confirm("Spend this?", abort=True)
@@ -117,7 +118,7 @@ def release(
     if as_json:
         _print(dossier)
     else:
-        work.show_answers(dossier, written)
+        work.show_answers(dossier, written, again=again)
 
 
 @app.command()

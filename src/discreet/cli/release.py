@@ -137,12 +137,19 @@ def _replace(path: Path, text: str) -> None:
     os.replace(name, path)
 
 
-def show_answers(dossier: dict[str, Any], written: list[Path]) -> None:
-    """A sentence for each answer, and where the files are."""
+def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = False) -> None:
+    """A sentence for each answer, and where the files are; `again` if they were stored before."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
+    if again:
+        console.print(
+            f"This plan was answered before, at {dossier['created']}: these are the answers that were stored then. The "
+            "table was not read again and nothing more was charged. For the table as it is now, give the plan another "
+            "title.\n",
+            style="bold",
+        )
     for entry in dossier["releases"]:
         console.print(Text.assemble((f"{entry['id']}  ", "bold"), sentence(entry)))
     budget = dossier["budget"]

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.data.read import read
 from discreet.data.table import Table, Want
@@ -68,7 +69,7 @@ class Private:
     (one answer for each group, for the price of one; without keys the groups are found, which needs delta > 0),
     `missing` ("drop", "keep" or a public value, also by column), `rule` (what is made of a person's several rows:
     "first", "last", "mean", "sum" and "count" with `cap`, "min", "max", "any", "all"), and `request`: a name under
-    which the same question is answered only once.
+    which the same question is answered only once, whatever became of the table since.
     """
 
     count = Verb()
@@ -141,6 +142,8 @@ class Private:
                 f"the mechanism hides that {seen.neighbours.value}, for a {seen.unit}; this table's budget is for: "
                 f"{people.neighbours.value}, for a {people.unit}. Make it with neighbours= and unit= of the session"
             )
+        if not implies(mechanism.loss, seen):  # [SE2]
+            raise BadInput(f"the loss of the mechanism is more than it promises: {seen}. Make it promise what it costs")
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
         wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]

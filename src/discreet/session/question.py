@@ -333,7 +333,7 @@ def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[
         raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
     if len({_group(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
-    return tuple(keys)
+    return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
 
 
 def silent(work: Callable[[], T]) -> T:

@@ -5,7 +5,8 @@ Promise
           it is stored. The same plan again gives the stored answers, at no cost.
 Why
     [SR1] [SP1] of price.py and [LL1], [LL2] of ledger/store.py. If the run is cut short, budget is spent and nothing
-    was seen; the same plan then computes anew at no cost, and only what is stored is ever shown.
+    was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. After the table
+    changed the same plan still has the answers of then, with their date: another title asks anew.
 """
 
 import json

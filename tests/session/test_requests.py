@@ -1,0 +1,126 @@
+"""A request has one answer, whoever asks, whenever, and whatever else was drawn for it."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.audit.replay import Recorder
+from discreet.errors import BadInput
+from discreet.ledger import Ledger
+from discreet.noise.door import Shuffle
+from discreet.noise.seeded import Seeded
+from discreet.promise.neighbours import Neighbours
+from discreet.session.private import Private
+from discreet.session.question import Question
+from discreet.statistics.mean import BoundedMean
+
+PEOPLE: dict[str, Any] = {"x": np.arange(500.0) % 10, "y": np.arange(500.0), "id": np.arange(500) // 2}
+ASKED: dict[str, Any] = {"epsilon": 0.5, "bounds": (0, 10), "request": "q1"}
+
+
+def opened(folder: Path, source: Any = PEOPLE, **options: Any) -> Private:
+    given: dict[str, Any] = {
+        "budget": discreet.Budget(100.0, 1e-2),
+        "ledger": folder / "study.ledger",
+        "rng": Seeded(1),
+    }
+    return discreet.open(source, **given | options)
+
+
+@pytest.mark.claim("SE3")
+def test_two_who_ask_at_once_are_shown_the_first_answer_that_was_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path) as one, opened(tmp_path, rng=Seeded(2)) as other:
+        answer, shown = Question.answer, []
+
+        def overtaken(self: Question, *given: Any) -> Any:
+            monkeypatch.setattr(Question, "answer", answer)
+            mine: Any = answer(self, *given)
+            shown.append(other.mean("x", **ASKED).value)
+            assert mine.value != shown[0]  # two draws, of which one is never shown
+            return mine
+
+        monkeypatch.setattr(Question, "answer", overtaken)
+        assert one.mean("x", **ASKED).value == shown[0]
+        assert float(one.balance.spent.epsilon) == 0.5
+
+
+@pytest.mark.claim("SE3")
+@pytest.mark.parametrize(
+    "changed",
+    [{"where": "y > 100"}, {"missing": "keep"}, {"bounds": (0, 9)}, {"epsilon": 0.6}, {"by": "y", "keys": [1, 2]}],
+)
+def test_a_request_is_of_one_question(tmp_path: Path, changed: dict[str, Any]) -> None:
+    with opened(tmp_path) as private:
+        private.mean("x", **ASKED)
+        with pytest.raises(BadInput, match="another question"):
+            private.mean("x", **ASKED | changed)
+        assert float(private.balance.spent.epsilon) == 0.5
+
+
+@pytest.mark.claim("SE3")
+def test_a_request_is_of_one_population_and_one_analyst(tmp_path: Path) -> None:
+    with opened(tmp_path, population="a") as private, opened(tmp_path, population="b") as other:
+        private.mean("x", **ASKED)
+        private.ledger.allot("a", "ana", discreet.Budget(1.0))
+        with pytest.raises(BadInput, match="another question"):
+            other.mean("x", **ASKED)
+        with opened(tmp_path, population="a", analyst="ana") as ana, pytest.raises(BadInput, match="another question"):
+            ana.mean("x", **ASKED)
+
+
+@pytest.mark.claim("SE1", "SE3")
+def test_nothing_is_shown_of_an_answer_that_is_not_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt while it is drawn, or stored: the charge stands, and the request is answered later, once."""
+    with opened(tmp_path) as private:
+
+        def interrupted(*_: Any) -> Any:
+            raise KeyboardInterrupt
+
+        for owner, step in ((Question, "answer"), (Ledger, "store")):
+            with monkeypatch.context() as patched:
+                patched.setattr(owner, step, interrupted)
+                with pytest.raises(KeyboardInterrupt):
+                    private.mean("x", **ASKED)
+            assert private.ledger.answer("q1") is None
+        shown = private.mean("x", **ASKED)
+        stored = private.ledger.answer("q1")
+        assert stored is not None
+        assert str(shown.value) in stored
+        assert float(private.balance.spent.epsilon) == 0.5
+
+
+@pytest.mark.claim("SQ4")
+def test_people_are_in_an_order_drawn_at_random_where_places_matter(tmp_path: Path) -> None:
+    """Under REPLACE a person may come with another first row: places are not given by the table."""
+    recorder = Recorder(Seeded(1))
+    seen = []
+
+    class Told(BoundedMean):
+        def release(self, rows: Any, rng: Any) -> Any:
+            seen.append(np.array(rows))
+            return super().release(rows, rng)
+
+    with opened(tmp_path, person="id", neighbours="replace", rng=recorder) as private:
+        question = private.prepare("mean", "y", epsilon=0.5, bounds=(0, 500), missing="keep")
+        private.mean("y", epsilon=0.5, bounds=(0, 500), missing="keep")
+        assert [type(request) for request, _ in recorder.log][:1] == [Shuffle]
+        assert recorder.log[0][0].size == 250  # type: ignore[attr-defined]
+        private.run(Told(0, 500, 0.5, Neighbours.REPLACE, "person"), "y")
+    assert question.asked["neighbours"] is Neighbours.REPLACE
+    assert sorted(seen[0]) == [0.5 + 2 * k for k in range(250)]
+    assert sorted(seen[0]) != list(seen[0])
+
+
+@pytest.mark.claim("GX1")
+def test_a_group_of_those_whose_entry_is_missing_has_one_name(tmp_path: Path) -> None:
+    towns = ["a", None, math.nan, "a"] * 50
+    with opened(tmp_path, {"town": towns, "x": [1.0] * 200}) as private:
+        groups = private.count("x", epsilon=20.0, by="town", keys=["a", math.nan])
+        assert list(groups) == ["a", None]
+        assert [abs(release.value - 100) < 5 for release in groups.values()] == [True, True]

@@ -212,8 +212,14 @@ def _asked(rng: random.Random, world: World, number: int, *, costly: bool) -> di
         lambda: {"statistic": "histogram", "columns": text, "delta": 1e-6},
         lambda: {"statistic": "histogram", "columns": "id", "delta": 1e-6},
         lambda: {"statistic": "histogram", "columns": "day", "delta": 1e-6},
-        lambda: {"statistic": "count", "by": text, "delta": 1e-6},
-        lambda: {"statistic": "mean", "columns": "bmi", "by": "sex", "delta": 1e-6, "options": {"bounds": [0, 60]}},
+        lambda: {"statistic": "count", "groupby": text, "delta": 1e-6},
+        lambda: {
+            "statistic": "mean",
+            "columns": "bmi",
+            "groupby": "sex",
+            "delta": 1e-6,
+            "options": {"bounds": [0, 60]},
+        },
         lambda: {"statistic": "mean", "columns": "bmi"},
         lambda: {"statistic": "variance", "columns": number_column},
         lambda: {"statistic": "std", "columns": "bmi", "options": {"bounds": [0, 60]}},
@@ -238,8 +244,8 @@ def _asked(rng: random.Random, world: World, number: int, *, costly: bool) -> di
                 "age < 1e300 or bmi is number",
             )
         )
-    if "by" not in asked and asked["statistic"] in ("count", "proportion", "mean") and rng.random() < 0.2:
-        asked |= {"by": "town", "keys": ["Ulm", "Bonn", HOSTILE[0], "nobody"]}
+    if "groupby" not in asked and asked["statistic"] in ("count", "proportion", "mean") and rng.random() < 0.2:
+        asked |= {"groupby": "town", "keys": ["Ulm", "Bonn", HOSTILE[0], "nobody"]}
     match rng.randrange(4):
         case 0:
             asked["share"] = rng.choice((1, 2, 0.5))
@@ -317,7 +323,7 @@ SMUGGLED: Final = (
         "epsilon",
         "delta",
         "where",
-        "by",
+        "groupby",
         "keys",
         "neighbours",
         "unit",

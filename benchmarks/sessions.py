@@ -187,8 +187,8 @@ def _table(rows: list[Any], lines: bool, folder: Path) -> Table:
 
 
 WHERE: Final = Terms(where="x > 0 or town == 'a'")
-BY: Final = Terms(by="town", keys=["a", 1, True, "1", None])
-FOUND: Final = Terms(by="town")
+BY: Final = Terms(groupby="town", keys=["a", 1, True, "1", None])
+FOUND: Final = Terms(groupby="town")
 KEPT: Final = Terms(missing="keep")
 
 
@@ -209,7 +209,7 @@ def _askings() -> dict[str, Asking]:
             "histogram, edges": Asking("histogram", ("x",), price | {"edges": [-1, 0, 1]}, terms),
             "histogram, open": Asking("histogram", ("y",), price | {"epsilon": 5.0, "delta": 1e-5}, terms),
         }
-        if terms.by is None:
+        if terms.groupby is None:
             asked["linear regression"] = Asking(
                 "linear_regression", (["x"], "y"), {"epsilon": 2.0, "delta": 1e-5}, terms
             )
@@ -228,7 +228,7 @@ def _askings() -> dict[str, Asking]:
         some[f"fit, person, {name}"] = Asking("fit", (np.nanmean, "x"), {"epsilon": 4.0, "blocks": 6}, terms, True)
         some[f"quantile, person, {name}"] = Asking("quantile", ("x", 0.5), {"epsilon": 1.0}, terms, True)
         some[f"count of all, person, {name}"] = Asking("count", (), {"epsilon": 1.0}, terms, True)
-    for name, terms in {"by": BY, "found": FOUND, "by id": Terms(by="id", keys=[1, 2, 3])}.items():
+    for name, terms in {"by": BY, "found": FOUND, "by id": Terms(groupby="id", keys=[1, 2, 3])}.items():
         some[f"count, person, {name}"] = Asking(
             "count", ("flag",), {"epsilon": 1.0, "delta": 1e-5} if terms is FOUND else {"epsilon": 1.0}, terms, True
         )

@@ -85,13 +85,13 @@ def test_a_question_is_paid_for_before_a_row_is_read(private: Private, monkeypat
         ("mean", ("bmi",), {"epsilon": 0.5, "colour": "red"}),
         ("mean", ("bmi",), {"epsilon": 0.5, "where": "age >"}),
         ("mean", ("bmi",), {"epsilon": 0.5, "where": "height > 2"}),
-        ("mean", ("bmi",), {"epsilon": 0.5, "by": "sex"}),
-        ("mean", ("bmi",), {"epsilon": 0.5, "by": "sex", "keys": ["F", "F"]}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "groupby": "sex"}),
+        ("mean", ("bmi",), {"epsilon": 0.5, "groupby": "sex", "keys": ["F", "F"]}),
         ("mean", ("bmi",), {"epsilon": 0.5, "keys": ["F"]}),
         ("mean", ("bmi",), {"epsilon": 0.5, "rule": "sum"}),
         ("mean", (["bmi", "bmi"],), {"epsilon": 0.5, "delta": 1e-6}),
         ("mean", (3,), {"epsilon": 0.5}),
-        ("density", ("bmi",), {"epsilon": 0.5, "by": "sex", "keys": ["F"]}),
+        ("density", ("bmi",), {"epsilon": 0.5, "groupby": "sex", "keys": ["F"]}),
         ("moan", ("bmi",), {"epsilon": 0.5}),
         ("test_two_means", ("bmi", "age"), {"epsilon": 0.5}),
         ("histogram", ("sex",), {"epsilon": 0.5}),
@@ -152,8 +152,8 @@ def test_a_request_is_answered_once(private: Private) -> None:
     assert private.balance.spent.epsilon == Fraction(1, 2)
     with pytest.raises(BadInput, match="another question"):
         private.mean("age", epsilon=0.5, request="q1")
-    groups = private.mean("bmi", epsilon=0.5, by="sex", keys=["F", "M"], request="q2")
-    again = private.mean("bmi", epsilon=0.5, by="sex", keys=["F", "M"], request="q2")
+    groups = private.mean("bmi", epsilon=0.5, groupby="sex", keys=["F", "M"], request="q2")
+    again = private.mean("bmi", epsilon=0.5, groupby="sex", keys=["F", "M"], request="q2")
     assert again["F"].value == groups["F"].value
 
 
@@ -249,7 +249,7 @@ def test_some_of_the_people_are_asked_as_if_their_number_were_private(tmp_path: 
         whole = private.prepare("mean", "bmi", epsilon=1.0, missing="keep")
         part = private.prepare("mean", "bmi", epsilon=1.0, where="age >= 40")
         counted = private.prepare("count", "smokes", epsilon=1.0, where="age >= 40")
-        groups = private.prepare("count", "smokes", epsilon=1.0, by="sex", keys=["F", "M"])
+        groups = private.prepare("count", "smokes", epsilon=1.0, groupby="sex", keys=["F", "M"])
     assert (whole.asked["neighbours"], whole.asked["epsilon"]) == (Neighbours.REPLACE, 1)
     assert (part.asked["neighbours"], part.asked["epsilon"]) == (Neighbours.ADD_OR_REMOVE, Fraction(1, 2))
     assert part.guarantee.epsilon == 1
@@ -270,7 +270,7 @@ def test_two_people_are_within_the_delta_that_was_asked_for(tmp_path: Path, epsi
 
 @pytest.mark.claim("SQ3")
 def test_groups_cost_as_much_as_one_answer(private: Private) -> None:
-    groups = private.mean("bmi", epsilon=0.5, by="sex", keys=["F", "M", "X"])
+    groups = private.mean("bmi", epsilon=0.5, groupby="sex", keys=["F", "M", "X"])
     assert isinstance(groups, Groups)
     assert private.balance.spent.epsilon == Fraction(1, 2)
     assert list(groups) == ["F", "M", "X"]
@@ -285,7 +285,7 @@ def test_groups_cost_as_much_as_one_answer(private: Private) -> None:
 @pytest.mark.claim("SQ3")
 @pytest.mark.parametrize("verb", ["mean", "count", "median"])
 def test_groups_are_found_where_they_are_not_listed(private: Private, verb: str) -> None:
-    found = private.ask(verb, "bmi", epsilon=2.0, delta=1e-6, by="sex")
+    found = private.ask(verb, "bmi", epsilon=2.0, delta=1e-6, groupby="sex")
     assert set(found) == {"F", "M"}  # type: ignore[arg-type]
     assert private.balance.spent.epsilon == 2
     assert private.balance.spent.delta == Fraction(1, 10**6)

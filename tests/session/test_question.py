@@ -52,7 +52,9 @@ def test_what_a_table_would_refuse_is_refused_before_it_is_paid() -> None:
 
 def test_a_table_of_one_column_is_counted_by_it() -> None:
     table = read({"town": ["a", "b"] * 100})
-    found = asked(table, "count", terms=Terms(by="town", keys=["a"]), epsilon=20.0).answer(table, discreet.Seeded(1))
+    found = asked(table, "count", terms=Terms(groupby="town", keys=["a"]), epsilon=20.0).answer(
+        table, discreet.Seeded(1)
+    )
     assert isinstance(found, Groups)
     assert abs(found["a"].value - 100) < 5
 
@@ -62,12 +64,12 @@ def test_a_table_of_one_column_is_counted_by_it() -> None:
 def test_a_day_is_the_group_of_its_text(keys: Any) -> None:
     table = read({"day": DAYS, "x": np.ones(200)})
     more: dict[str, Any] = {"delta": 1e-5} if keys is None else {}
-    terms = Terms(by="day", keys=keys)
+    terms = Terms(groupby="day", keys=keys)
     found = asked(table, "count", "x", terms=terms, epsilon=20.0, **more).answer(table, discreet.Seeded(1))
     assert isinstance(found, Groups)
     assert all(abs(release.value - 100) < 5 for release in found.values())
     with pytest.raises(BadInput, match="twice"):
-        asked(table, "count", "x", terms=Terms(by="day", keys=["2020-01-01", datetime.date(2020, 1, 1)]))
+        asked(table, "count", "x", terms=Terms(groupby="day", keys=["2020-01-01", datetime.date(2020, 1, 1)]))
 
 
 @pytest.mark.claim("GX1")
@@ -75,24 +77,24 @@ def test_everybody_is_in_one_group_however_alike_their_names() -> None:
     towns = [1, True, 1.0, "1", None, math.nan, "a"] * 40
     table = read({"town": towns, "x": [1.0] * len(towns)})
     keys = [1, True, "1", None, "a"]
-    found = asked(table, "count", "x", terms=Terms(by="town", keys=keys), epsilon=40.0).answer(
+    found = asked(table, "count", "x", terms=Terms(groupby="town", keys=keys), epsilon=40.0).answer(
         table, discreet.Seeded(1)
     )
     assert isinstance(found, Groups)
     assert [round(release.value / 40) for release in found.values()] == [2, 1, 1, 2, 1]
     for twice in ([1, 1.0], [None, math.nan], ["1", "1"]):
         with pytest.raises(BadInput, match="twice"):
-            asked(table, "count", "x", terms=Terms(by="town", keys=twice))
+            asked(table, "count", "x", terms=Terms(groupby="town", keys=twice))
 
 
 @pytest.mark.claim("SQ2", "SQ3")
-@pytest.mark.parametrize("terms", [Terms(where="x > 0"), Terms(by="town")])
+@pytest.mark.parametrize("terms", [Terms(where="x > 0"), Terms(groupby="town")])
 def test_a_mechanism_that_takes_more_than_its_part_is_not_asked(monkeypatch: pytest.MonkeyPatch, terms: Terms) -> None:
     """What is charged for two people, or for groups and keys, rests on the part that each is asked at."""
     table = read({"town": ["a", "b"], "x": [1.0, 2.0]})
     monkeypatch.setattr(questions, "_foreseen", lambda *_: Count(0.51, ADD))
     with pytest.raises(DiscreetError, match="part"):
-        asked(table, "proportion", "x", relation=REPLACE, terms=terms, **({"delta": 1e-6} if terms.by else {}))
+        asked(table, "proportion", "x", relation=REPLACE, terms=terms, **({"delta": 1e-6} if terms.groupby else {}))
 
 
 @pytest.mark.claim("SQ3")
@@ -100,7 +102,7 @@ def test_a_mechanism_that_takes_more_than_its_part_is_not_asked(monkeypatch: pyt
 @pytest.mark.parametrize("verb", ["mean", "histogram"])
 def test_keys_and_answers_add_up_to_what_is_charged(relation: Neighbours, verb: str) -> None:
     table = read({"town": ["a", "b"] * 50, "x": [1.0, 2.0] * 50})
-    question = asked(table, verb, "x", relation=relation, terms=Terms(by="town"), delta=1e-6)
+    question = asked(table, verb, "x", relation=relation, terms=Terms(groupby="town"), delta=1e-6)
     assert question.finder is not None
     people = 2 if relation is REPLACE else 1
     epsilon = Fraction(question.finder.epsilon) + Fraction(question.asked["epsilon"])
@@ -115,7 +117,7 @@ def test_keys_and_answers_add_up_to_what_is_charged(relation: Neighbours, verb: 
 @pytest.mark.claim("SE3")
 def test_groups_that_were_stored_say_what_they_promise() -> None:
     table = read({"town": ["a", "b"] * 3, "x": [1.0] * 6})
-    for terms in (Terms(by="town"), Terms(by="town", keys=[1, True, None, "a", 2.5])):
+    for terms in (Terms(groupby="town"), Terms(groupby="town", keys=[1, True, None, "a", 2.5])):
         more: dict[str, Any] = {"delta": 1e-6} if terms.keys is None else {}
         found = asked(table, "count", "x", terms=terms, **more).answer(table, discreet.Seeded(1))
         assert isinstance(found, Groups)
@@ -147,12 +149,13 @@ def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pyte
 @pytest.mark.claim("SQ2", "SQ3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
-    ("verb", "terms"), [("mean", Terms(where="x > 0")), ("mean", Terms(by="town")), ("count", Terms(where="x > 0"))]
+    ("verb", "terms"),
+    [("mean", Terms(where="x > 0")), ("mean", Terms(groupby="town")), ("count", Terms(where="x > 0"))],
 )
 def test_what_is_charged_is_what_was_asked_for(relation: Neighbours, verb: str, terms: Terms) -> None:
     """Plans, and budgets in other currencies, compose the loss: it is for the session's relation, not for one step."""
     table = read({"town": ["a", "b"] * 50, "x": [1.0, 2.0] * 50})
-    more: dict[str, Any] = {"delta": 1e-6} if terms.by else {}
+    more: dict[str, Any] = {"delta": 1e-6} if terms.groupby else {}
     question = asked(table, verb, "x", relation=relation, terms=terms, **more)
     assert compose.epsilon(question.loss, more.get("delta", 0)) == pytest.approx(1.0)
     assert question.guarantee.epsilon == 1

@@ -53,7 +53,7 @@ def test_two_who_ask_at_once_are_shown_the_first_answer_that_was_stored(
 @pytest.mark.claim("SE3")
 @pytest.mark.parametrize(
     "changed",
-    [{"where": "y > 100"}, {"missing": "keep"}, {"bounds": (0, 9)}, {"epsilon": 0.6}, {"by": "y", "keys": [1, 2]}],
+    [{"where": "y > 100"}, {"missing": "keep"}, {"bounds": (0, 9)}, {"epsilon": 0.6}, {"groupby": "y", "keys": [1, 2]}],
 )
 def test_a_request_is_of_one_question(tmp_path: Path, changed: dict[str, Any]) -> None:
     with opened(tmp_path) as private:
@@ -121,6 +121,6 @@ def test_people_are_in_an_order_drawn_at_random_where_places_matter(tmp_path: Pa
 def test_a_group_of_those_whose_entry_is_missing_has_one_name(tmp_path: Path) -> None:
     towns = ["a", None, math.nan, "a"] * 50
     with opened(tmp_path, {"town": towns, "x": [1.0] * 200}) as private:
-        groups = private.count("x", epsilon=20.0, by="town", keys=["a", math.nan])
+        groups = private.count("x", epsilon=20.0, groupby="town", keys=["a", math.nan])
         assert list(groups) == ["a", None]
         assert [abs(release.value - 100) < 5 for release in groups.values()] == [True, True]

@@ -50,7 +50,7 @@ def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: A
         (("statistic = 'sgd'", "columns = ['age']", "outcome = 'bmi'"), "sgd needs loss"),
         (("statistic = 'kmeans'", "columns = ['age', 'bmi']"), "kmeans needs k"),
         (("statistic = 'count'", "by = 'county'"), "there is no column 'county'"),
-        (("statistic = 'count'", "keys = ['F']"), "keys are the groups of by="),
+        (("statistic = 'count'", "keys = ['F']"), "keys are the groups of groupby="),
         (("statistic = 'count'", "by = 'sex'", "keys = ['F', 'F']"), "listed twice"),
         (("statistic = 'linear_regression'", "formula = 'bmi ~ age +'", "delta = 1e-6"), "a term is needed here"),
         (("statistic = 'mean'", "columns = 'age'", "epsilon = 1e-30"), "epsilon"),

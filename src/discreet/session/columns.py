@@ -48,8 +48,8 @@ def verb_of(name: object) -> Callable[..., Any]:
     """A verb by its name."""
     if name in PUBLIC_GROUPS:
         raise BadInput(
-            f"{name} is for groups whose members are public; in a table they are not. Ask for the mean by=..., a "
-            "regression on C(...), test_independence or test_any"
+            f"{name} is for groups whose members are public; in a table they are not. Ask for the mean with groupby=, "
+            "a regression on C(...), test_independence or test_any"
         )
     if name not in VERBS:
         raise BadInput(f"the statistic is {name!r}; give one of {', '.join(VERBS)}")
@@ -129,7 +129,9 @@ def reading(table: Table, verb: str, given: tuple[Any, ...], asked: Mapping[str,
         if verb in NAMED and arguments.get("names") is None and not isinstance(arguments.get("X"), str):
             arguments["names"] = list(arguments.get("X", ()))
     if not kinds:
-        kinds = {next((name for name in table.names if name != terms.by), table.names[0]): "key"}  # any tells how many
+        kinds = {
+            next((name for name in table.names if name != terms.groupby), table.names[0]): "key"
+        }  # any tells how many
     conditions = {name for name in kinds if verb in TRUTHS and name not in table.names and _condition(table, name)}
     for name, kind in kinds.items():
         if name not in conditions:

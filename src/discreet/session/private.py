@@ -65,11 +65,11 @@ class Verb:
 class Private:
     """A table behind a budget. Each verb of `discreet` is a method that takes columns by name.
 
-    Beside its own options a verb takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `by` with `keys`
-    (one answer for each group, for the price of one; without keys the groups are found, which needs delta > 0),
+    Beside its own options a verb takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `groupby` with
+    `keys` (one answer for each group, for the price of one; without keys the groups are found, which needs delta > 0),
     `missing` ("drop", "keep" or a public value, also by column), `rule` (what is made of a person's several rows:
     "first", "last", "mean", "sum" and "count" with `cap`, "min", "max", "any", "all"), and `request`: a name under
-    which the same question is answered only once, whatever became of the table since.
+    which the same question is answered only once.
     """
 
     count = Verb()
@@ -111,7 +111,7 @@ class Private:
         statistic: str,
         *columns: Any,
         where: str | None = None,
-        by: str | None = None,
+        groupby: str | None = None,
         keys: Any = None,
         missing: Any = None,
         rule: Any = None,
@@ -119,7 +119,7 @@ class Private:
         **options: Any,
     ) -> Question:
         """The question and its price, with nothing charged and nothing read. [SE1]"""
-        terms = Terms(where, by, keys, missing, rule, cap)
+        terms = Terms(where, groupby, keys, missing, rule, cap)
         return prepare(self.table, self.people, statistic, columns, options, terms=terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:

@@ -241,27 +241,27 @@ def prepare(
     """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
     verb_of(verb)
     asked, kept = dict(asked), 0.0
-    finding = terms.by is not None and terms.keys is None
+    finding = terms.groupby is not None and terms.keys is None
     if finding and "delta" not in parameters(verb):
         kept = asked.pop("delta", 0.0)  # for finding the groups alone
     read = reading(table, verb, given, asked, terms)
     condition = None if terms.where is None else Where.parse(terms.where)
     keys = _listed_keys(table, verb, terms, read)
-    table.check(_wanted(read, terms.by), where=condition, person=people.person)
+    table.check(_wanted(read, terms.groupby), where=condition, person=people.person)
     epsilon, delta = read.arguments.get("epsilon"), read.arguments.get("delta", kept)
     if epsilon is None or not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
-    part = condition is not None or terms.by is not None or any(want.missing == "drop" for want in read.wants)
+    part = condition is not None or terms.groupby is not None or any(want.missing == "drop" for want in read.wants)
     relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
     share, rest = exact(epsilon), exact(delta)
-    halved = relation is not people.neighbours and not (verb == "count" and terms.by is None)
+    halved = relation is not people.neighbours and not (verb == "count" and terms.groupby is None)
     if halved:  # [SQ2]
         share, rest = share / TWO, _delta_of_one(share, rest)
     finder = None
     if finding:  # [SQ3]
         if not rest:
             raise BadInput(
-                f"groups by {terms.by!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
+                f"groups by {terms.groupby!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
             )
         spare = rest / 2 if verb == "histogram" and not {"categories", "edges"} & set(asked) else Fraction(0)
         finder = OpenHistogram(share * KEYS, rest - spare, relation, people.unit)
@@ -283,7 +283,7 @@ def prepare(
     if not implies(loss, guarantee):
         raise DiscreetError(f"{verb} would cost more than it says; nothing was read")
     return Question(
-        table.description, people, read, condition, terms.by, keys, guarantee, loss, options, mechanism, finder
+        table.description, people, read, condition, terms.groupby, keys, guarantee, loss, options, mechanism, finder
     )
 
 
@@ -317,16 +317,16 @@ def _stopped(
 
 
 def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:
-    by, keys = terms.by, terms.keys
+    by, keys = terms.groupby, terms.keys
     if by is None:
         if keys is not None:
-            raise BadInput("keys are the groups of by=; give by= too, or leave them out")
+            raise BadInput("keys are the groups of groupby=; give it too, or leave them out")
         return None
     known(table, by)
     if verb not in GROUPED:
-        raise BadInput(f"{verb} has no by=; it goes with {', '.join(GROUPED)}. Ask with where= for each group")
+        raise BadInput(f"{verb} has no groupby=; it goes with {', '.join(GROUPED)}. Ask with where= for each group")
     if by in read.named and read.arguments.get("x") is not None:
-        raise BadInput(f"by is {by!r}, the column that the question is about; group by another")
+        raise BadInput(f"groupby is {by!r}, the column that the question is about; group by another")
     if keys is None:
         return None
     if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:

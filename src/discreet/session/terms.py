@@ -25,7 +25,7 @@ class Terms:
     """Which rows a question is about, what a missing entry stands for, and what is made of a person's several rows."""
 
     where: Any = None
-    by: Any = None
+    groupby: Any = None
     keys: Any = None
     missing: Any = None
     rule: Any = None

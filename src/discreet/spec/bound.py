@@ -155,7 +155,7 @@ def _prepared(table: Table, plan: Plan, asked: Asked, epsilon: Number) -> Questi
         options["delta"] = delta
     given = _columns(asked) | {"epsilon": epsilon} | options
     data = plan.data
-    terms = Terms(asked.where, asked.by, asked.keys, data.missing or None, data.rules or None, data.cap)
+    terms = Terms(asked.where, asked.groupby, asked.keys, data.missing or None, data.rules or None, data.cap)
     return prepare(table, people_of(plan), asked.statistic, (), given, terms=terms)
 
 
@@ -169,7 +169,7 @@ def _wants_delta(asked: Asked) -> bool:
     found = asked.statistic == "histogram" and not {"categories", "edges"} & set(asked.options)
     opened = asked.statistic == "density" and asked.options.get("categories") == "open"
     several = asked.statistic in ("mean", "gaussian") and isinstance(asked.columns, list)
-    groups = asked.by is not None and asked.keys is None
+    groups = asked.groupby is not None and asked.keys is None
     return asked.statistic in NEEDS_DELTA or found or opened or several or groups
 
 

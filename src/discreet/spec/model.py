@@ -68,7 +68,7 @@ class Asked(Part):
     formula: Name | None = Field(None, description="of a regression: bmi ~ age + C(sex)")
     outcome: Name | None = Field(None, description="of a regression without a formula")
     where: Text | None = None
-    by: Name | None = None
+    groupby: Name | None = None
     keys: list[Scalar] | None = None
     share: Positive | None = None
     epsilon: Positive | None = None
@@ -89,7 +89,7 @@ class Asked(Part):
             raise ValueError(f"{' and '.join(priced)} are given; give one of share, epsilon and accuracy")
         if self.formula is not None and (self.columns is not None or self.outcome is not None):
             raise ValueError("a formula names its own columns; leave columns and outcome out")
-        reserved = {"epsilon", "delta", "where", "by", "keys", "neighbours", "unit", "rng", "x", "X", "y", "data"}
+        reserved = {"epsilon", "delta", "where", "groupby", "keys", "neighbours", "unit", "rng", "x", "X", "y", "data"}
         twice = sorted(reserved & set(self.options))
         if twice:
             raise ValueError(f"options hold {', '.join(twice)}; these stand beside options, not in them")

@@ -175,7 +175,7 @@ def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str,
         "statistic": asked.statistic,
         "columns": columns or question.reading.named,
         "where": asked.where,
-        "by": asked.by,
+        "by": asked.groupby,
         "options": plain(asked.options),
         "forecast": bound.forecasts[place],
     }

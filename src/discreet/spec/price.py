@@ -56,7 +56,7 @@ def price(
             for place, epsilon in enumerate(fixed)
         )
         loss = Composed(tuple(question.loss for question in asked))
-        epsilon = compose.epsilon(loss, spend.delta)
+        epsilon = compose.epsilon(loss, spend.delta)  # [SP1]
         if not math.isfinite(epsilon):
             raise BadInput(
                 f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "

@@ -48,7 +48,7 @@ from discreet.spec.run import run_plan
 PAGE: Final = Path(__file__).parent.parent / "docs" / "measured-fuzz.md"
 LEDGER: Final = "study.ledger"
 SHOWN: Final = 20  # faults
-LOOKED: Final = 0.1  # of the forecasts are shown
+LOOKED: Final = 0.03  # of the forecasts are shown
 A_TABLE: Final = 0.5  # of the plans of a table are run, until there are enough runs
 
 
@@ -181,7 +181,7 @@ class Fuzz:
             need(isinstance(error, BadInput), f"{type(error).__name__} for a plan that cannot be read")
             unmarked(str(error), "an error")
             return "cannot be read"
-        if not plan.population.ledger == LEDGER or plan.population.key or plan.population.anchor:
+        if plan.population.ledger != LEDGER or plan.population.key or plan.population.anchor:
             return "read; of another ledger"
         try:
             bound = bind(plan, text, self.folder, name=file.name)
@@ -297,8 +297,8 @@ def main() -> None:
     asked.page.write_text(
         "# Measured: random plans on random tables\n\n"
         f"By `python -m benchmarks.fuzz --plans {asked.plans} --tables {asked.tables} --runs {asked.runs} --seed "
-        f"{asked.seed}`, which says what is looked at: {tally.plans:,} plans on {sum(tally.tables.values()):,} tables in "
-        f"{took:,.0f} s of CPU, Python {platform.python_version()}. Faults found: **{len(tally.faults)}**.\n\n"
+        f"{asked.seed}`, which says what is looked at: {tally.plans:,} plans on {sum(tally.tables.values()):,} tables "
+        f"in {took:,.0f} s of CPU, Python {platform.python_version()}. Faults found: **{len(tally.faults)}**.\n\n"
         "A plan is right, spoilt (entries changed, removed, added, smuggled in), or spoilt in its bytes.\n\n"
         f"| plans | |\n|---|---|\n{listed(tally.kinds)}\n\n"
         f"| how they ended | |\n|---|---|\n{listed(tally.ends)}\n\n"

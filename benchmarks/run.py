@@ -36,6 +36,7 @@ STUDIES = (
     "ledger",
     "profiles",
     "forecasts",
+    "fuzz",
 )
 Row = dict[str, Any]
 

@@ -18,7 +18,9 @@ MODULES = [
     for info in pkgutil.walk_packages(discreet.__path__, "discreet.")
     if not info.name.endswith(("__main__", ".bulk"))
 ]
-SHELL = [ROOT / "docs" / name for name in ("auditors.md", "tutorial.md")]  # shell and Python in turn
+SHELL = [
+    ROOT / "docs" / name for name in ("auditors.md", "how-to-release.md", "tutorial.md")
+]  # shell and Python in turn
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -36,15 +38,18 @@ LOOSE = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 def test_a_page_is_what_a_shell_and_python_show(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its blocks, of both kinds, one after the other in an empty folder."""
+    """Its blocks, of both kinds, one after the other in an empty folder; one of TOML is the file plan.toml."""
     from discreet.cli import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     names: dict[str, object] = {}
-    blocks = re.findall(r"```(python|console)\n(.*?)```", page.read_text(), flags=re.DOTALL)
-    assert {kind for kind, _ in blocks} == {"python", "console"}
+    blocks = re.findall(r"```(python|console|toml)\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    assert {kind for kind, _ in blocks} >= {"python", "console"}
     for kind, block in blocks:
+        if kind == "toml":
+            Path("plan.toml").write_text(block)
+            continue
         if kind == "python":
             runner = doctest.DocTestRunner(optionflags=LOOSE)
             session = doctest.DocTestParser().get_doctest(block, names, page.name, None, 0)

@@ -52,7 +52,7 @@ def test_a_second_profile_is_beyond_the_budget(command: Run, table: Path) -> Non
     assert err.startswith("OverBudget: this costs epsilon 1, and 0.5 is left of 1.5")
     with Ledger(table.parent / "l") as book:
         (charge,) = book.entries("patients")
-        assert (charge.cost, float(charge.delta)) == (1, 1e-6)
+        assert (float(charge.cost), float(charge.delta)) == (1.0, 1e-6)
         assert "profile" in charge.note
 
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +34,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr(Table, "columns", locked)
 
 
-class Later(datetime):
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> "Later":
-        return cls(2999, 1, 1, tzinfo=tz)
-
-
-def test_from_a_plan_to_files_and_again_for_nothing(
-    command: Run, plan: Path, unread: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, unread: Callable[[], None]) -> None:
     folder = plan.parent / "plan-release"
     code, out, _ = command("release", "plan.toml", "--yes", "--seed", 1)
     assert code == 0
@@ -65,9 +56,9 @@ def test_from_a_plan_to_files_and_again_for_nothing(
     assert code == 0
     assert json.loads(out) == found == json.loads((folder / "results.json").read_text())
     assert charges(plan.parent) == 1
-    monkeypatch.setattr("discreet.cli.app.datetime", Later)
-    code, out, _ = command("release", "plan.toml", "--yes", "--out", "there")
+    code, out, _ = command("release", "plan.toml", "--out", "there")  # nothing to say yes to
     assert code == 0
+    assert "This plan was answered before: the same answers, at no cost." in out
     assert f"This plan was answered before, at {found['created']}" in " ".join(out.split())
     assert (plan.parent / "there" / "results.json").read_text() == (folder / "results.json").read_text()
 
@@ -85,6 +76,7 @@ def test_a_dry_run_writes_and_charges_nothing(
         assert [one["epsilon"] for one in seen["releases"]] == [0.5, 0.5]
         assert seen["releases"][0]["forecast"]["half_width"] > 1
         assert seen["balance"] is None
+        assert seen["answered"] is False
     else:
         assert "The budget of patients is new: epsilon 1.5, delta 0." in out
         assert "Expected ±" in out
@@ -130,7 +122,7 @@ def test_somebody_says_no_then_yes(command: Run, plan: Path, monkeypatch: pytest
     monkeypatch.setattr(typer, "confirm", no)
     assert command("release", "plan.toml")[0] == 1
     assert charges(plan.parent) == 0
-    monkeypatch.setattr(typer, "confirm", lambda question, *, abort: said.append(question))
+    monkeypatch.setattr(typer, "confirm", lambda question, **_: said.append(question))
     assert command("release", "plan.toml", "--seed", 1)[0] == 0
     assert charges(plan.parent) == 1
     assert said == ["Spend this?"] * 2

@@ -360,3 +360,10 @@ def test_what_a_public_number_of_people_forbids_is_said_before_it_is_paid_for(tm
         with pytest.raises(BadInput, match=r"2 rows are fewer than the threshold|above 5e-06"):
             private.histogram("town", epsilon=0.5, delta=delta)
         assert private.balance.spent.cost == 0
+
+
+@pytest.mark.claim("SE1")
+def test_bounds_that_leave_no_room_are_refused_before_they_are_paid_for(private: Private) -> None:
+    with pytest.raises(BadInput, match="radius"):
+        private.mean("age", epsilon=0.5, bounds=(0, 5e-324))
+    assert private.balance.spent.cost == 0

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,18 +107,18 @@ def release(
     work.check_writable(folder, force)
     if not as_json:
         work.show_forecast(bound)
-    if not yes:
+    again = bound.answered()
+    if not yes and not again:
         if not sys.stdin.isatty():
             raise BadInput("nobody is there to say yes; give --yes, or --dry-run to see the price alone")
         typer.confirm("Spend this?", abort=True)
-    began = datetime.now(UTC)
     with watching(len(bound.priced.questions), quiet=as_json) as watch:
         rng = None if seed is None else Seeded(seed)
         dossier, written = work.release(bound, folder, rng=rng, watch=watch)
     if as_json:
         _print(dossier)
     else:
-        work.show_answers(dossier, written, began)
+        work.show_answers(dossier, written, again=again)
 
 
 @app.command()

@@ -3,7 +3,6 @@
 import os
 import tempfile
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ def foreseen(bound: Bound) -> dict[str, Any]:
         "spend": {"epsilon": float(bound.priced.together.epsilon), "delta": float(bound.priced.together.delta)},
         "composition": composition(bound.priced),
         "balance": None if balance is None else str(balance),
+        "answered": bound.answered(),
         "releases": [
             {
                 "id": asked.id,
@@ -82,6 +82,8 @@ def show_forecast(bound: Bound) -> None:
         )
     )
     console.print(Text(left))
+    if seen["answered"]:
+        console.print("This plan was answered before: the same answers, at no cost.")
     if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):
         console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
 
@@ -135,13 +137,13 @@ def _replace(path: Path, text: str) -> None:
     os.replace(name, path)
 
 
-def show_answers(dossier: dict[str, Any], written: list[Path], began: datetime | None = None) -> None:
-    """A sentence for each answer, and where the files are. What was answered before this run `began` is said to be."""
+def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = False) -> None:
+    """A sentence for each answer, and where the files are; `again` if they were stored before."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
-    if began is not None and datetime.fromisoformat(dossier["created"]) < began.replace(microsecond=0):
+    if again:
         console.print(
             f"This plan was answered before, at {dossier['created']}: these are the answers that were stored then. The "
             "table was not read again and nothing more was charged. For the table as it is now, give the plan another "

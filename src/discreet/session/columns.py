@@ -72,9 +72,7 @@ def needed(verb: str) -> tuple[str, ...]:
     return tuple(
         name
         for name in parameters(verb)
-        if name not in (*COLUMNS, "epsilon")
-        and given[name].default is inspect.Parameter.empty
-        and given[name].kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        if name not in (*COLUMNS, "epsilon") and given[name].default is inspect.Parameter.empty
     )
 
 

@@ -42,7 +42,7 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.noise.door import Door, Request
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
-from discreet.promise.guarantee import Guarantee
+from discreet.promise.guarantee import Guarantee, check_budget
 from discreet.promise.loss import Approximate, Loss, group_delta
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
@@ -151,12 +151,15 @@ class Question:
         return f"{self.title}\n{whole}"
 
     def rehearse(self, table: Table) -> None:
-        """BadInput for what would be refused by the number of people, where that is public; nothing is read. [SQ1]"""
-        if self.asked["neighbours"].size_is_public and _public_size(table, self.people.person) <= REHEARSED:
-            try:
-                _asked_blank(table, self.people, self.reading, self.asked, _Rehearsal())
-            except _Stopped:
+        """BadInput for what would be refused by options, or a public number of people; nothing is read. [SQ1]"""
+        if self.asked["neighbours"].size_is_public:
+            size = _public_size(table, self.people.person)
+            check_budget(self.mechanism.guarantee.epsilon, self.mechanism.guarantee.delta, size)
+            if size > REHEARSED:
                 return
+        elif self.reading.verb in WHOLE:  # they run code, on many blocks
+            return
+        _stopped(table, self.people, self.reading, self.asked, _Rehearsal())
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
@@ -286,8 +289,21 @@ def prepare(
 
 def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
     """What the verb would draw with, by asking it about blank columns. [SQ1]"""
+    mechanism = _stopped(table, people, read, options, _Foresight())
+    if mechanism is None:
+        raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
+    return mechanism
+
+
+def _stopped(
+    table: Table, people: People, read: Reading, options: Mapping[str, Any], teller: Any
+) -> Mechanism[Any] | None:
+    """The mechanism that the verb came to, asked about blank columns; None if it was not stopped."""
+    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
+    blank = {want.name: _blank(want, size) for want in read.wants}
+    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
     try:
-        _asked_blank(table, people, read, options, _Foresight())
+        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=teller)
     except _Stopped as stopped:
         return stopped.mechanism
     except DiscreetError:
@@ -297,14 +313,7 @@ def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str,
             f"{read.verb} cannot be asked with these options ({type(error).__name__}: {str(error)[:200]}); see its "
             f"help, discreet.{read.verb}"
         ) from None
-    raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
-
-
-def _asked_blank(table: Table, people: People, read: Reading, options: Mapping[str, Any], teller: Any) -> None:
-    size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
-    blank = {want.name: _blank(want, size) for want in read.wants}
-    extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
-    verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=teller)
+    return None
 
 
 def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:

@@ -62,6 +62,13 @@ class Bound:
             names = [name for name, analyst, _ in ledger.accounts() if not analyst]
             return ledger.balance(people.name, people.analyst) if people.name in names else None
 
+    def answered(self) -> bool:
+        """Whether its answers are stored: then they cost nothing. Nothing is written."""
+        if not is_there(_path(self.plan.population.ledger, self.folder)):
+            return False
+        with self._ledger(reading=True) as ledger:
+            return ledger.answer(self.request) is not None
+
     def session(self, rng: Randomness | None = None) -> Private:
         """The table behind its budget, which is opened if it is new."""
         people = self.plan.population

@@ -1,6 +1,6 @@
 """Random plans on random tables: only errors of ours come out, and nothing of the one person whom nothing may show.
 
-    python -m benchmarks.fuzz [--plans 100000] [--tables 5000] [--runs 2500] [--seed 1]
+    python -m benchmarks.fuzz [--plans 20000] [--tables 2000] [--runs 600] [--seed 1] [--limit 3600]
 
 Each table has one person with a mark in every column that nobody else has (benchmarks/fuzz_inputs.py). Each plan is
 read from its file; one that can be read is bound and priced; and as many as `--runs` are run, twice. What is looked at:

@@ -62,7 +62,7 @@ def price(
                 f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
                 f"give less to {', '.join(question.title for question in asked if question.guarantee.delta)}"
             )
-        return Priced(asked, Budget(epsilon, spend.delta))
+        return Priced(asked, Budget(epsilon, spend.delta))  # [SP1]
 
     if not whole:
         found = at(Fraction(0))

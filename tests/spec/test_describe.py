@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from benchmarks.sessions import Moved
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
+from discreet.audit.replay import Recorder
 from discreet.data.read import read
 from discreet.data.table import Table
 from discreet.errors import BadInput, OverBudget
@@ -134,3 +136,34 @@ def test_tables_of_nobody_and_of_one(rows: int) -> None:
     table = read({"x": [1.5] * rows, "town": pa.array(["Zzyzx"] * rows, pa.string())})
     made = describe(profile(table, epsilon=1.0), rng=Seeded(1))
     assert "Zzyzx" not in str(made)
+
+
+@pytest.mark.claim("SD1")
+def test_a_column_that_too_few_people_can_answer_is_refused_alone() -> None:
+    """Under REPLACE their number is public, and known before: the profile is paid for, and shows the other columns."""
+    few = read({"town": ["Ulm", "Bonn"] * 20, "age": np.arange(40.0)})
+    made = describe(profile(few, 1.0, people=People.of(None, None, Neighbours.REPLACE)), rng=Seeded(1))
+    (town,) = about(made, "town")[-1:]
+    assert "40 rows are fewer than the threshold" in town["release"]["refusal"]
+    assert about(made, "age")
+
+
+@pytest.mark.claim("SD1")
+@pytest.mark.parametrize("person", [None, "id"])
+def test_a_profile_of_neighbours_asks_for_draws_that_differ_by_what_was_paid(person: str | None) -> None:
+    rows = {
+        "id": np.arange(90) // 2,
+        "age": np.arange(90) % 31 / 2,
+        "town": np.array(["Ulm", "Bonn", "7"] * 30, object),
+    }
+    kept = rows["id"] != 20 if person else np.arange(90) != 20
+    left, right = read(rows), read({name: column[kept] for name, column in rows.items()})
+    people = People.of(person, None, Neighbours.ADD_OR_REMOVE)
+    recorder = Recorder(Seeded(1))
+    first = describe(profile(left, people=people), rng=recorder)
+    replayer = Moved(recorder)
+    second = describe(profile(right, people=people), rng=replayer)
+    assert (replayer.objections, replayer.unused) == ([], 0)
+    assert first | {"created": ""} == second | {"created": ""}
+    assert replayer.losses
+    assert compose.epsilon(Composed(tuple(replayer.losses)), 1e-5) <= 3

@@ -21,6 +21,7 @@ from discreet.promise.exact import Number, exact, show
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate
 from discreet.promise.mechanism import Randomness
+from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.session.private import Private
 from discreet.session.question import Question, prepare
@@ -154,7 +155,7 @@ def describe(
 
     def answered(name: str | None, question: Question) -> Release[Any]:
         watch(question.title)
-        release = question.answer(profile.table, rng)
+        release = _refused(question, profile.table, rng) or question.answer(profile.table, rng)
         assert isinstance(release, Release)
         answers.append((name, question, release if receipt is None else release.signed(str(receipt))))
         return release
@@ -186,6 +187,16 @@ def describe(
         receipt=receipt,
         plan=None,
     )
+
+
+def _refused(question: Question, table: Table, rng: Randomness) -> Release[Any] | None:
+    """What too few people cannot answer, where their number is public: the other columns still have their answers."""
+    try:
+        question.rehearse(table)
+    except BadInput as error:
+        history = Provenance(type(question.mechanism).__name__, {}, rng.secure)
+        return Release(question.guarantee, history, refusal=str(error), name=question.title)
+    return None
 
 
 def _each(planned: tuple[list[str], Priced]) -> tuple[list[str], tuple[Question, ...]]:

@@ -49,9 +49,9 @@ def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: A
         (("statistic = 'test_paired'", "columns = ['age', 'bmi', 'sex']"), "is about two columns; 3 are given"),
         (("statistic = 'sgd'", "columns = ['age']", "outcome = 'bmi'"), "sgd needs loss"),
         (("statistic = 'kmeans'", "columns = ['age', 'bmi']"), "kmeans needs k"),
-        (("statistic = 'count'", "by = 'county'"), "there is no column 'county'"),
+        (("statistic = 'count'", "groupby = 'county'"), "there is no column 'county'"),
         (("statistic = 'count'", "keys = ['F']"), "keys are the groups of groupby="),
-        (("statistic = 'count'", "by = 'sex'", "keys = ['F', 'F']"), "listed twice"),
+        (("statistic = 'count'", "groupby = 'sex'", "keys = ['F', 'F']"), "listed twice"),
         (("statistic = 'linear_regression'", "formula = 'bmi ~ age +'", "delta = 1e-6"), "a term is needed here"),
         (("statistic = 'mean'", "columns = 'age'", "epsilon = 1e-30"), "epsilon"),
     ],
@@ -107,7 +107,7 @@ def test_forecasts_are_for_the_groups_listed(bound: Binds, head: str) -> None:
     entries = ("statistic = 'mean'", "columns = 'age'", "options = {bounds = [0, 120]}", "scale = 20")
     head = head.replace("unit =", "rows = 600\nunit =")
     whole, parts = (
-        bound(asked(head, *entries, *more)).forecasts[0] for more in ((), ("by = 'sex'", "keys = ['F', 'M']"))
+        bound(asked(head, *entries, *more)).forecasts[0] for more in ((), ("groupby = 'sex'", "keys = ['F', 'M']"))
     )
     assert whole is not None
     assert parts is not None

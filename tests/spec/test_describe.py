@@ -1,5 +1,6 @@
 """A private profile: one charge for all of it, types as declared or found."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ def test_it_is_charged_once_before_a_row_is_read(
         assert (float(charge.cost), float(charge.delta)) == (3.0, 1e-5)
         assert made["budget"]["left"]["epsilon"] == 1.0
         assert made["reproducibility"]["receipts"] == [str(charge)]
+        assert json.loads(charge.answer or "") == made
         seen = reads.count
         with pytest.raises(OverBudget):
             describe(profile(table), private=private, rng=Seeded(1))

@@ -9,6 +9,7 @@ Why
     basic composition.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +28,7 @@ from discreet.session.private import Private
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms, several
 from discreet.spec.price import Priced, price
-from discreet.spec.run import Watch, dossier, methods, shown
+from discreet.spec.run import Watch, dossier, methods, shown, stored
 from discreet.statistics.quantile import Quantile
 
 COUNTING: Final = Fraction(1, 20)
@@ -167,7 +168,7 @@ def describe(
     people = max(1, int(answers[0][2].value))
     for name, question in zip(*_each(profile.fitting(kinds, people)), strict=True):
         answered(name, question)
-    return dossier(
+    made = dossier(
         title=f"A profile of {profile.table.description}",
         description="Types are as declared, or found; nothing else about the table was known beforehand.",
         data={
@@ -187,6 +188,9 @@ def describe(
         receipt=receipt,
         plan=None,
     )
+    if private is None or receipt is None:
+        return made
+    return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))  # shown when it is stored
 
 
 def _refused(question: Question, table: Table, rng: Randomness) -> Release[Any] | None:

@@ -92,10 +92,10 @@ def test_over_budget_charges_and_reads_nothing(bound: Binds, plan: str, folder: 
 
 def test_groups_and_found_categories(bound: Binds, head: str) -> None:
     text = head.replace("epsilon = 1.0", "epsilon = 3.0\ndelta = 1e-5").replace("unit =", "rows = 600\nunit =") + (
-        "[[release]]\nid = 'ages'\nstatistic = 'mean'\ncolumns = 'age'\nby = 'sex'\nkeys = ['F', 'M', 'X']\n"
+        "[[release]]\nid = 'ages'\nstatistic = 'mean'\ncolumns = 'age'\ngroupby = 'sex'\nkeys = ['F', 'M', 'X']\n"
         "epsilon = 1\noptions = {bounds = [0, 120]}\ntitle = 'Mean age'\n"
         "[[release]]\nid = 'towns'\nstatistic = 'histogram'\ncolumns = 'town'\nepsilon = 1\n"
-        "[[release]]\nid = 'found'\nstatistic = 'count'\nby = 'town'\nepsilon = 1\n"
+        "[[release]]\nid = 'found'\nstatistic = 'count'\ngroupby = 'town'\nepsilon = 1\n"
     )
     made = bound(text)
     found = run_plan(made, rng=Seeded(1))

@@ -19,7 +19,7 @@ Why
     noise of [N1] under ADD_OR_REMOVE is for that.
     [SQ3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [S1] of open_histogram.py; the sum
     is basic composition. Under REPLACE, two people as in [SQ2].
-    [SQ4] A person's row is a function of that person's rows alone ([TB1] of data/table.py), so that a person more,
+    [SQ4] A person's row is a function of that person's rows alone ([TU1] of data/table.py), so that a person more,
     fewer or other is a row more, fewer or other. Mechanisms may read rows by position under REPLACE: with a uniform
     order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
     Where blocks hold all rows of a person, rows keep their places beside their owners' numbers, by first appearance: a

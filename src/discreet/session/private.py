@@ -104,6 +104,7 @@ class Private:
     ) -> None:
         self.table, self.people, self.ledger, self.population = table, people, ledger, population
         self.analyst, self.randomness = analyst, rng
+        self._counted = self.balance.total.currency  # fixed when the account was opened: [LL3]
         self._closes = False
 
     def prepare(
@@ -167,8 +168,7 @@ class Private:
 
     def charge(self, loss: Loss, guarantee: Any, note: str, request: str | None = None) -> Receipt:
         """Pay, in what the budget is counted in. [SE2]"""
-        counted = self.balance.total.currency
-        paid = Approximate(guarantee.epsilon, guarantee.delta) if counted is Currency.EPSILON else loss
+        paid = Approximate(guarantee.epsilon, guarantee.delta) if self._counted is Currency.EPSILON else loss
         return self.ledger.charge(self.population, paid, note, request=request, analyst=self.analyst)
 
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:

@@ -16,6 +16,7 @@ from discreet.errors import BadInput
 PARQUET: Final = (".parquet", ".pq")
 ARROW: Final = (".arrow", ".feather", ".ipc")
 ROWS: Final = 2**18  # rows of a batch
+BUFFER: Final = 2**20  # bytes of a file at a time: they are decoded while they are in the processor's cache
 LONG: Final = 2**22  # rows of a row group that is read in batches
 
 
@@ -67,7 +68,7 @@ def _footer(file: Path) -> tuple[Any, Any]:
 
 
 def _group(file: Path, footer: Any, group: int, columns: Sequence[str]) -> dict[str, Any]:
-    with pq.ParquetFile(file, metadata=footer, pre_buffer=False) as opened:
+    with pq.ParquetFile(file, metadata=footer, pre_buffer=False, buffer_size=BUFFER) as opened:
         table = opened.read_row_group(group, columns=list(columns), use_threads=False)
     return {name: plain(table.column(name)) for name in columns}
 

@@ -51,9 +51,26 @@ def test_one_person_more_where_the_number_of_cells_would_double() -> None:
 @pytest.mark.parametrize("relation", Neighbours)
 def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
     for size in (10, 680, 10**6):
-        parts = Density(0.3, neighbours=relation)._shares(None if relation is ADD else size)
+        parts = Density(0.3, neighbours=relation)._shares(size)
         assert sum(parts) == discreet.promise.exact.exact(0.3)
         assert parts[2] > 0
+
+
+@pytest.mark.claim("DE2")
+@pytest.mark.parametrize(("size", "epsilon"), [(3, 1.0), (100, 1.0), (4000, 0.1)])
+def test_too_few_rows_of_a_private_number_are_refused_by_a_noisy_count(size: int, epsilon: float) -> None:
+    for seed in range(5):
+        release = Density(epsilon, neighbours=Neighbours.ADD_OR_REMOVE).release(np.arange(size) / 7, Seeded(seed))
+        assert "by a noisy count" in str(release.refusal)
+        assert release.provenance.parameters["rows"] is None
+
+
+def test_a_few_more_are_found_where_they_lie() -> None:
+    """Where n is private, just above the line of refusal; quartiles that were drawn too far off would be far off."""
+    rows = np.random.default_rng(1).normal(100, 15, 8000)
+    for seed in range(12):
+        curve = Density(0.1, neighbours=Neighbours.ADD_OR_REMOVE).release(rows, Seeded(seed)).value
+        assert 80 < curve.quantile(0.5) < 120
 
 
 def test_too_few_rows_are_refused_with_what_is_needed() -> None:

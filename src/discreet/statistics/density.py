@@ -24,7 +24,8 @@ Why
     (1 - a)^2 / ((1 - a e^l) (1 - a e^-l)). Sampling and noise get half of 1 - confidence each. The band's ends are made
     to rise from the outside (the upper one by its running maximum): they only widen; and are cut to [0, 1].
 Needs
-    Independent records, for intervals. Without a support n epsilon of 680: each quartile is drawn with 34 nats. A
+    Independent records, for intervals. Without a support n epsilon of 816, or 612 where n is private: each quartile is
+    drawn with 34 nats, of half of epsilon at most; refused otherwise, by the noisy count where n is private. A
     support that is given should hold nearly all; what lies beyond is reported as `below` and `above`.
     Few missing entries, without a support: the quartiles take each for 0, so many of them far from the data make the
     support too wide, and the bins coarse.
@@ -64,6 +65,7 @@ COUNTING: Final = Fraction(1, 20)  # of epsilon, for a private n
 PLACING: Final = Fraction(1, 5)  # of epsilon for the quartiles; as much as half of it where people are few
 QUARTILES: Final = (0.25, 0.5, 0.75)
 NATS: Final = 3 * 34 * 4  # three quartiles of a quarter of the people each
+MOVE: Final = Fraction(3, 4)  # how far a record more moves the score of a quartile: [U5] of statistics/quantile.py
 REACH: Final = 9  # the support goes so many quartile distances from the median: 6 standard deviations of normal data
 FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
 
@@ -95,27 +97,35 @@ class Density:
 
     @property
     def loss(self) -> Loss:
-        """Pure epsilon, however it is shared out: how much the quartiles get depends on a public size."""
+        """Pure epsilon, however it is shared out: how much the quartiles get depends on the size, public or noisy."""
         return Approximate(self.epsilon, 0)  # [DE1]
 
-    def _shares(self, size: int | None) -> tuple[Fraction, Fraction, Fraction]:
-        """For the count, the quartiles and the cells."""
+    @property
+    def _nats(self) -> Fraction:
+        """What the quartiles take, in records times epsilon."""
+        return NATS * (Fraction(1) if self.neighbours.size_is_public else MOVE)
+
+    def _shares(self, people: int) -> tuple[Fraction, Fraction, Fraction]:
+        """For the count; and, for so many people as are public or were released, for the quartiles and the cells."""
         whole = exact(self.epsilon)
-        counting = whole * COUNTING if size is None else Fraction(0)
-        placing = Fraction(0) if self.support is not None else whole * PLACING
-        if placing and size is not None:
-            placing = min(whole / 2, max(placing, Fraction(NATS, size)))
+        counting = Fraction(0) if self.neighbours.size_is_public else whole * COUNTING
+        placing = Fraction(0) if self.support is not None else min(whole / 2, max(whole * PLACING, self._nats / people))
         return counting, placing, whole - counting - placing  # [DE1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
         """The density; or a refusal for too few records."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
-        counting, placing, filling = self._shares(size)
-        asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours) if placing else None
+        counting, *_ = self._shares(1)
+        if self.support is None:  # too small an epsilon is refused before any draw
+            Quantile(QUARTILES, exact(self.epsilon) * PLACING, confidence=None, neighbours=self.neighbours)
         people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [DE1]
+        _, placing, filling = self._shares(people)
         ends = self.support
-        if asked is not None:
+        if self.support is None:
+            if size is None and people * placing < self._nats:  # by the noisy count
+                return Release(self.guarantee, self._provenance(size, rng), refusal=self._few(people), name="density")
+            asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
             found = asked.release(values, rng)  # [DE1]
             if found.refusal is not None:
                 return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
@@ -156,6 +166,13 @@ class Density:
         if noisy[-1] > 5 * law.sd:
             notes.append(f"missing entries are left out, about {noisy[-1] / (noisy[-1] + present):.2%}")
         return Release(self.guarantee, self._provenance(size, rng, *notes), curve, spread=spread, name="density")
+
+    def _few(self, people: int) -> str:
+        return (
+            f"about {people} rows, by a noisy count, at epsilon {show(self.epsilon)} are too few to find where they "
+            f"lie: n * epsilon is {people * float(self.epsilon):.3g}, about {float(2 * self._nats):.3g} is needed; "
+            "give public ends support=(low, high), or use more rows or a larger epsilon"
+        )
 
     def _provenance(self, size: int | None, rng: Randomness, *notes: str) -> Provenance:
         parameters = {"support": self.support, "neighbours": self.neighbours, "rows": size}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.session.verbs import asked
 
 import discreet
 from discreet.audit.worlds import HOSTILE, THORNS
@@ -31,34 +32,7 @@ ODD = {
     "thorns": {name: [POOL[place] for place in RNG.permutation(len(POOL))] for name in NAMES},
 }
 TERMS = (Terms(missing="keep"), Terms(where="age > 1e307 or sex is missing"))
-ASKED: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
-    "count": (("smokes",), {}),
-    "covariance": ((["age", "bmi"],), {"delta": 1e-6}),
-    "density": (("bmi",), {}),
-    "family": (("poisson", "visits"), {}),
-    "fit": ((np.mean, "bmi"), {"blocks": 5}),
-    "gaussian": (("bmi",), {}),
-    "histogram": (("sex",), {"categories": ["F", "M"]}),
-    "kmeans": ((["age", "bmi"], 2), {"delta": 1e-6}),
-    "likelihood": (("norm", "bmi"), {"blocks": 5, "delta": 1e-6}),
-    "linear_regression": (("cost ~ age + C(sex)",), {"delta": 1e-6, "levels": {"sex": ["F", "M"]}}),
-    "logistic_regression": ((["age", "bmi"], "smokes"), {"delta": 1e-6}),
-    "mean": (("bmi",), {}),
-    "median": (("bmi",), {}),
-    "poisson_regression": ((["age"], "visits"), {"delta": 1e-6}),
-    "proportion": (("smokes",), {}),
-    "quantile": (("bmi", 0.9), {}),
-    "sgd": (("logistic", ["age", "bmi"], "smokes"), {"delta": 1e-6, "people": 50, "steps": 3}),
-    "std": (("bmi",), {}),
-    "test_any": ((lambda x: 0.5, "bmi"), {"blocks": 5}),
-    "test_fit": (("sex", {"F": 0.5, "M": 0.5}), {}),
-    "test_independence": (("sex", "smokes"), {"categories": (["F", "M"], [True, False])}),
-    "test_mean": (("bmi", 27.0), {}),
-    "test_paired": (("age", "bmi"), {}),
-    "test_proportion": (("smokes", 0.25), {}),
-    "test_simple": (("sex", {"F": 0.5, "M": 0.5}, {"F": 0.4, "M": 0.6}), {}),
-    "variance": (("bmi",), {}),
-}
+ASKED = asked(blocks=5, people=50, steps=3)
 
 
 @pytest.mark.claim("SE1", "SQ1")

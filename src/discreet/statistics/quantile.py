@@ -105,6 +105,7 @@ COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [U7]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [U6]
 NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
+SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Floats = npt.NDArray[np.float64]
 
@@ -219,11 +220,8 @@ class Quantile:
         return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
 
     def answers(self, size: int) -> bool:
-        """Whether so many records are enough, for those who plan; not whether some table's are."""
-        if size < 1:
-            return False
-        aims = [self._aim(q, (size, size)) for q in self._shares] if self.confidence is not None else []
-        return all(self._too_few(aim, size) is None for aim in aims)
+        """Whether so many records are enough for intervals, for those who plan; not whether some table's are."""
+        return size >= 1 and all(self._too_few(self._aim(q, (size, size)), size) is None for q in self._shares)
 
     # --- the value alone ---
 
@@ -393,15 +391,5 @@ class Quantile:
     def _provenance(
         self, size: int | None, rng: Randomness, notes: Sequence[str] = (), more: Mapping[str, Any] = NOTHING
     ) -> Provenance:
-        parameters = {
-            "q": self.q,
-            "bounds": self.bounds,
-            "confidence": self.confidence,
-            "granularity": self.granularity,
-            "guaranteed": self.guaranteed,
-            "missing": self.missing,
-            "neighbours": self.neighbours,
-            "rows": size,
-            **more,
-        }
+        parameters = {name: getattr(self, name) for name in SHOWN} | {"rows": size, **more}
         return Provenance("Quantile", parameters, rng.secure, tuple(notes))

@@ -168,14 +168,14 @@ def describe(
             rng=None if seed is None else Seeded(seed),
             watch=watch,
         )
-    if html is not None:
-        from discreet.report import page
-
-        html.write_text(page(dossier), encoding="utf-8")
     if as_json:
         _print(dossier)
     else:
         show_profile(dossier)
+    if html is not None:  # afterwards: what was paid for is shown, whatever becomes of the page
+        from discreet.report import page
+
+        html.write_text(page(dossier), encoding="utf-8")
 
 
 @app.command()

@@ -30,11 +30,16 @@ ASKED = [
     "fit, person, all",
     "fit, person, kept",
 ]
+CASES = [
+    (name, relation)
+    for name in ASKED
+    for relation in (REPLACE, ADD)
+    if not (name.startswith("linear") and relation is REPLACE)  # so few rows are refused before they are paid for
+]
 
 
 @pytest.mark.claim("SQ1", "SQ2", "SQ3", "SQ4", "GX1")
-@pytest.mark.parametrize("relation", [REPLACE, ADD])
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(("name", "relation"), CASES)
 def test_neighbours_ask_for_draws_that_differ_by_what_was_paid(name: str, relation: Neighbours) -> None:
     found, asked = audited(name, relation, 4 if name.startswith("fit") else 8)
     assert found == []

@@ -11,7 +11,7 @@ from tests.session.verbs import asked
 
 import discreet
 from discreet.data.read import read
-from discreet.errors import BadInput, DiscreetError, OverBudget
+from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
 from discreet.ledger import Ledger
 from discreet.promise.groups import Groups
 from discreet.promise.neighbours import Neighbours
@@ -33,6 +33,7 @@ BUDGET = discreet.Budget(1000.0, 1e-2)
 
 
 def opened(folder: Path, source: Any = PEOPLE, **options: Any) -> Private:
+    folder.mkdir(exist_ok=True)
     given: dict[str, Any] = {"budget": BUDGET, "ledger": folder / "study.ledger", "rng": discreet.Seeded(1)} | options
     return discreet.open(source, **given)
 
@@ -107,6 +108,17 @@ def test_what_cannot_be_asked_costs_nothing_and_reads_nothing(
         private.ask(statistic, *columns, **options)
     assert table.reads == 0
     assert private.balance.spent.cost == 0
+
+
+@pytest.mark.claim("SE1")
+def test_what_a_public_number_of_people_cannot_answer_costs_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path, {"x": np.arange(5.0)}, neighbours="replace") as private:
+        with pytest.raises(Refused, match="Nothing was charged"):
+            private.mean("x", epsilon=1.0, missing="keep")
+        assert private.balance.spent.cost == 0
+    with opened(tmp_path / "private", {"x": np.arange(5.0)}) as private:  # a private number costs a count
+        assert private.mean("x", epsilon=1.0).refusal is not None
+        assert private.balance.spent.epsilon == 1
 
 
 @pytest.mark.claim("SE2")

@@ -38,7 +38,7 @@ import numpy as np
 from discreet.accounting.compose import implies
 from discreet.data.table import OWNER, Table, Want
 from discreet.data.where import Where
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.noise.door import Door, Request
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
@@ -151,7 +151,7 @@ class Question:
         return f"{self.title}\n{whole}"
 
     def rehearse(self, table: Table) -> None:
-        """BadInput for what would be refused by options, or a public number of people; nothing is read. [SQ1]"""
+        """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read. [SQ1]"""
         if self.asked["neighbours"].size_is_public:
             size = _public_size(table, self.people.person)
             check_budget(self.mechanism.guarantee.epsilon, self.mechanism.guarantee.delta, size)
@@ -159,7 +159,9 @@ class Question:
                 return
         elif self.reading.verb in WHOLE:  # they run code, on many blocks
             return
-        _stopped(table, self.people, self.reading, self.asked, _Rehearsal())
+        came_to = _stopped(table, self.people, self.reading, self.asked, _Rehearsal())
+        if isinstance(came_to, Release) and came_to.refusal is not None:  # before any draw: by what is public
+            raise Refused(f"{self.title}: {came_to.refusal}. Nothing was charged")
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
@@ -290,20 +292,20 @@ def prepare(
 def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
     """What the verb would draw with, by asking it about blank columns. [SQ1]"""
     mechanism = _stopped(table, people, read, options, _Foresight())
-    if mechanism is None:
+    if isinstance(mechanism, Release):
         raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
     return mechanism
 
 
 def _stopped(
     table: Table, people: People, read: Reading, options: Mapping[str, Any], teller: Any
-) -> Mechanism[Any] | None:
-    """The mechanism that the verb came to, asked about blank columns; None if it was not stopped."""
+) -> Mechanism[Any] | Release[Any]:
+    """The mechanism that the verb came to, asked about blank columns; what it answered if it was not stopped."""
     size = _public_size(table, people.person) if options["neighbours"].size_is_public else 1
     blank = {want.name: _blank(want, size) for want in read.wants}
     extra = {"unit": np.arange(size)} if read.verb in WHOLE and people.person is not None else {}
     try:
-        verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=teller)
+        release: Release[Any] = verb_of(read.verb)(**read.filled(blank) | dict(options) | extra, rng=teller)
     except _Stopped as stopped:
         return stopped.mechanism
     except DiscreetError:
@@ -313,7 +315,7 @@ def _stopped(
             f"{read.verb} cannot be asked with these options ({type(error).__name__}: {str(error)[:200]}); see its "
             f"help, discreet.{read.verb}"
         ) from None
-    return None
+    return release
 
 
 def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[Any, ...] | None:

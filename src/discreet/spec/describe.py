@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from discreet.accounting.filter import Budget
 from discreet.data.table import Table
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.promise.exact import Number, exact, show
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate
@@ -197,7 +197,7 @@ def _refused(question: Question, table: Table, rng: Randomness) -> Release[Any] 
     """What too few people cannot answer, where their number is public: the other columns still have their answers."""
     try:
         question.rehearse(table)
-    except BadInput as error:
+    except (BadInput, Refused) as error:
         history = Provenance(type(question.mechanism).__name__, {}, rng.secure)
         return Release(question.guarantee, history, refusal=str(error), name=question.title)
     return None

@@ -5,8 +5,9 @@ Promise
     [FV2] If the exact means on two neighbouring tables are within `moved` units, what leaves has the loss `cost`.
     [FV3] Nothing is raised, whatever the points are.
 Why
-    [FV1] Whole numbers about the first point are added as int64 and divided as Python's integers. Which point is the
-    first does not matter: a whole number of units is a whole number of steps.
+    [FV1] Whole numbers about the first point are added by [L1] of noise/lattice.py, which does not wrap around, and
+    divided as Python's integers. Which point is the first does not matter: a whole number of units is a whole number of
+    steps.
     [FV2] A step is 2^-bits units, bits public. Rounding moves each coordinate by half a step at most, on both tables:
     sqrt(d) steps in all, which are added to the sensitivity. Then [N2] of noise/blur.py: the noise has 2^22 sqrt(d)
     steps or more, as long as `moved` is not below what `Lattice.for_mean` was told, so that the total variation of d of
@@ -25,6 +26,7 @@ import numpy.typing as npt
 
 from discreet.friendly.grid import FARTHEST, UNITS
 from discreet.friendly.tally import FINE
+from discreet.noise.lattice import summed
 from discreet.promise.exact import Number, exact, root_above
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
@@ -63,9 +65,12 @@ class Lattice:
             return np.zeros(steps.shape[1], dtype=np.int64)
         first = steps[0]
         about = np.clip(steps - first, -CUT, CUT)  # [FV3]
-        sums = (about if weights is None else about * np.asarray(weights)[:, None]).sum(axis=0).tolist()
-        size = len(steps) if weights is None else int(np.sum(weights))
-        rounded = [((part << self.bits) * 2 + size) // (2 * size) for part in sums]  # [FV1]
+        heavy = np.ones(len(steps), dtype=np.int64) if weights is None else np.asarray(weights)
+        most = CUT * int(heavy.max())
+        often = 2**62 // most  # rows whose sum an int64 holds
+        parts = (heavy[k : k + often] @ about[k : k + often] for k in range(0, len(steps), often))
+        sums, size = summed(parts, first.shape, 2**62), int(heavy.sum())
+        rounded = [((part << self.bits) * 2 + size) // (2 * size) for part in sums.tolist()]  # [FV1]
         return np.asarray((first << self.bits) + np.array(rounded, dtype=np.int64))
 
     def blurred(self, mean: Steps, moved: Fraction, *, radius: float, cost: Gaussian, rng: Randomness) -> "Blurred":

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.friendly.matrix import Floats, Integers
-from discreet.noise.lattice import ROOM
+from discreet.friendly.matrix import Floats
+from discreet.noise.lattice import ROOM, whole
 from discreet.promise.exact import Number, exact, root_above, root_below
 from discreet.promise.loss import Gaussian
 from discreet.promise.mechanism import Randomness
@@ -22,13 +22,13 @@ from discreet.promise.mechanism import Randomness
 FINE: Final = 36
 
 
-def blurred(values: Integers, *, square: int, cost: Gaussian, rng: Randomness) -> tuple[Floats, float]:
+def blurred(values: Any, *, square: int, cost: Gaussian, rng: Randomness) -> tuple[Floats, float]:
     """The values plus noise, and its standard deviation; `square` is the square of the L2 sensitivity. [TN1]"""
     move = root_above(square)
     shift = max(0, FINE - math.floor(math.log2(float(move / exact(cost.mu)))))
     room = ROOM >> shift
-    whole = np.clip(np.asarray(values, dtype=np.int64), -room, room) << shift  # [TN1]
-    noisy: Any = rng.blur(whole, sensitivity=move * 2**shift, cost=cost)
+    steps = np.clip(whole(values), -room, room) << shift  # [TN1]
+    noisy: Any = rng.blur(steps, sensitivity=move * 2**shift, cost=cost)
     return np.asarray(noisy, dtype=np.float64) / 2.0**shift, float(move / exact(cost.mu))
 
 

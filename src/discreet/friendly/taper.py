@@ -28,7 +28,8 @@ Why
     [TS3] If all |q_j| <= 2^(bits+1) then every partial sum of squares is a whole number of at most d 4^(bits+1) <= 2^53
     and exact in float64 in any order; if one is larger, its square alone, exact or rounded, exceeds 4^(bits+1), sums of
     non-negative floats are not below their parts, and (c) holds. Root, quotient, product and truncation are IEEE
-    operations. Whole numbers of at most 2^bits are added as float64 over at most 2^27 rows, exactly, then as integers.
+    operations. Whole numbers of at most 2^bits are added as float64 over at most 2^27 rows, exactly, then as Python's
+    integers, which have no end.
     [TS4] A NaN makes N a NaN and an infinity makes it infinite or a NaN, and neither is below 4^(bits+1).
     [TS5] The cell depends on N, which is exact.
 Needs
@@ -42,9 +43,10 @@ Source
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.friendly.matrix import Floats, Integers
@@ -104,8 +106,8 @@ class TaperSum:
     radius: float
     squares: bool = False
     rows: int = field(default=0, init=False)
-    total: Integers = field(init=False)
-    square: Integers = field(init=False)
+    total: npt.NDArray[Any] = field(init=False)  # Python's integers [TS3]
+    square: npt.NDArray[Any] = field(init=False)
     bits: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,8 +116,8 @@ class TaperSum:
             raise BadInput("the centre must be a row of finite numbers")
         check_radius(self.radius)
         self.bits = bits_for(len(self.centre))
-        self.total = np.zeros(len(self.centre), dtype=np.int64)
-        self.square = np.zeros(len(self.centre), dtype=np.int64)
+        self.total = np.zeros(len(self.centre), dtype=object)
+        self.square = np.zeros(len(self.centre), dtype=object)
 
     def add(self, block: Floats) -> "TaperSum":
         """Take a block of rows in."""
@@ -124,7 +126,7 @@ class TaperSum:
         self.rows += len(block)
         for start in range(0, len(block), EXACT):
             total, square = _sums(block[start : start + EXACT], self)
-            self.total += total
+            self.total += total  # [TS3]
             self.square += square
         return self
 
@@ -149,7 +151,7 @@ class TaperSum:
 
     def mean(self) -> Floats:
         """The mean of the tapered deviations, without noise: for tests."""
-        return self.total / max(1, self.rows) * (self.radius / 2.0**self.bits)
+        return self.total.astype(np.float64) / max(1, self.rows) * (self.radius / 2.0**self.bits)
 
 
 def check_radius(radius: float) -> None:

@@ -21,7 +21,8 @@ Why
     |g|^2 - 2 q . g, of at most 3 2^48, and whether one centre is nearer than another is decided exactly. v = q - g is
     whole, |v| <= 2 h: its squares add up exactly to at most 2^50, its absolute values to at most 2^33; if it is longer
     than `reach` it is cut as above.
-    [KA2] Every row adds whole numbers of at most 2^25; int64 holds the sums, and float64 those of a block of 2^20 rows.
+    [KA2] Every row adds whole numbers of at most 2^25; float64 holds the sums of a block of 2^20 rows, int64 those of
+    2^37 rows, and beyond they are Python's integers, by [L1] of noise/lattice.py.
     [KA3] The square root of |v|^2, which is exact, correctly rounded.
 Needs
     A finite centre and a radius from 1e-150 to 1e150; at most 2^15 columns.
@@ -41,6 +42,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.friendly.matrix import Rows
+from discreet.noise.lattice import summed
 from discreet.noise.source import compiled
 from discreet.promise.exact import is_number
 
@@ -50,6 +52,7 @@ SHRINK: Final = 1 - 2.0**-36  # more than the roundings of a length and a produc
 FARTHEST: Final = 2.0**40
 WIDEST: Final = 2**15  # columns [KA1]
 SMALLEST, LARGEST = 1e-150, 1e150
+SUMMED: Final = 1 << 45  # an entry of a block's sums is no larger [KA2]
 CACHED: Final = 1 << 16  # entries that stay in the cache
 EXACT: Final = 1 << 20  # rows of a block [KA2]
 Floats = npt.NDArray[np.float64]
@@ -107,21 +110,20 @@ def lengths(whole: Floats, norm: Norm) -> Floats:
 class Sums:
     """Of each cluster: how many rows, and the sum of their v in steps. Those of two sets of rows merge by `+`. [KA2]"""
 
-    counts: Integers
-    sums: Integers
+    counts: npt.NDArray[Any]
+    sums: npt.NDArray[Any]
 
     def __add__(self, other: "Sums") -> "Sums":
-        return Sums(self.counts + other.counts, self.sums + other.sums)
+        return Sums(self.counts.astype(object) + other.counts, self.sums.astype(object) + other.sums)
 
 
 def cluster_sums(rows: Rows, ball: Ball, centres: Floats, reach: int, *, norm: Norm, centred: bool) -> Sums:
     """The counts and the sums of all rows in one pass; `centres` are steps of the ball. [KA2]"""
     clusters, width = centres.shape
-    total = Sums(np.zeros(clusters, dtype=np.int64), np.zeros((clusters, width), dtype=np.int64))
     about = centres if centred else np.zeros_like(centres)
-    for block in blocks(rows):
-        total += _sums(block, ball, centres, about, reach=reach, norm=norm)
-    return total
+    parts = (_sums(block, ball, centres, about, reach=reach, norm=norm) for block in blocks(rows))
+    found = summed((np.column_stack([part.counts, part.sums]) for part in parts), (clusters, width + 1), SUMMED)
+    return Sums(found[:, 0], found[:, 1:])  # [KA2]
 
 
 def distances(rows: Rows, ball: Ball, centres: Floats) -> Floats:

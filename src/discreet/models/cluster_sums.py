@@ -36,6 +36,7 @@ import numpy as np
 from discreet.friendly.matrix import Rows
 from discreet.friendly.noisy import blurred
 from discreet.models.assign import Ball, Floats, Norm, cluster_sums
+from discreet.noise.lattice import whole
 from discreet.promise.exact import exact
 from discreet.promise.loss import Gaussian, Laplace
 from discreet.promise.mechanism import Randomness
@@ -79,7 +80,7 @@ def noisy_clusters(
     norm: Norm = 1 if isinstance(cost, Laplace) else 2
     unit = count_unit(reach, norm, neighbours, weight)
     found = cluster_sums(rows, ball, centres, reach, norm=norm, centred=centred)
-    values = np.concatenate([found.counts * unit, found.sums.ravel()])
+    values = np.concatenate([whole(found.counts.astype(object) * unit), whole(found.sums.ravel())])
     noisy, noise = _noise(values, reach, unit, cost=cost, neighbours=neighbours, rng=rng)
     clusters, width = centres.shape
     return Noisy(noisy[:clusters] / unit, noisy[clusters:].reshape(clusters, width), noise / unit, noise)

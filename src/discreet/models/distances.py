@@ -31,6 +31,7 @@ import numpy as np
 from discreet.friendly.noisy import blurred
 from discreet.models.assign import Floats
 from discreet.noise.floats import Staircase
+from discreet.noise.lattice import total
 from discreet.promise.exact import exact
 from discreet.promise.loss import Choice, Gaussian, Laplace
 from discreet.promise.mechanism import Randomness
@@ -51,10 +52,10 @@ def holding(distances: Floats, *, beyond: int, cost: Choice, rng: Randomness) ->
 def noisy_loss(distances: Floats, cap: float, *, cost: Laplace | Gaussian, rng: Randomness) -> float:
     """The sum of min(distance, cap)^2 plus noise, at least 0. [KR2]"""
     shares = np.minimum(np.where(np.isnan(distances), 0.0, distances), cap) / cap
-    total = int(np.floor(shares * shares * 2.0**STEPS).astype(np.int64).sum())
+    exact_sum = total(np.floor(shares * shares * 2.0**STEPS).astype(np.int64), 2**STEPS)
     if isinstance(cost, Gaussian):
-        noisy, _ = blurred(np.array([total]), square=4**STEPS, cost=cost, rng=rng)  # [KR2]
+        noisy, _ = blurred(np.array([exact_sum], dtype=object), square=4**STEPS, cost=cost, rng=rng)  # [KR2]
         found = float(noisy[0])
     else:
-        found = float(rng.blur(total, sensitivity=2**STEPS, cost=cost))  # [KR2]
+        found = float(rng.blur(exact_sum, sensitivity=2**STEPS, cost=cost))  # [KR2]
     return max(0.0, found) / 2.0**STEPS * cap * cap

@@ -12,7 +12,8 @@ Why
     steps V = 1024 v: as [GR2] with R = 1. A function of the caller's sees one row at a time; its gradient is scaled to
     at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within what [GR2] allows.
     Were random states to run on, one row more would give all later ones other random numbers.
-    [GC2] Whole numbers: products as in [GR1]; of 2^26 steps in int64.
+    [GC2] Whole numbers, each below 2^27: products and sums as in [GR1], which do not wrap around, however many people
+    there are.
 """
 
 import random  # noqa: TID251  to fix other people's random states, not to draw
@@ -23,13 +24,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.blocks.quiet import silence
 from discreet.blocks.run import passing_on_interrupts
 from discreet.models.family import FINE, REACH, logistic, looked_up, poisson
 from discreet.models.features import STEPS, Prepared
-from discreet.models.score import BLOCK, LARGE, RESIDUAL, whole_coefficients
+from discreet.models.score import BLOCK, FAST, LARGE, RESIDUAL, SUMMED, Integers, slices, whole_coefficients
+from discreet.noise.lattice import summed
 from discreet.noise.sampled import Mask
 from discreet.noise.source import compiled
 from discreet.stable.clipped import Floats
@@ -39,7 +40,6 @@ LOSSES: Final = ("squared", "huber", "logistic", "poisson")
 HUBER: Final = 1.345  # units of the outcome beyond which a residual of the Huber loss counts as that
 MOST_RATE: Final = 10**6
 WHOLE: Final = RESIDUAL * STEPS  # steps in the clip
-Integers = npt.NDArray[np.int64]
 
 
 class Gradients(Protocol):
@@ -104,17 +104,32 @@ def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, *, pe
     if len(rows) >= LARGE and compiled():
         from discreet.models.fast_score import total_clipped as fast
 
-        return np.asarray(fast(rows.steps, limit, rows.outcome, whole, unit, table, per, REACH, FINE, chosen))
-    total = np.zeros(len(w), dtype=np.int64)
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
+        parts = (
+            fast(
+                rows.steps[part],
+                limit[part],
+                rows.outcome[part],
+                whole,
+                unit,
+                table,
+                per,
+                REACH,
+                FINE,
+                chosen[part],
+            )
+            for part in slices(len(rows), FAST)
+        )
+        return summed(parts, (len(w),), SUMMED)  # [GC2]
+
+    def products(part: slice) -> Floats:
         steps = rows.steps[part].astype(np.float64)
         linear = (steps @ whole) * unit
         mean = looked_up(table, linear) if len(table) else linear
         residual = np.clip(mean - rows.outcome[part], -limit[part], limit[part])
         k = np.rint(residual * per) * chosen[part]  # [GC1]
-        total += (k @ steps).astype(np.int64)  # [GC2]
-    return total
+        return np.asarray(k @ steps)
+
+    return summed(map(products, slices(len(rows), BLOCK)), (len(w),), SUMMED)  # [GC2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,16 +149,17 @@ class AnyGradients:
 
     def total(self, w: Floats, chosen: Mask) -> Integers:
         """The sum over the chosen, each asked for by itself. [GC2]"""
-        total = np.zeros(self.size, dtype=np.int64)
-        seed = zlib.crc32(w.tobytes())
         with passing_on_interrupts(), silence(), np.errstate(all="ignore"), _common_states():
-            for place in np.flatnonzero(chosen):
-                random.seed(seed)  # [GC1]
-                np.random.seed(seed)  # noqa: TID251, NPY002  [GC1]
-                found = self._asked(w.copy(), self.X[place : place + 1].copy(), self.y[place : place + 1].copy())
-                if found is not None:
-                    total += clipped(found, self.clip)[0]
-        return total
+            return summed(self._each(w, chosen), (self.size,), WHOLE)  # [GC2]
+
+    def _each(self, w: Floats, chosen: Mask) -> Iterator[Integers]:
+        seed = zlib.crc32(w.tobytes())
+        for place in np.flatnonzero(chosen):
+            random.seed(seed)  # [GC1]
+            np.random.seed(seed)  # noqa: TID251, NPY002  [GC1]
+            found = self._asked(w.copy(), self.X[place : place + 1].copy(), self.y[place : place + 1].copy())
+            if found is not None:
+                yield clipped(found, self.clip)[0]
 
     def _asked(self, w: Floats, x: Floats, y: Floats) -> Floats | None:
         """What the function says of one row; None if that is not as many numbers as there are parameters. [GC1]"""

@@ -12,7 +12,9 @@ Promise
           included in `moment_sensitivity`. Noise of mu is s on the diagonal and 29/41 s off it.
 Why
     [GR1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
-    size: every partial sum is exact in float64. Then [GT1] of models/family.py, `rint` and `floor`.
+    size: every partial sum is exact in float64. Then [GT1] of models/family.py, `rint` and `floor`. An entry of k V
+    is at most 2^31 and one of k U U' at most 2^34; sums of blocks are added by [L1] of noise/lattice.py and do not wrap
+    around, however many rows there are.
     [GR2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <=
     1024 R by [GV2] of models/features.py, |V| <= 2^15 sqrt(size).
     [GR3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) / 2,
@@ -20,7 +22,7 @@ Why
     a and b, |A - B|_F^2 <= a^2 + b^2 as both are positive semidefinite. Weights off the diagonal as [GG3] of
     stable/gram.py.
 Needs
-    At most 2^25 rows; beyond, sums saturate.
+    Nothing. Sums saturate beyond 2^25 rows.
 Accuracy
     Rounding moves a feature by 1/2048 of its unit and a residual by 2^-17 of `top`.
 Source
@@ -28,15 +30,16 @@ Source
 """
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.models.family import FINE, REACH, Family
 from discreet.models.features import STEPS, Prepared
-from discreet.noise.lattice import ROOM, slack
+from discreet.noise.lattice import ROOM, slack, summed
 from discreet.noise.source import compiled
 from discreet.promise.exact import exact, root_above
 from discreet.promise.loss import Gaussian
@@ -50,7 +53,9 @@ RESIDUAL: Final = 1 << 16  # steps of a residual of size `top`
 WEIGHT: Final = 1 << 10  # steps of the largest slope
 COARSE: Final = 8  # steps of a feature in one of a second moment
 LARGE: Final = 20_000  # rows from which the compiled pass is worth its import
-Integers = npt.NDArray[np.int64]
+FAST: Final = 1 << 18  # rows of a compiled pass
+SUMMED: Final = 1 << 49  # an entry of what either sums at once is no larger [GR1]
+Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
 
 
 def whole_coefficients(w: Floats) -> tuple[Floats, float]:
@@ -59,6 +64,11 @@ def whole_coefficients(w: Floats) -> tuple[Floats, float]:
     size = max(float(np.abs(w).max(initial=0.0)), 2.0**-20)
     exponent = math.floor(math.log2(largest / size))
     return np.clip(np.rint(np.ldexp(w, exponent)), -largest, largest), 2.0**-exponent / STEPS
+
+
+def slices(size: int, step: int) -> Iterator[slice]:
+    """All rows, so many at a time."""
+    return (slice(start, start + step) for start in range(0, size, step))
 
 
 def residual_steps(rows: Prepared, family: Family, whole: Floats, per: float, part: slice) -> Floats:
@@ -74,33 +84,42 @@ def score(rows: Prepared, family: Family, w: Floats) -> Integers:
     if len(rows) >= LARGE and compiled():
         from discreet.models.fast_score import total_score
 
-        return np.asarray(
+        parts = (
             total_score(
-                rows.steps, rows.weight, rows.outcome, whole, per, family.means, RESIDUAL / family.top, REACH, FINE
+                rows.steps[part],
+                rows.weight[part],
+                rows.outcome[part],
+                whole,
+                per,
+                family.means,
+                RESIDUAL / family.top,
+                REACH,
+                FINE,
             )
+            for part in slices(len(rows), FAST)
         )
-    total = np.zeros(len(w), dtype=np.int64)
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
-        k = residual_steps(rows, family, whole, per, part)
-        total += (k @ rows.steps[part].astype(np.float64)).astype(np.int64)  # [GR1]: below 2^45
-    return total
+    else:
+        parts = (
+            residual_steps(rows, family, whole, per, part) @ rows.steps[part].astype(np.float64)  # [GR1]: below 2^45
+            for part in slices(len(rows), BLOCK)
+        )
+    return summed(parts, (len(w),), SUMMED)  # [GR1]
 
 
 def moments(rows: Prepared, family: Family | None, w: Floats) -> Integers:
     """The sum of k U U' over all rows; of all slopes 1 without a family. [GR1]"""
     whole, per = whole_coefficients(w)
-    total = np.zeros((len(w), len(w)), dtype=np.int64)
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
+
+    def products(part: slice) -> Floats:
         steps = rows.steps[part].astype(np.float64)
         share = rows.weight[part]
         if family is not None:
             share = share * family.slope((steps @ whole) * per) / family.steepest
         k = np.floor(WEIGHT * np.clip(share, 0.0, 1.0))  # [GR3]
         coarse = np.rint(steps / COARSE)
-        total += ((coarse * k[:, None]).T @ coarse).astype(np.int64)  # [GR1]: below 2^47
-    return total
+        return np.asarray((coarse * k[:, None]).T @ coarse)  # [GR1]: below 2^47
+
+    return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [GR1]
 
 
 def score_sensitivity(size: int, radius: float, neighbours: Neighbours) -> Fraction:

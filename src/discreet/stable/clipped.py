@@ -15,7 +15,8 @@ Why
     in [0, half] for even p: replacing a record moves the sum by at most 2 half, or half, and adding one by at most
     half. Then [N1] or [N2] of noise/blur.py.
     [W6] A record adds k steps to one and half - k to the other, k in [0, half] (for p = 1: half + k and half - k).
-    [W2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records.
+    [W2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records; the sums
+    of so many are added as Python's integers, which have no end.
 Needs
     A finite centre and a positive, finite radius.
 Accuracy
@@ -46,6 +47,7 @@ from discreet.rows import Numbers, pieces
 BITS: Final = 26  # the radius in steps: 2^26
 LARGE: Final = 100_000  # records from which the compiled pass is worth its import
 BLOCK: Final = 1 << 16  # records whose steps stay in the cache
+FAST: Final = 1 << 35  # records whose steps add up in an int64 [W2]
 Floats = npt.NDArray[np.float64]
 Power = Literal[1, 2, 4]
 
@@ -98,7 +100,11 @@ def exact_sums(
 def _fast_sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
     from discreet.stable.fast_clip import total_steps
 
-    return total_steps(values, centre, _inverse(radius, 2.0**bits), 2.0**bits, powers)
+    half, sums = 2.0**bits, [0] * len(powers)
+    for start in range(0, len(values), FAST):
+        found = total_steps(values[start : start + FAST], centre, _inverse(radius, half), half, powers)
+        sums = [whole + part for whole, part in zip(sums, found, strict=True)]  # [W2]
+    return tuple(sums)
 
 
 def _sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
@@ -187,7 +193,7 @@ def _parted(
     """
     whole = 2 ** (bits + 1) if signed else 2**bits  # the steps of one record in both sums
     up = total + size * 2**bits if signed else total
-    blurred = rng.blur(np.array([up, size * whole - up]), sensitivity=whole, cost=cost)  # [W6]
+    blurred = rng.blur(np.array([up, size * whole - up], dtype=object), sensitivity=whole, cost=cost)  # [W6]
     return int(blurred[0]) / whole, int(blurred[1]) / whole, noise_size(whole, cost) / whole
 
 

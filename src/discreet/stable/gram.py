@@ -14,7 +14,10 @@ Promise
 Why
     [GG1] By [GF1] of stable/frame.py a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
-    at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order.
+    at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order. Blocks
+    are added by [L1] of noise/lattice.py, and so are the sums of two sets of rows, as Python's integers: they do not
+    wrap around, however many rows there are. What is blurred saturates before it is multiplied, which enlarges no
+    distance.
     [GG2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
     and all terms of |w|^2 are positive; `rint` adds at most sqrt(d) / 2. So b = 2^bits + ceil(sqrt(d) / 2) + 1 is
     enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b.
@@ -22,7 +25,7 @@ Why
     = 1682, the squared distance of two such lists is at most 29^2 times that of the matrices in Frobenius norm, where
     each entry off the diagonal counts twice. Then [N2] of noise/blur.py with sensitivity 29 times [GG2].
 Needs
-    At most 2^25 rows (beyond, sums saturate: still private) and 2^12 columns.
+    At most 2^12 columns. Sums saturate beyond 2^25 rows.
 Accuracy
     Rounding moves an entry of v by at most 2^-16 of the radius. The noise is 1.0003 times that of a Gaussian symmetric
     matrix with the same mu; the same noise on every entry would have twice the variance off the diagonal.
@@ -32,16 +35,16 @@ Source
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.lattice import ROOM, slack
+from discreet.noise.lattice import ROOM, slack, summed
 from discreet.noise.source import LARGEST_SCALE
 from discreet.promise.exact import exact, root_above
 from discreet.promise.loss import Gaussian
@@ -53,7 +56,8 @@ from discreet.stable.frame import Frame, blocks
 BITS: Final = 15  # the radius in steps: 2^15
 DIAGONAL, BESIDE = 29, 41  # [GG3]
 Shape = Literal["clip", "taper", "sphere"]
-Integers = npt.NDArray[np.int64]
+SUMMED: Final = 1 << 47  # an entry of a block's sums is no larger [GG1]
+Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +68,7 @@ class Moments:
     second: Integers
 
     def __add__(self, other: "Moments") -> "Moments":
-        return Moments(self.first + other.first, self.second + other.second)
+        return Moments(self.first.astype(object) + other.first, self.second.astype(object) + other.second)  # [GG1]
 
 
 def steps_of(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Floats:
@@ -102,18 +106,20 @@ def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int =
     if not (math.isfinite(radius) and radius > 0):
         raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
     size = len(frame.whole)
-    first, second = np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64)
-    for block in blocks(rows, size):
-        steps = steps_of(block, frame, radius, shape, bits)
-        first += steps.sum(axis=1).astype(np.int64)
-        second += (steps @ steps.T).astype(np.int64)  # [GG1]
-    return Moments(first, second)
+
+    def parts() -> Iterator[Floats]:
+        for block in blocks(rows, size):
+            steps = steps_of(block, frame, radius, shape, bits)
+            yield np.vstack([steps.sum(axis=1), steps @ steps.T])  # [GG1]
+
+    found = summed(parts(), (size + 1, size), SUMMED)  # [GG1]
+    return Moments(found[0], found[1:])
 
 
 def moments_of_blocks(parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
     """The sums over rows that arrive block by block, in any order and of any sizes. [GG1]"""
     size = len(frame.whole)
-    total = Moments(np.zeros(size, dtype=np.int64), np.zeros((size, size), dtype=np.int64))
+    total = Moments(np.zeros(size, dtype=object), np.zeros((size, size), dtype=object))
     for part in parts:
         total += moments(part, frame, radius, shape, bits)
     return total
@@ -195,5 +201,6 @@ def noisy_sum(
     bits = fitting_bits(exact(cost.mu), size)
     found = moments(rows, frame, radius, shape, bits).first
     moved = sum_sensitivity(size, bits, neighbours)
-    blurred = rng.blur(found * 2**bits, sensitivity=moved, cost=cost)  # [GG2]
+    room = ROOM >> bits
+    blurred = rng.blur(np.clip(found, -room, room) * 2**bits, sensitivity=moved, cost=cost)  # [GG2]
     return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits

@@ -162,10 +162,12 @@ def faded(found: Cells) -> Cells:
     """
     counts = np.zeros(2047 << COARSE, dtype=np.int64)
     counts[found[0]] = found[1]
-    fading = np.array([0, *(1 << (FADE + 2 - 4 * lag) for lag in range(1, 8))], dtype=np.int64)
-    at_least = np.cumsum(counts[::-1])[::-1] << FADE
-    beyond = at_least + np.convolve(counts, fading)[: len(counts)]  # at each cell's lower edge, in units of 2^-FADE
-    rounded = np.append((beyond + (1 << (FADE - 1))) >> FADE, 0)  # beyond the largest float there is nothing
+    at_least, parts = np.cumsum(counts[::-1])[::-1], np.zeros_like(counts)  # whole records, and 2^-FADE parts of them
+    for lag in range(1, 8):  # whole records apart, as counts << FADE might wrap around
+        below, few = counts[:-lag], 4 * lag - 2
+        at_least[lag:] += below >> few
+        parts[lag:] += (below & ((1 << few) - 1)) << (FADE - few)
+    rounded = np.append(at_least + ((parts + (1 << (FADE - 1))) >> FADE), 0)  # at each cell's lower edge; then nothing
     return _occupied(rounded[:-1] - rounded[1:])
 
 

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.noise.lattice import total
 from discreet.noise.laws import laplace_scale
 from discreet.promise.exact import Number
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -90,14 +91,16 @@ class BinomialFit:
             won = truths(rows).astype(np.int64)
         else:
             won = np.rint(np.clip(np.nan_to_num(numbers(rows)), 0, many)).astype(np.int64)  # [BN1]
-        size, total = public_size(won, self.neighbours), int(won.sum())
+        size, wins = public_size(won, self.neighbours), total(won, many)
         cost, drawn = Laplace(self.epsilon), float(1 / laplace_scale(many, self.epsilon))  # [BN3]: as drawn
         part: KnownSize | NoisyShare
         if size is not None:
-            noisy = rng.blur(total, sensitivity=many, cost=cost)  # [BN1]
+            noisy = rng.blur(wins, sensitivity=many, cost=cost)  # [BN1]
             part = KnownSize(noisy + centred(rng), size * many, drawn)
         else:
-            both = rng.blur(np.array([total, many * len(won) - total]), sensitivity=many, cost=cost)  # [BN1]
+            both = rng.blur(
+                np.array([wins, many * len(won) - wins], dtype=object), sensitivity=many, cost=cost
+            )  # [BN1]
             part = noisy_share(int(both[0]), int(both[1]) + int(both[0]), drawn, 2)  # [BN3]
         name = "bernoulli" if many == 1 else "binomial"
         fitted = Fitted(name, {"p": part.share}, binomial(many))

@@ -249,7 +249,7 @@ def group_moments(parts: Sequence[Floats], clip: Clip, rng: Randomness) -> list[
     found: list[Sequence[Moment]] = []
     for totals, (power, cost) in zip(zip(*sums, strict=True), given.items(), strict=True):
         moved = sensitivity_of(power, Neighbours.REPLACE) * 2**bits  # [HM2]
-        noisy = rng.blur(np.array(totals, dtype=np.int64), sensitivity=moved, cost=cost) / 2**bits  # [HM2]
+        noisy = rng.blur(np.array(totals, dtype=object), sensitivity=moved, cost=cost) / 2**bits  # [HM2]
         least, noise = -1.0 if power == 1 else 0.0, noise_size(moved, cost) / 2**bits
         found.append(
             [

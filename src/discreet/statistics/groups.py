@@ -44,6 +44,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.noise import simulated
+from discreet.noise.lattice import total
 from discreet.noise.laws import laplace_scale
 from discreet.promise.exact import Number
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -157,8 +158,8 @@ class GroupsTest:
         groups = all_sizes(self.sizes, public_size(values, self.neighbours))
         check_smallest(groups, self.epsilon)
         size, moved = sum(groups), deviation_moves(groups)
-        found = deviation(ranks(values, rng.permutation(size))[None, :], groups)
-        noisy = rng.blur(int(found[0]), sensitivity=moved, cost=Laplace(self.epsilon))  # [HR2]
+        found = exact_deviation(ranks(values, rng.permutation(size)), groups)
+        noisy = rng.blur(found, sensitivity=moved, cost=Laplace(self.epsilon))  # [HR2]
         scale = laplace_scale(moved, self.epsilon)
 
         def draw(generator: Any, draws: int) -> Floats:
@@ -181,7 +182,7 @@ def ranks(values: Floats, places: Integers) -> Integers:
 
 def larger_pairs(found: Integers, first: int) -> int:
     """In how many pairs the first group's rank is the larger. [HR1]"""
-    return int(found[:first].sum()) - first * (first + 1) // 2
+    return total(found[:first], len(found)) - first * (first + 1) // 2  # Python's integers: no n is too large
 
 
 def rank_sum_law(one: int, other: int, epsilon: Number) -> NoisyLaw:
@@ -212,6 +213,13 @@ def deviation(table: Integers, groups: Sequence[int]) -> Integers:
     doubled = 2 * np.add.reduceat(table, starts, axis=1) - np.array(groups) * (size + 1)
     found: Integers = np.maximum(doubled, 0).sum(axis=1)
     return found
+
+
+def exact_deviation(found: Integers, groups: Sequence[int]) -> int:
+    """A of one row of ranks, in Python's integers: no n is too large. [HR2]"""
+    parts = np.split(found, [*accumulate(groups)][:-1])
+    sums = (2 * total(part, len(found)) - len(part) * (len(found) + 1) for part in parts)
+    return sum(max(0, doubled) for doubled in sums)
 
 
 def null_deviations(generator: Any, groups: Sequence[int], draws: int) -> Floats:

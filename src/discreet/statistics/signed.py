@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.noise.lattice import total
 from discreet.noise.laws import laplace_scale
 from discreet.promise.exact import Number
 from discreet.promise.guarantee import Guarantee, check_budget
@@ -128,8 +129,8 @@ class SignedRankTest:
         assert size is not None
         law, largest = signed_ranks_law(size, self.epsilon), size * (size + 1) // 2
         check_powerful(law, 0, largest, f"{size} signed ranks at epsilon {float(self.epsilon):g}")
-        total = positive_ranks(values, coins(size, rng), rng.permutation(size))
-        noisy = rng.blur(total, sensitivity=size, cost=Laplace(self.epsilon))  # [HS2]
+        ranked = positive_ranks(values, coins(size, rng), rng.permutation(size))
+        noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(self.epsilon))  # [HS2]
         statistic = (noisy - largest / 2) / math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
         provenance = Provenance("SignedRankTest", {"rows": size, "alternative": self.alternative}, rng.secure)
         answer = Tested(statistic, law.p_value(noisy, self.alternative))  # [HS3]
@@ -153,7 +154,7 @@ def positive_ranks(values: Floats, drawn: Coins, places: Integers) -> int:
     sizes = np.where(np.isnan(values), 0.0, np.abs(values))
     order = np.lexsort((places, sizes))
     positive = signs(values, drawn)[order]
-    return int(np.flatnonzero(positive).sum() + positive.sum())
+    return total(np.flatnonzero(positive) + 1, max(1, len(values)))  # Python's integers: n^2 / 2 may be too large
 
 
 def signs_law(size: int, epsilon: Number) -> NoisyLaw:

@@ -14,7 +14,7 @@ from discreet.models.family import logistic
 from discreet.models.features import Prepared
 from discreet.noise.lattice import ROOM, slack, summed, total, whole
 from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Gaussian
+from discreet.promise.loss import Gaussian, Laplace
 from discreet.stable import clipped, fast_clip, gram
 from discreet.stable.frame import Frame
 from discreet.stable.locate import COARSE, FADE, faded
@@ -51,7 +51,7 @@ def test_compiled_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clipped, "compiled", lambda: True)
     endless = np.broadcast_to(np.ones(1), (2**40,))
     assert clipped.exact_sums(endless, 0.0, 1.0) == (2**66,)
-    both = clipped._parted(2**66, 26, size=2**40, signed=False, cost=clipped.Laplace(1), rng=Seeded(1))
+    both = clipped._parted(2**66, 26, size=2**40, signed=False, cost=Laplace(1), rng=Seeded(1))
     assert both[0] == pytest.approx(2**62 / 2**26, rel=1)  # saturated, not an error
 
 

@@ -274,8 +274,8 @@ def _key(entry: Any) -> Hashable:
         return _key_of_number(float.__float__(entry))
     if isinstance(entry, Decimal | Fraction):
         return _key_of_number(entry)
-    if isinstance(entry, tuple):
-        return (tuple, tuple(_key(part) for part in entry))
+    if isinstance(entry, tuple | list):
+        return (tuple if isinstance(entry, tuple) else list, tuple(_key(part) for part in entry))
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):  # pandas' missing entries
         return MISSING
     text = repr(entry) if isinstance(entry, bytes) else str(entry)

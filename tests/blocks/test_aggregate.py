@@ -19,12 +19,14 @@ from benchmarks.subjects.blocks import SUBJECTS
 
 import discreet
 from discreet import audit
+from discreet.audit.meter import exceeds, itemised
 from discreet.audit.replay import FATES, Recorder, replay
 from discreet.audit.worlds import hostile
 from discreet.blocks.aggregate import SubsampleAggregate
 from discreet.blocks.ask import planned
 from discreet.blocks.centre import BlockMean
 from discreet.blocks.estimator import FunctionFit, adapted
+from discreet.blocks.friend import BlockFriends
 from discreet.blocks.halfway import BlockMedian
 from discreet.blocks.plan import auto_blocks
 from discreet.blocks.sandbox import Sandbox
@@ -487,3 +489,26 @@ def test_planned_reads_no_value() -> None:
     fit = adapted(mean)
     one, other = (planned(fit, Table.of(rows), **given) for rows in (np.zeros(9000), np.full(9000, np.nan)))
     assert one == other
+
+
+@pytest.mark.claim("BM1")
+@pytest.mark.claim("BF1")
+@pytest.mark.parametrize(
+    "aggregator",
+    [
+        BlockMean(400, 2, 8.0),
+        BlockMean(400, 3, 6.0, 1e-6),
+        BlockMedian(400, 2, 8.0),
+        BlockFriends(3000, 2, 6.0, 1e-6),
+        BlockFriends(3000, 2, 6.0, 1e-6, (1.0, 1.0)),
+    ],
+    ids=lambda one: f"{type(one).__name__}-{float(getattr(one, 'delta', 0)):g}",
+)
+def test_the_loss_names_every_draw(aggregator: Any) -> None:
+    """An answer, not a refusal: everything is drawn, the number of estimates too."""
+    rows = np.random.default_rng(1).normal(size=(aggregator.blocks, aggregator.width))
+    recorder = Recorder(Seeded(1))
+    assert aggregator.release(rows, recorder).refusal is None
+    assert exceeds(recorder.spent, aggregator.loss) is None
+    if not isinstance(aggregator, BlockFriends):  # those declare the sum of squares
+        assert itemised(recorder.spent) == itemised(aggregator.loss)

@@ -325,3 +325,19 @@ def test_a_collinear_block_has_no_estimate_under_firth() -> None:
     x = np.stack([X[:40, 0], 2 * X[:40, 0]], axis=1)
     assert np.isnan(rows_of("logistic", x, CLASS[:40], [40], True)).all()
     assert np.isnan(rows_of("logistic", np.zeros((40, 1)), CLASS[:40], [40], True)).all()
+
+
+@pytest.mark.claim("BB1")
+@pytest.mark.parametrize("blocks", [1, 10, paths.MANY - 1, paths.MANY, 2 * paths.MANY])
+def test_the_path_is_chosen_by_the_number_of_blocks(blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a person may have any number of rows, that of all rows is private, and the paths round differently."""
+    monkeypatch.setattr(paths, "compiled", lambda: True)
+    chosen = []
+    monkeypatch.setattr(
+        Batched, "fits", lambda _self, _x, _y, edges, fast, **_: chosen.append(fast) or np.zeros((len(edges) - 1, 2))
+    )
+    for rows in (0, 1, blocks, 4 * paths.MANY, 10**5):
+        x, sizes = np.zeros((rows, 1)), np.bincount(np.arange(rows) % blocks, minlength=blocks)
+        for correct in (None, "half", "firth"):
+            Batched("logistic", intercept=True).rows(in_blocks(x, np.zeros(rows), sizes), correct)  # type: ignore[arg-type]
+    assert set(chosen) == {blocks >= paths.MANY}

@@ -1,6 +1,9 @@
 """One person is in one block, whatever anybody's data are."""
 
+import itertools
+import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -267,3 +270,27 @@ def test_names_are_numbered_by_first_appearance() -> None:
 def test_bad_tables(make: Callable[[], object], word: str) -> None:
     with pytest.raises(BadInput, match=word):
         make()
+
+
+ZEROS = [
+    np.array([0.0, -0.0, 1.5, np.nan, 0.0, -np.nan], dtype=dtype) for dtype in (np.float16, np.float32, np.float64)
+]
+ZERO_LISTS: list[Any] = [
+    [0.0, -0.0, 1.5, math.nan, 0, None],
+    [Decimal(0), Decimal("-0"), Decimal("1.5"), None, Decimal("-0.00"), Decimal("nan")],
+    [(0.0,), (-0.0,), (1.5,), None, (0,), math.nan],
+    [[0.0], [-0.0], [1.5], None, [0], math.nan],
+]
+
+
+@pytest.mark.claim("PB2")
+@pytest.mark.claim("PB3")
+@pytest.mark.parametrize("names", [*ZEROS, *(pd.Series(zeros) for zeros in ZEROS), *ZERO_LISTS])
+def test_both_zeros_are_one_person_and_so_are_all_without_a_name(names: Any) -> None:
+    assert codes(names).tolist() == [0, 0, 1, 2, 0, 2]
+    assert units(Table.of(np.arange(6.0), people=names), REPLACE) == 3
+    for relation, seed in itertools.product((REPLACE, ADD), range(20)):
+        found = partition(Table.of(np.arange(6.0), people=names), 3, relation, Seeded(seed))
+        whole = [set(found.table.x[start:stop].ravel().tolist()) for start, stop in itertools.pairwise(found.edges)]
+        for person in ({0.0, 1.0, 4.0}, {3.0, 5.0}):
+            assert sum(bool(person & half) for half in whole) == 1

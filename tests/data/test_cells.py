@@ -190,3 +190,31 @@ def test_declared_kinds_are_heeded() -> None:
         texts.columns([Want("a", "number")])
     declared = read(pa.table({"a": ["1", "x"]}), types={"a": "number"})
     np.testing.assert_array_equal(declared.columns([Want("a", "number")])["a"], [1, math.nan])
+
+
+def zeros(dtype: Any) -> Any:
+    return np.array([0.0, -0.0, 1.5, math.nan, 0.0, 2.0], dtype=dtype)
+
+
+IDS: list[Any] = [
+    *(zeros(dtype) for dtype in ("f2", "f4", "f8", ">f4", ">f8", np.longdouble)),
+    *(pd.Series(zeros(dtype)) for dtype in ("f4", "f8")),
+    *(pd.Series(pd.array(zeros("f8"), dtype=dtype)) for dtype in ("Float32", "Float64", "double[pyarrow]", "category")),
+    *(pa.array(zeros(dtype)) for dtype in ("f2", "f4", "f8")),
+    pa.array(zeros("f8"), from_pandas=True),
+    pa.chunked_array([zeros("f8")[:1], zeros("f8")[1:]]),
+    pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 0, 4]), pa.array([0.0, -0.0, 1.5, math.nan, 2.0])),
+    pa.RunEndEncodedArray.from_arrays([1, 2, 3, 4, 5, 6], pa.array(zeros("f8"))),
+    [0.0, -0.0, 1.5, None, 0, 2.0],
+    [Decimal(0), Decimal("-0"), Decimal("1.5"), Decimal("nan"), Decimal("0.00"), Decimal(2)],
+    [(0.0,), (-0.0,), (1.5,), None, (0,), (2,)],
+    [[0.0], [-0.0], [1.5], None, [0], [2]],
+]
+
+
+@pytest.mark.claim("TC1")
+@pytest.mark.parametrize("ids", IDS, ids=lambda ids: str(getattr(ids, "dtype", getattr(ids, "type", "list"))))
+def test_both_zeros_are_one_person_and_a_row_without_an_id_is_nobodys(ids: Any) -> None:
+    table = read(pa.table({"id": ids}) if isinstance(ids, pa.Array | pa.ChunkedArray) else {"id": ids})
+    assert table.people("id") == 3
+    assert table.whose("id").tolist() == [0, 0, 1, 0, 2]

@@ -333,11 +333,14 @@ def test_the_path_is_chosen_by_the_number_of_blocks(blocks: int, monkeypatch: py
     """Where a person may have any number of rows, that of all rows is private, and the paths round differently."""
     monkeypatch.setattr(paths, "compiled", lambda: True)
     chosen = []
-    monkeypatch.setattr(
-        Batched, "fits", lambda _self, _x, _y, edges, fast, **_: chosen.append(fast) or np.zeros((len(edges) - 1, 2))
-    )
+
+    def seen(_self: Batched, _x: Any, _y: Any, edges: Any, *, fast: bool, adjusted: bool = False) -> Any:
+        chosen.append(fast)
+        return np.zeros((len(edges) - 1, 2))
+
+    monkeypatch.setattr(Batched, "fits", seen)
     for rows in (0, 1, blocks, 4 * paths.MANY, 10**5):
         x, sizes = np.zeros((rows, 1)), np.bincount(np.arange(rows) % blocks, minlength=blocks)
         for correct in (None, "half", "firth"):
-            Batched("logistic", intercept=True).rows(in_blocks(x, np.zeros(rows), sizes), correct)  # type: ignore[arg-type]
+            Batched("logistic", intercept=True).rows(in_blocks(x, np.zeros(rows), sizes), correct)
     assert set(chosen) == {blocks >= paths.MANY}

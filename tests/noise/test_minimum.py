@@ -1,8 +1,10 @@
 """Tilted minima: the law of the tilt, the density that the proof bounds, and minima that are as good as they say."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +12,23 @@ from scipy.special import expit
 
 from discreet.errors import BadInput
 from discreet.noise import minimum as module
-from discreet.noise.minimum import GAMMA, LAST, Minimum, minimised, round_draw, tilt_rate
+from discreet.noise.minimum import (
+    GAMMA,
+    LAST,
+    Minimum,
+    Tilted,
+    descended,
+    exactly,
+    minimised,
+    most_steps,
+    round_draw,
+    tilt_rate,
+)
 from discreet.noise.seeded import Seeded
+from discreet.promise.exact import root_above
 from discreet.promise.loss import Approximate
+
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -27,17 +43,25 @@ class Logistic:
     def size(self) -> int:
         return int(self.x.shape[1])
 
-    def gradient(self, w: np.ndarray, rest: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
-        return (expit(self.x @ w + self.x @ (rest + np.zeros(self.size))) - self.y) @ self.x, 1e-12
+    @property
+    def bend(self) -> float:
+        return len(self.x) / 4
 
-    def tolerance(self, ridge: float, rate: float) -> float:
-        return 1e-9
+    @property
+    def steep(self) -> float:
+        return float(len(self.x))
+
+    tolerance = 1e-9
+
+    def gradient(self, point: Any) -> tuple[np.ndarray, float]:
+        w = np.array([float(one) for one in point])
+        return (expit(self.x @ w) - self.y) @ self.x, 1e-12
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         p = expit(self.x @ w)
         return np.asarray((self.x * (p * (1 - p))[:, None]).T @ self.x)
 
-    def guess(self, tilt: np.ndarray, ridge: float) -> np.ndarray:
+    def guess(self, tilt: Sequence[Fraction], ridge: Fraction) -> np.ndarray:
         return np.zeros(self.size)
 
 
@@ -76,11 +100,18 @@ def test_the_density_of_the_exact_minimum_moves_no_further_than_its_bound() -> N
 
 
 @pytest.mark.claim("NM1")
+@pytest.mark.claim("NM3")
+@pytest.mark.parametrize("way", ["newton", "newton without a step", "descent"])
 @pytest.mark.parametrize("seed", range(5))
-def test_minima_are_verified_and_close_to_the_exact_one(seed: int) -> None:
+def test_minima_are_verified_and_close_to_the_exact_one(seed: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newton's method, or the descent that stands in for it where it does not end."""
     objective = rows(seed, 3, 50)
     tilt = np.random.default_rng(seed).normal(size=3) * 20
-    found = np.array([float(w) for w in minimised(objective, tilt, 0.5, np.zeros(3), float(GAMMA))])
+    if way == "newton without a step":
+        monkeypatch.setattr(module, "NEWTON", 0)
+    if way == "descent":
+        monkeypatch.setattr(module, "newton", lambda *_: None)
+    found = np.array([float(w) for w in minimised(objective, exactly(tilt), HALF, np.zeros(3), float(GAMMA))])
     slope = objective.gradient(found)[0] + 0.5 * found + tilt
     assert np.linalg.norm(slope) <= float(GAMMA)
     better = found.copy()
@@ -109,8 +140,68 @@ def test_the_last_noise_hides_what_is_left_of_the_gradient(monkeypatch: pytest.M
     seeded = Seeded(5)
     found = np.array([seeded.minimum(objective, steepness=2, curvature=0.25, ridge=ridge, cost=Approximate(1, 0))
                       for _ in range(300)])  # fmt: skip
-    least = 2 * float(GAMMA) / ridge * math.sqrt(2) / float(LAST)
+    least = float(GAMMA) / ridge * math.sqrt(2) / float(LAST)
     assert np.abs(found - np.median(found, axis=0)).mean() > 1.3 * least
+
+
+@pytest.mark.claim("NM3")
+@pytest.mark.parametrize(("count", "ridge", "long"), [(0, 1, 1), (1, 2, 1e6), (60, 1, 3), (60, 40, 1e3), (300, 5, 0)])
+def test_a_descent_ends_within_its_public_number_of_steps(count: int, ridge: int, long: float) -> None:
+    """From the farthest start, with a gradient as wrong as allowed, in a direction of its own each time."""
+    rng = np.random.default_rng(count)
+    objective, seen = rows(count, 3, count), []
+
+    class Wrong(Logistic):
+        def gradient(self, point: Any) -> tuple[np.ndarray, float]:
+            seen.append(1)
+            off = rng.normal(size=3)
+            return super().gradient(point)[0] + 0.999e-6 * off / np.linalg.norm(off), 1e-6
+
+    tilted = Tilted(Wrong(objective.x, objective.y), exactly(long * np.ones(3)), Fraction(ridge), 4.5e-6)
+    found = np.array([float(w) for w in descended(tilted)])
+    assert len(seen) <= most_steps(tilted)
+    slope = objective.gradient(found)[0] + ridge * found + long
+    assert np.linalg.norm(slope) <= 4.5e-6
+
+
+@pytest.mark.claim("NM3")
+def test_newtons_method_gives_up_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Second derivatives that are singular, missing or far too large: the descent takes over."""
+    objective = rows(0, 2, 20)
+    expected = minimised(objective, exactly(np.ones(2)), HALF, np.zeros(2), 1e-6)
+    for wrong in (-0.5 * np.eye(2), np.full((2, 2), np.nan), np.full((2, 2), 1e300) + 1e300 * np.eye(2)):
+        monkeypatch.setattr(Logistic, "hessian", lambda self, w, wrong=wrong: wrong)
+        found = minimised(objective, exactly(np.ones(2)), HALF, np.zeros(2), 1e-6)
+        assert np.abs(np.array(found, dtype=float) - np.array(expected, dtype=float)).max() < 1e-5
+
+
+@pytest.mark.claim("NM1")
+@pytest.mark.parametrize("size", [1, 2, 8, 32])
+def test_the_last_noise_covers_rounding_too(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two minima as far apart as they may be, each entry on the edge of being rounded the other way."""
+    objective, ridge, epsilon, scales = rows(0, size, 5), Fraction(2), Fraction(1), []
+    rate = tilt_rate(epsilon, 2, Fraction(1, 4), ridge, size)
+    tau = (GAMMA + size * Fraction(1, 2**40) / rate) / ridge
+    grid = Fraction(2) ** (math.floor(math.log2(tau)) - 20)
+    edge, apart = Fraction(499, 1000) * grid, 2 * tau / root_above(size)
+    assert size * apart**2 <= (2 * tau) ** 2
+
+    def silent(scale: Fraction, _below: Any) -> int:
+        scales.append(scale)
+        return 0
+
+    monkeypatch.setattr(module, "big_laplace", silent)
+    monkeypatch.setattr(module, "round_draw", lambda size, _below: [0] * size)
+    whole = []
+    for place in (edge, edge + apart):
+        monkeypatch.setattr(module, "minimised", lambda *_, place=place: [place] * size)
+        ask = Minimum(objective, 2, Fraction(1, 4), ridge, Approximate(epsilon, 0))
+        whole.append([Fraction(float(one)) / grid for one in ask.answer(Seeded(0)._source)])
+    moved = sum(abs(a - b) for a, b in zip(*whole, strict=True))
+    assert moved > 2**20
+    assert set(scales) == {scales[0]}
+    assert moved <= scales[0] * LAST * epsilon  # [NM1]: e^-(moved / scale) is the loss
+    assert moved + size > scales[0] * LAST * epsilon - 2 * size  # no more than that
 
 
 @pytest.mark.claim("NM2")

@@ -4,10 +4,11 @@ Promise
     [NM1] An objective is a sum over people of convex functions of w'x_i, each person's gradient at most `steepness` / 2
           long under REPLACE (`steepness` under ADD_OR_REMOVE) and each second derivative a matrix of rank one no larger
           than `curvature`. The minimum of objective + (ridge / 2) |w|^2 + b'w, found to a verified gradient of at most
-          gamma, leaves with noise as pure epsilon; and it is found, whatever the rows, as gamma is what the objective
-          can reach with any of them.
+          gamma, leaves with noise as pure epsilon.
     [NM2] b is drawn from the integers times a step by a law within a factor e^+-XI, point by point, of the law with
           density ~ exp(-beta |b|) rounded to that grid.
+    [NM3] `minimised` always finds such a minimum, whatever the rows: after NEWTON steps or fewer of Newton's method, or
+          else by a descent of at most `most_steps` steps, a function of public numbers and the tilt. It never raises.
 Why
     [NM1] Let b have density ~ exp(-beta |b|) and w be the exact minimum. Given the people, b = -(gradient at w) - ridge
     w is a differentiable bijection with the Jacobian J = H(w) + ridge I. So w has the density exp(-beta |b(w)|) det J.
@@ -20,13 +21,22 @@ Why
     what is published is a discrete Laplace vector about a point within tau of w: moving all points to w itself and
     back on the neighbour changes each probability by at most e^(epsilon_2), epsilon_2 for a distance of 2 tau.
     So the law on a table is within e^(epsilon_2 + epsilon_1) of that on a neighbour, and with [NM2] 2 XI more.
-    Gamma is a public number, GAMMA or larger: [GM3] of models/tilted.py. It is checked in floating point with the
-    objective's own bound on the rounding of its gradient. A point is the sum of two floats, a large and a small one:
-    with one float, next to a long flat valley the nearest point could be too far from the minimum for ever.
+    Gamma is a public number, GAMMA or larger. It is checked with the objective's own bound on the error of its
+    gradient, proved in its module ([GM2] of models/tilted.py). Points and the tilt are exact fractions, and ridge w + b
+    is added to the gradient exactly; the length of that sum errs by a relative 1e-12 at most.
     [NM2] Over a cell of side h, exp(-beta |b|) varies by e^+-(beta h sqrt(d) / 2) from its value at the centre, and so
     does the normaliser. The law ~ exp(-beta h |k|) on the integers is drawn by rejection from independent discrete
     Laplace draws of scale B >= sqrt(d) / (beta h): |k|_1 / B <= beta h |k|, and the difference is the rate at which k
     is rejected. The root in it is rounded up by at most 2^-40. Beta h is 2^-40.
+    [NM3] A run that gave up would tell of the rows that made it: no bound on its chance would keep the promise pure. So
+    the last resort must not fail. It is the descent w - g / L from 0 with L = `bend` + ridge, a bound on all second
+    derivatives; let f be what is minimised, F its height above the minimum, g its gradient as found and e the error of
+    g, that of the step's rounding, L 2^-126, included. f falls by at least (|true gradient|^2 - |e|^2) / 2 L. Gamma
+    is at least 4.5 times the objective's error: so where a point is not accepted the true gradient is at least gamma
+    / 2 long, e is at most half of it, and f falls by 3/8 of its square over L. Its square is at least 2 ridge F, so F
+    shrinks by 1 - (3/4) ridge / L a step; and at most 2 L F, so a point with F below gamma^2 / (8 L) is accepted. At 0,
+    F is at most |gradient|^2 / (2 ridge). Hence `most_steps`: it reads public numbers and the tilt, which is
+    independent of the rows. (A tilt too long for floats, 2^100 times its scale, would take 2^100 draws.)
 Accuracy
     |b| has the law Gamma(d, 1 / beta), the direction is uniform. The second noise is some 1e-4 in w for ridge about 2.
 Source
@@ -35,6 +45,7 @@ Source
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
@@ -53,6 +64,8 @@ GAMMA: Final = Fraction(1, 2**18)  # the gradient at what is called a minimum
 FINE: Final = 40  # beta times the step of the tilt is 2^-40 [NM2]
 LAST: Final = Fraction(1, 100)  # of epsilon: for the noise that hides what is left of the gradient
 WIDEST: Final = 32  # coordinates: beyond, the rejection takes too long
+NEWTON: Final = 200  # steps [NM3]
+POINT: Final = 2**128  # points are whole numbers of this part
 Floats = npt.NDArray[np.float64]
 
 
@@ -67,16 +80,25 @@ class Objective(Protocol):
     def reach(self) -> float:
         """No |x| is larger."""
 
-    def gradient(self, w: Floats, rest: Floats) -> tuple[Floats, float]:
-        """At w + rest, `rest` no more than rounds w, and a bound on the length of its rounding error."""
+    @property
+    def bend(self) -> float:
+        """A public number: no second derivative of the sum is larger."""
 
-    def tolerance(self, ridge: float, rate: float) -> float:
-        """A gradient that is reached whatever the rows are, tilted at this rate: from public numbers alone."""
+    @property
+    def steep(self) -> float:
+        """A public number: no gradient of the sum is longer."""
+
+    @property
+    def tolerance(self) -> float:
+        """A public number: at least 4.5 times the error of any gradient. [NM3]"""
+
+    def gradient(self, point: Sequence[Fraction]) -> tuple[Floats, float]:
+        """At a point, and a bound on the length of its error."""
 
     def hessian(self, w: Floats) -> Floats:
         """At w, more or less."""
 
-    def guess(self, tilt: Floats, ridge: float) -> Floats:
+    def guess(self, tilt: Sequence[Fraction], ridge: Fraction) -> Floats:
         """Where to start."""
 
 
@@ -109,12 +131,10 @@ class Minimum:
         size, ridge = self.objective.size, exact(self.ridge)
         rate = tilt_rate(self.cost.epsilon, self.steepness, self.curvature, ridge, size)
         step = Fraction(1, 2**FINE) / rate  # [NM2]
-        tilt = np.array([float(k * step) for k in round_draw(size, source.below)])
-        gamma = max(GAMMA, Fraction(self.objective.tolerance(float(ridge), float(rate))))  # [NM1]
-        start = self.objective.guess(tilt, float(ridge))
-        found = minimised(self.objective, tilt, float(ridge), start, float(gamma))
-        # the tilt as a float is within 2^-52 of itself, far less than a step of the grid in what gamma leaves over
-        tau = (2 * gamma + step * size) / ridge  # [NM1]
+        tilt = [k * step for k in round_draw(size, source.below)]
+        gamma = max(GAMMA, Fraction(self.objective.tolerance))  # [NM1]
+        found = minimised(self.objective, tilt, ridge, self.objective.guess(tilt, ridge), float(gamma))
+        tau = (gamma + step * size) / ridge  # [NM1]
         grid = Fraction(2) ** (math.floor(math.log2(tau)) - 20)
         moved = math.ceil(2 * tau * root_above(size) / grid) + size  # [NM1]: in L1, each entry rounded
         scale = moved / (LAST * exact(self.cost.epsilon))
@@ -124,7 +144,7 @@ class Minimum:
     def objection(self, neighbour: "Minimum") -> str | None:
         """Other parameters, a gradient that moves too far, or second derivatives that do."""
         mine, other = (
-            (ask.steepness, ask.curvature, ask.ridge, ask.cost, ask.objective.size, ask.objective.tolerance(1.0, 1.0))
+            (ask.steepness, ask.curvature, ask.ridge, ask.cost, ask.objective.size, ask.objective.tolerance)
             for ask in (self, neighbour)
         )
         if mine != other:
@@ -134,7 +154,7 @@ class Minimum:
             w = np.zeros(size)
             if place:
                 w[(place - 1) // 2] = 30.0 if place % 2 else -1.0
-            (here, off), (there, more) = (ask.objective.gradient(w, np.zeros(size)) for ask in (self, neighbour))
+            (here, off), (there, more) = (ask.objective.gradient(exactly(w)) for ask in (self, neighbour))
             moved = float(np.linalg.norm(here - there))
             if moved > float(exact(self.steepness)) + off + more:
                 return f"the gradient moved by {moved:.6g}, claimed {float(exact(self.steepness)):.6g}"
@@ -169,46 +189,95 @@ def round_draw(size: int, below: Below) -> list[int]:
             return drawn
 
 
-def minimised(objective: Objective, tilt: Floats, ridge: float, start: Floats, goal: float) -> list[Fraction]:
-    """Where the gradient of the tilted objective is at most `goal` long, rounding included. [NM1]
+def exactly(w: Floats) -> list[Fraction]:
+    """Floats as fractions."""
+    return [Fraction(float(one)) for one in w]
 
-    Newton's method, its steps shortened to ln(1 + u) / u, u = |step| times the largest |x|: for functions whose third
-    derivative is at most |x| times their second (logistic ones) every step leads down, and the end comes quickly. A
-    longer step is taken if at its end the way still leads down, as it then did all along. Where it starts, and with
-    which second derivatives it goes on near the end, changes nothing but the time.
+
+@dataclass(frozen=True, slots=True)
+class Tilted:
+    """An objective with its ridge and its tilt, and the length of a gradient at which it is at its minimum."""
+
+    objective: Objective
+    tilt: Sequence[Fraction]
+    ridge: Fraction
+    goal: float
+
+    def slope(self, point: Sequence[Fraction]) -> tuple[Floats, bool]:
+        """The gradient, and whether it is short enough, its error included. [NM1]"""
+        plain, off = self.objective.gradient(point)
+        whole = (s + self.ridge * w + b for s, w, b in zip(exactly(plain), point, self.tilt, strict=True))
+        found = np.array([float(one) for one in whole])
+        return found, bool(float(np.linalg.norm(found)) * (1 + 1e-12) + off <= self.goal)  # [NM1]
+
+
+def minimised(
+    objective: Objective, tilt: Sequence[Fraction], ridge: Fraction, start: Floats, goal: float
+) -> list[Fraction]:
+    """Where the gradient of the tilted objective is at most `goal` long, its error included. [NM1], [NM3]"""
+    tilted = Tilted(objective, tilt, ridge, goal)
+    found = newton(tilted, start)
+    return descended(tilted) if found is None else found  # [NM3]
+
+
+def newton(tilted: Tilted, start: Floats) -> list[Fraction] | None:
+    """Newton's method; None if it has not come to the minimum after NEWTON steps.
+
+    Steps are shortened to ln(1 + u) / u, u = |step| times the largest |x|: for functions whose third derivative is at
+    most |x| times their second (logistic ones) every step leads down, and the end comes quickly. A longer step is taken
+    if at its end the way still leads down, as it then did all along. Where it starts, and with which second derivatives
+    it goes on near the end, changes nothing but the time.
     """
-    w, rest = np.array(start, dtype=np.float64), np.zeros(objective.size)
-    before, stale, hessian = 0.0, 0, np.eye(objective.size)
-
-    def sloped(w: Floats, rest: Floats) -> tuple[Floats, float]:
-        slope, off = objective.gradient(w, rest)
-        extra = 1e-15 * objective.size * (ridge * float(np.abs(w).max()) + float(np.abs(tilt).max()))
-        return slope + ridge * w + tilt + ridge * rest, off + extra
-
-    slope, off = sloped(w, rest)
-    while True:
+    objective, ridge = tilted.objective, float(tilted.ridge) * np.eye(tilted.objective.size)
+    point, before, stale, hessian = exactly(start), 0.0, 0, ridge
+    slope, ended = tilted.slope(point)
+    for _ in range(NEWTON):  # [NM3]
+        if ended:
+            return point
         steep = float(np.linalg.norm(slope))
-        if steep * (1 + 1e-12) + off <= goal:  # [NM1]
-            return [Fraction(float(one)) + Fraction(float(more)) for one, more in zip(w, rest, strict=True)]
         if steep > before / 20 or stale >= 5:
-            hessian, stale = objective.hessian(w) + ridge * np.eye(objective.size), 0
+            hessian, stale = objective.hessian(np.array([float(w) for w in point])) + ridge, 0
         stale, before = stale + 1, steep
-        step = np.asarray(np.linalg.solve(hessian, slope), dtype=np.float64)
+        try:
+            step = np.asarray(np.linalg.solve(hessian, slope), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
         far = float(np.linalg.norm(step)) * objective.reach
+        if not math.isfinite(far):
+            return None
         least = math.log1p(far) / far if far > 1e-8 else 1.0
         share = 1.0 if far > 2 else least
         while True:
-            there = _moved(w, rest, share * step)
-            slope, off = sloped(*there)
+            there = _moved(point, exactly(share * step))
+            slope, ended = tilted.slope(there)
             if share <= least or float(slope @ step) >= 0:
                 break
             share = max(share / 2, least)
-        w, rest = there
+        point = there
+    return None
 
 
-def _moved(w: Floats, rest: Floats, step: Floats) -> tuple[Floats, Floats]:
-    """w + rest - step as a float and what rounds it."""
-    move = rest - step
-    there = w + move
-    back = there - w
-    return there, (w - (there - back)) + (move - back)
+def descended(tilted: Tilted) -> list[Fraction]:
+    """The minimum by plain descent from 0: slow, and sure to end. [NM3]"""
+    bend = Fraction(tilted.objective.bend) + tilted.ridge
+    point = [Fraction(0)] * tilted.objective.size
+    for _ in range(most_steps(tilted)):
+        slope, ended = tilted.slope(point)
+        if ended:
+            return point
+        point = _moved(point, [one / bend for one in exactly(slope)])  # [NM3]
+    raise AssertionError("by [NM3] of noise/minimum.py this is not reached")
+
+
+def most_steps(tilted: Tilted) -> int:
+    """How many points a descent looks at, at most. [NM3]"""
+    ridge, objective = float(tilted.ridge), tilted.objective
+    bend = objective.bend + ridge
+    first = objective.steep + math.fsum(abs(float(b)) for b in tilted.tilt)
+    times = math.log(4 * bend / ridge) + 2 * math.log(first / tilted.goal)  # [NM3]
+    return math.ceil(4 / 3 * bend / ridge * max(0.0, times) * (1 + 1e-9)) + 2
+
+
+def _moved(point: Sequence[Fraction], step: Sequence[Fraction]) -> list[Fraction]:
+    """A point less a step, in parts of 2^-128."""
+    return [Fraction(round((w - move) * POINT), POINT) for w, move in zip(point, step, strict=True)]

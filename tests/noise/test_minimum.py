@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -19,6 +20,7 @@ from discreet.noise.minimum import (
     Tilted,
     descended,
     exactly,
+    log_above,
     minimised,
     most_steps,
     round_draw,
@@ -122,6 +124,17 @@ def test_minima_are_verified_and_close_to_the_exact_one(seed: int, way: str, mon
 
 
 @pytest.mark.claim("NM1")
+@pytest.mark.parametrize("share", [Fraction(1, 10**12), Fraction(1, 3), Fraction(1, 8), Fraction(256), Fraction(2**60)])
+def test_the_price_of_the_ridge_is_never_rounded_down(share: Fraction) -> None:
+    with mpmath.workdps(80):
+        true = mpmath.log(1 + mpmath.mpf(share.numerator) / share.denominator)
+        found = log_above(1 + share)
+        assert 0 < mpmath.mpf(found.numerator) / found.denominator - true < mpmath.mpf(10) ** -38
+    if found < Fraction(1, 2):
+        assert 2 * tilt_rate(1, 2, share, 1, 2) + found < 1 - LAST
+
+
+@pytest.mark.claim("NM1")
 def test_the_last_noise_is_there_and_the_budget_adds_up() -> None:
     objective = rows(0, 2, 30)
     rate = tilt_rate(1.0, 2, 0.25, 2.0, 2)
@@ -145,7 +158,9 @@ def test_the_last_noise_hides_what_is_left_of_the_gradient(monkeypatch: pytest.M
 
 
 @pytest.mark.claim("NM3")
-@pytest.mark.parametrize(("count", "ridge", "long"), [(0, 1, 1), (1, 2, 1e6), (60, 1, 3), (60, 40, 1e3), (300, 5, 0)])
+@pytest.mark.parametrize(
+    ("count", "ridge", "long"), [(0, 1, 1), (1, 2, 1e6), (60, 1, 3), (60, 40, 1e3), (300, 5, 0), (0, 1, 0)]
+)
 def test_a_descent_ends_within_its_public_number_of_steps(count: int, ridge: int, long: float) -> None:
     """From the farthest start, with a gradient as wrong as allowed, in a direction of its own each time."""
     rng = np.random.default_rng(count)

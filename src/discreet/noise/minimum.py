@@ -47,6 +47,7 @@ Source
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Final, Protocol
 
@@ -167,7 +168,7 @@ class Minimum:
 
 def tilt_rate(epsilon: Number, steepness: Number, curvature: Number, ridge: Number, size: int) -> Fraction:
     """beta: |b| is about size / beta. [NM1]"""
-    bend = Fraction(math.log1p(float(exact(curvature) / exact(ridge))) * (1 + 1e-12))  # [NM1]
+    bend = log_above(1 + exact(curvature) / exact(ridge))  # [NM1]
     off = 2 * (size * Fraction(1, 2**FINE) + Fraction(1, 2 ** (FINE - 2)))  # 2 XI [NM2]
     rest = exact(epsilon) * (1 - LAST) - bend - off  # [NM1]
     if rest <= 0:
@@ -175,6 +176,13 @@ def tilt_rate(epsilon: Number, steepness: Number, curvature: Number, ridge: Numb
             f"a ridge of {float(exact(ridge)):.3g} uses up epsilon {float(exact(epsilon)):.3g}; give a larger ridge"
         )
     return rest / exact(steepness)
+
+
+def log_above(number: Fraction) -> Fraction:
+    """Not below the natural logarithm of a number above 1: a decimal quotient and logarithm, both correctly rounded."""
+    digits = Context(prec=60, rounding=ROUND_CEILING)
+    quotient = digits.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return Fraction(digits.ln(quotient)) + Fraction(1, 10**40)  # ln rounds to nearest, whatever the context
 
 
 def round_draw(size: int, below: Below) -> list[int]:
@@ -274,8 +282,8 @@ def most_steps(tilted: Tilted) -> int:
     ridge, objective = float(tilted.ridge), tilted.objective
     bend = objective.bend + ridge
     first = objective.steep + math.fsum(abs(float(b)) for b in tilted.tilt)
-    times = math.log(4 * bend / ridge) + 2 * math.log(first / tilted.goal)  # [NM3]
-    return math.ceil(4 / 3 * bend / ridge * max(0.0, times) * (1 + 1e-9)) + 2
+    times = math.log(4 * bend / ridge) + 2 * math.log(max(first, tilted.goal) / tilted.goal)  # [NM3]
+    return math.ceil(4 / 3 * bend / ridge * times * (1 + 1e-9)) + 2
 
 
 def _moved(point: Sequence[Fraction], step: Sequence[Fraction]) -> list[Fraction]:

@@ -103,7 +103,7 @@ COLUMN_OF: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 PAIR_OF: dict[str, tuple[dict[str, Any], ...]] = {
-    "fit": ({"estimator": LinearRegression(), "blocks": 2}),
+    "fit": ({"estimator": LinearRegression(), "blocks": 2},),
     "linear_regression": (
         {},
         {"method": "moments"},

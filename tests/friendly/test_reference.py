@@ -60,3 +60,14 @@ def test_replay_and_all_rows_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
         assert replay(mechanism, pair, seed=seed) == []
         answers += mechanism.release(pair.left, Seeded(seed)).refusal is None
     assert answers > 20
+
+
+@pytest.mark.claim("FF1")
+def test_three_references_must_survive_what_may_have_been_dropped() -> None:
+    """With B pairs dropped, 2 B + 3 references answer and 2 B + 2 do not; B is 5 here, as nothing is blurred much."""
+    rows = np.random.default_rng(0).normal(size=(200, 2))
+    rows[:5] = np.inf
+    for references, answers in ((11, False), (12, False), (13, True), (14, True)):
+        found = reference_centre(rows, 14.0, rng=Seeded(0), references=references, **SHARP)  # type: ignore[arg-type]
+        assert (found is not None) == answers
+        assert found is None or found.survivors == 200 - 10

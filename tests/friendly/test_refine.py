@@ -61,6 +61,31 @@ def test_replay_on_neighbours(relation: Neighbours, kind: tuple[float | None, Me
 
 
 @pytest.mark.claim("TA1")
+def test_a_row_that_turns_to_another_axis_moves_the_squares_most() -> None:
+    """At nearly the radius from the centre, first along one column, then along the other: sqrt 2 R^2, nearly."""
+    crowd = np.random.default_rng(0).normal(size=(400, 2))
+    mechanism = RefinedMean(10.0, 1e-6, None, None, REPLACE, "refine")
+    for seed in range(3):
+        found = mechanism.release(np.vstack([crowd, [[0.0, 0.0]]]), Seeded(seed))
+        radius = 0.95 * found.provenance.parameters["radius"]
+        one, two = (np.vstack([crowd, found.value + turned]) for turned in ([radius, 0.0], [0.0, radius]))
+        assert replay(mechanism, audit.Pair(one, two), seed=seed) == []
+        assert mechanism.release(one, Seeded(seed)).refusal is None
+
+
+@pytest.mark.claim("TA2")
+@pytest.mark.parametrize("sigma", [1.0, None])
+def test_a_row_more_takes_its_block_from_one_side_to_the_other(sigma: float | None) -> None:
+    """Blocks are replaced, not added: their tapered sum moves by more than one radius, and two are paid for."""
+    crowd = np.random.default_rng(1).normal(size=(400, 1))
+    mechanism = RefinedMean(10.0, 1e-6, None, sigma, ADD, "blocks")
+    for place, value in enumerate(np.linspace(-14, 14, 15)):
+        more = np.vstack([crowd, [[value]]])
+        assert replay(mechanism, audit.Pair(crowd, more), seed=place) == []
+        assert mechanism.release(crowd, Seeded(place)).refusal is None
+
+
+@pytest.mark.claim("TA1")
 @pytest.mark.claim("TA2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_odd_entries_of_lists_never_raise(relation: Neighbours) -> None:

@@ -38,6 +38,12 @@ def test_worst_odds() -> None:
     assert Guarantee(1.0).worst_odds(0) == 0
     assert Guarantee(1e6).worst_odds(0) == 0
     assert Guarantee(1.0).worst_odds(1) == 1
+    for chance in (0.0, 5e-7, 1e-6):
+        assert Guarantee(1.0, 1e-6).worst_odds(0.01, chance) == 1
+    assert Guarantee(1.0, 1e-6).worst_odds(0.01, 2e-6) == pytest.approx(0.0267 * 2 / 1.0267, abs=5e-5)
+    assert Guarantee(1.0, 1e-6).worst_odds(0.01, 1) == pytest.approx(0.0267, abs=5e-5)
+    with pytest.raises(BadInput, match="chance"):
+        Guarantee(1.0, 1e-6).worst_odds(0.5, chance=-1)
     with pytest.raises(BadInput, match="prior"):
         Guarantee(1.0).worst_odds(1.5)
 
@@ -46,7 +52,7 @@ def test_sentences() -> None:
     assert "2.72 times" in str(Guarantee(1.0))
     assert "replaced" in str(Guarantee(1.0))
     assert "whether one patient is in the data" in str(Guarantee(1.0, 0, Neighbours.ADD_OR_REMOVE, "patient"))
-    assert "up to a chance of 1e-06" in str(Guarantee(1.0, 1e-6))
+    assert "at most 2.72 times the chance it had, plus 1e-06" in str(Guarantee(1.0, 1e-6))
     assert "inf" in str(Guarantee(1e5))
 
 

@@ -7,12 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.meaning import (
+    excess,
+    excess_with_and_without,
     explain,
     guess,
+    loss_beyond,
+    loss_beyond_gaussian,
     posterior,
     posterior_with_and_without,
     power,
@@ -150,15 +156,111 @@ def test_explained() -> None:
     text = " ".join(meaning.sentences)
     for figure in ("2.72 times", "1% has at most 2.67%", "7.39", "73.1%", "13.6%", "2.72%"):
         assert figure in text
-    assert "chance of at most" not in text
+    assert "plus" not in text
+    assert "Delta" not in text
     with pytest.raises(FrozenInstanceError):
         meaning.prior = 0.5  # type: ignore[misc]
 
 
 def test_delta_is_said_honestly() -> None:
-    sentences = explain(Guarantee(1.0, 1e-6, unit="person")).sentences
-    assert sum("except for a chance of 1e-06" in sentence for sentence in sentences) == 3
-    assert "a chance of at most 1e-06 that more is revealed" in sentences[-1]
+    """No sentence takes delta for the probability that the loss exceeds epsilon."""
+    for epsilon, beyond in ((1.0, "2.01e-05"), (0.1, "0.000149")):
+        sentences = explain(Guarantee(epsilon, 1e-6, unit="person")).sentences
+        text = " ".join(sentences)
+        assert "except for a chance" not in text
+        assert "that more is revealed" not in text
+        assert "plus 1e-06" in sentences[1]
+        assert f"times as likely as otherwise, of at most {2e-6:.3g}" in sentences[-2]
+        assert "Delta is not the chance" in sentences[-1]
+        assert beyond in sentences[-1]
+
+
+GAUSSIANS = [(1.0, 1e-6), (0.1, 1e-6), (3.0, 1e-9), (0.01, 1e-3)]
+
+
+def gaussian_laws(mu: float) -> tuple[Any, Any]:
+    """Two normal distributions that are mu apart, as probabilities of short intervals."""
+    middles, step = np.linspace(-9, 9 + mu, 200_001, retstep=True)
+    p, q = (stats.norm(place).pdf(middles) * step for place in (mu, 0))
+    return p, q
+
+
+@pytest.mark.claim("E7")
+@pytest.mark.claim("E8")
+@pytest.mark.parametrize(("epsilon", "delta"), GAUSSIANS)
+def test_sentences_hold_of_gaussian_noise_that_just_keeps_the_promise(epsilon: float, delta: float) -> None:
+    mu, meaning = gaussian(epsilon, delta), explain(Guarantee(epsilon, delta))
+    p, q = gaussian_laws(mu)
+    loss = np.log(p) - np.log(q)
+    assert np.maximum(p - math.exp(epsilon) * q, 0).sum() == pytest.approx(delta, rel=2e-3)
+    exceeds = float(p[loss > epsilon].sum())
+    assert exceeds == pytest.approx(loss_beyond_gaussian(epsilon, mu), rel=5e-3)
+    assert exceeds == pytest.approx(meaning.gaussian_chance, rel=5e-3)
+    assert exceeds > 5 * delta  # what delta was said to bound
+    assert p[loss > epsilon + math.log(2)].sum() <= meaning.double_chance == 2 * delta
+    for over in (0.01, 0.1, 0.5, 2.0, 5.0):
+        assert p[loss > epsilon + over].sum() <= loss_beyond(epsilon + over, epsilon=epsilon, delta=delta)
+
+
+def test_delta_misread_is_wrong_by_the_factors_that_are_told() -> None:
+    assert loss_beyond_gaussian(1, gaussian(1, 1e-6)) / 1e-6 == pytest.approx(20.1, abs=0.1)
+    assert loss_beyond_gaussian(0.1, gaussian(0.1, 1e-6)) / 1e-6 == pytest.approx(149, abs=1)
+
+
+@pytest.mark.claim("E7")
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-3)])
+def test_the_chance_of_a_larger_loss_is_reached(epsilon: float, delta: float) -> None:
+    """An event with just this loss, and nothing else that tells; near epsilon it may be nearly everything."""
+    for over in (math.log(2), 0.05, 3.0):
+        here = loss_beyond(epsilon + over, epsilon=epsilon, delta=delta)
+        there = here * math.exp(-epsilon - over)
+        assert here == pytest.approx(math.exp(epsilon) * there + delta, rel=1e-9)
+        assert 1 - there <= math.exp(epsilon) * (1 - here) + delta
+    yes = 1 / (1 + math.exp(-epsilon))  # randomised response, its loss a little above epsilon
+    assert yes + delta / 2 <= math.exp(epsilon) * (1 - yes) + delta
+    assert math.log((yes + delta / 2) / (1 - yes)) > epsilon
+    assert loss_beyond(epsilon, epsilon=epsilon, delta=delta) == 1
+    assert loss_beyond(epsilon, epsilon=epsilon, delta=0) == 0
+    assert loss_beyond(1e9, epsilon=epsilon, delta=delta) == delta
+
+
+@pytest.mark.claim("E1")
+@pytest.mark.parametrize(("epsilon", "delta"), GAUSSIANS)
+@pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
+def test_the_average_excess_of_a_guess_is_reached(epsilon: float, delta: float, prior: float) -> None:
+    p, q = gaussian_laws(gaussian(epsilon, delta))
+    answers = prior * p + (1 - prior) * q
+    after = prior * p / answers
+    beyond = float((answers * np.maximum(after - posterior(prior, epsilon), 0)).sum())
+    assert beyond == pytest.approx(excess(prior, epsilon, delta), rel=5e-3)
+    high = Guarantee(epsilon, delta).worst_odds(prior, chance=3 * delta)
+    assert p[after > high].sum() <= 3 * delta
+    assert q[after > high].sum() <= 3 * delta
+    assert after.max() <= Guarantee(epsilon, delta).worst_odds(prior) == 1
+
+
+@pytest.mark.claim("E2")
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
+def test_with_and_without_a_person_beyond_the_factor(epsilon: float) -> None:
+    """As for pure answers, with normal noise and its exact delta: what is beyond the factor, whatever event is seen."""
+    outputs = np.linspace(-9, 12, 400)
+    laws = {table: np.exp(-((outputs - sum(table)) ** 2) / 2) for table in product((0, 1), repeat=3)}
+    laws = {table: law / law.sum() for table, law in laws.items()}
+    pairs = [(laws[one], laws[two]) for one in laws for two in laws if one[1:] == two[1:]]
+    delta = max(float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) for p, q in pairs)
+    rng, tables, worst, factor = np.random.default_rng(3), list(laws), 0.0, posterior_with_and_without(epsilon)
+    bound = excess_with_and_without(epsilon, delta)
+    for spread in (0.1, 1.0, 8.0):
+        for _ in range(100):
+            prior = np.exp(spread * rng.normal(size=len(tables)))[:, None]
+            prior /= prior.sum()
+            used = prior * np.array([laws[table] for table in tables])
+            unused = prior * np.array([laws[(0, *table[1:])] for table in tables])
+            seen = used.sum(axis=0)
+            one, two = used / seen, unused / unused.sum(axis=0)
+            for here, there in ((one, two), (two, one)):
+                worst = max(worst, float((seen * np.maximum(here - factor * there, 0)).sum()))
+    assert 0.01 * bound < worst <= bound
 
 
 def test_groups_and_relations_are_said() -> None:

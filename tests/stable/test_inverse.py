@@ -1,12 +1,15 @@
 """The inverse sensitivity mechanism."""
 
 import math
+import warnings
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet import audit
+from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.seeded import Seeded
 from discreet.stable.inverse import InverseSensitivity, trimmed_mean
@@ -55,8 +58,68 @@ def test_a_reach_of_ones_own_and_one_that_is_wrong() -> None:
         return float(ordered[-1 - changes]) if changes < len(ordered) else 0.0, 100.0 if changes else float(ordered[-1])
 
     audit.check(InverseSensitivity(None, (0, 100), 8.0, reach=reach), WORLD).require()
-    verdict = audit.check(InverseSensitivity(None, (0, 100), 8.0, reach=lambda x, k: (x.mean(), x.mean())), WORLD[:2])
-    assert any("score moved" in finding for finding in verdict.findings)
+    with pytest.raises(BadInput, match="reach"):
+        InverseSensitivity(None, (0, 100), 8.0, reach=lambda x, k: (x.mean(), x.mean()))
+
+
+FALLING: dict[str, Any] = {
+    "std": np.std,
+    "var": np.var,
+    "range": lambda rows: rows.max() - rows.min(),
+    "quartiles": lambda rows: np.quantile(rows, 0.75) - np.quantile(rows, 0.25),
+    "deviation": lambda rows: np.median(np.abs(rows - np.median(rows))),
+    "minus": lambda rows: -np.median(rows),
+    "wraps": lambda rows: float(rows.mean() * 7 % 1),
+}
+
+
+@pytest.mark.claim("IS1")
+@pytest.mark.claim("IS2")
+@pytest.mark.parametrize("name", FALLING)
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 1)])
+def test_a_statistic_that_does_not_rise_is_refused(name: str, bounds: tuple[float, float]) -> None:
+    with pytest.raises(BadInput, match="does not rise"):
+        InverseSensitivity(FALLING[name], bounds, 1.0)
+
+
+RISING = [
+    np.mean,
+    np.median,
+    np.max,
+    np.min,
+    np.sum,
+    lambda rows: np.quantile(rows, 0.3),
+    lambda rows: rows[500:-9].mean(),
+]
+
+
+@pytest.mark.parametrize("statistic", RISING)
+@pytest.mark.parametrize("bounds", [(0, 1), (-5, 1e6), (1e9, 1e9 + 1e-3), (-1e150, 1e150)])
+def test_one_that_rises_is_taken_and_the_release_says_what_it_rests_on(statistic: Any, bounds: Any) -> None:
+    release = InverseSensitivity(statistic, bounds, 20.0).release([0.5] * 600, Seeded(1))
+    assert "the promise rests on this" in str(release)
+    assert "rises with every record" in str(release)
+
+
+def test_what_is_undefined_for_so_many_records_is_refused_before_a_draw() -> None:
+    recorder = Recorder(Seeded(1))
+    with pytest.raises(BadInput, match="failed on the made-up rows"):
+        InverseSensitivity(lambda rows: rows[500], (0, 1), 1.0).release([0.5] * 400, recorder)
+    with pytest.raises(BadInput, match="does not rise"):  # as public numbers of records go, not before
+        InverseSensitivity(lambda rows: rows.std() if len(rows) > 90 else 0.0, (0, 1), 1.0).release(
+            [0.5] * 400, recorder
+        )
+    assert recorder.log == []
+
+
+def test_what_a_statistic_says_of_the_data_is_not_heard() -> None:
+    def loud(rows: Any) -> float:
+        if rows[0] == 0.25:
+            warnings.warn("a secret", stacklevel=1)
+        return float(np.median(rows))
+
+    with warnings.catch_warnings(action="error"):
+        InverseSensitivity(loud, (0, 1), 1.0).release([0.25] * 30, Seeded(1))
 
 
 def test_accuracy_of_a_trimmed_mean() -> None:
@@ -86,7 +149,8 @@ def test_bad_parameters_and_statistics_that_raise() -> None:
     def broken(ordered: np.ndarray) -> float:
         raise ValueError("a secret")
 
-    assert 0 <= InverseSensitivity(broken, (0, 1), 1.0).release([0.5] * 10, Seeded(1)).value <= 1
+    with pytest.raises(BadInput, match="failed on the made-up rows"):
+        InverseSensitivity(broken, (0, 1), 1.0).release([0.5] * 10, Seeded(1))
 
 
 @pytest.mark.claim("IS2")

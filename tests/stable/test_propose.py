@@ -1,8 +1,10 @@
 """Propose, test, release."""
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet import audit
@@ -98,17 +100,72 @@ def test_functions_that_raise_are_unstable_and_bad_parameters_are_told() -> None
     def broken(rows: object) -> int:
         raise ValueError("a secret")
 
-    assert ProposeTestRelease(broken, len, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
-    assert ProposeTestRelease(len, broken, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    def breaking(rows: Any) -> int:
+        return broken(rows) if len(rows) == 90 else 90
+
+    assert ProposeTestRelease(breaking, len, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    assert ProposeTestRelease(len, breaking, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    both: list[tuple[Any, Any]] = [(broken, len), (len, broken)]
+    for statistic, distance in both:
+        with pytest.raises(BadInput, match=r"failed on the made-up rows .*example="):
+            ProposeTestRelease(statistic, distance, 1.0, 1e-6)
     for bad in ({"delta": 0.0}, {"bound": -1.0}, {"bound": math.nan}, {"statistic": 3}):
         with pytest.raises(BadInput):
             ProposeTestRelease(**({"statistic": len, "distance": len, "epsilon": 1.0, "delta": 1e-6} | bad))  # type: ignore[arg-type]
 
 
-def test_a_distance_that_jumps_is_caught() -> None:
-    mechanism = ProposeTestRelease(len, lambda rows: 100 * int(rows[0] > 0), 1.0, 1e-6)
-    verdict = audit.check(mechanism, [audit.Pair([1.0, 2.0], [-1.0, 2.0])], hostile_values=False)
-    assert any("moved by 100" in finding for finding in verdict.findings)
+def exactly(rows: Any) -> Any:
+    return sorted(rows)
+
+
+FALSE: dict[str, tuple[Any, Any, float | None]] = {
+    "jumps": (len, lambda rows: 100 * int(rows[0] > 0), None),
+    "as if one change moved a lead by 1": (_mode, _Lead(1), None),
+    "never 0": (exactly, lambda rows: 50, None),
+    "never 0, of a number": (np.mean, lambda rows: 50, 0.1),
+    "raises for a missing value": (len, lambda rows: int(90 + 0 * sum(rows)), None),
+    "of the maximum": (max, lambda rows: int(max(rows)), 2.0),
+}
+
+
+@pytest.mark.claim("PT1")
+@pytest.mark.parametrize("name", FALSE)
+@pytest.mark.parametrize("relation", Neighbours)
+def test_a_distance_that_is_false_is_refused(name: str, relation: Neighbours) -> None:
+    statistic, distance, bound = FALSE[name]
+    if relation is ADD and isinstance(distance, _Lead):
+        ProposeTestRelease(statistic, distance, 1.0, 1e-6, bound, relation)  # there it is true
+        return
+    with pytest.raises(BadInput, match="made-up rows"):
+        ProposeTestRelease(statistic, distance, 1.0, 1e-6, bound, relation)
+
+
+def test_rows_of_another_kind_are_tried_on_an_example() -> None:
+    """A share of sick people in a table with two columns: unstable within 3 people of a half."""
+    frame = pd.DataFrame({"sick": [True] * 9 + [False] * 3, "age": range(12)})
+
+    def most_are_sick(rows: Any) -> bool:
+        return bool(2 * rows["sick"].sum() > len(rows))
+
+    def margin(rows: Any) -> int:
+        return max(0, int(abs(2 * rows["sick"].sum() - len(rows)) - 1) // 2)
+
+    for relation in Neighbours:
+        with pytest.raises(BadInput, match="example="):
+            ProposeTestRelease(most_are_sick, margin, 1.0, 1e-6, neighbours=relation)
+        ProposeTestRelease(most_are_sick, margin, 1.0, 1e-6, neighbours=relation, example=frame)
+        with pytest.raises(BadInput, match="made-up rows"):
+            ProposeTestRelease(most_are_sick, lambda rows: 3 * margin(rows), 1.0, 1e-6, None, relation, example=frame)
+        rubbish: list[Any] = [3, {}, "text"]
+        for odd in rubbish:
+            with pytest.raises(BadInput):
+                ProposeTestRelease(len, len, 1.0, 1e-6, neighbours=relation, example=odd)
+
+
+def test_the_release_says_what_the_promise_rests_on() -> None:
+    own = ProposeTestRelease(len, lambda rows: 90, 1.0, 1e-6).release([1.0] * 9, Seeded(1))
+    assert "the promise rests on this" in str(own)
+    assert "rests on this" not in str(stable_mode(1.0, 1e-6).release(["a"] * 90, Seeded(1)))
 
 
 def test_distances_may_be_whole_numbers_of_any_kind() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
+from discreet.noise.seeded import Seeded
 from discreet.statistics.boxed import boxes_for, inverted, points
 from discreet.statistics.family import FAMILIES, Family, Fitted, each, gamma, gamma_start, link, poisson, unlink
 from discreet.statistics.sufficient import SufficientStatistics
@@ -135,3 +136,12 @@ def test_a_guess_survives_odd_medians() -> None:
         assert shape > 0
         assert np.isfinite(scale)
         assert scale > 0
+
+
+def test_a_family_of_the_callers_says_what_its_promise_rests_on() -> None:
+    own = Family("own", ("rate",), poisson, lambda m: (m,), statistics=(np.sqrt,), origin=0.0)
+    assert "the promise rests on this" in own.notes[-1]
+    release = SufficientStatistics(own, 2.0).release([float(k % 5) for k in range(900)], Seeded(1))
+    assert release.provenance.notes == own.notes
+    for family in FAMILIES.values():
+        assert family.notes == (f"the interval rests on the {family.name} family",)

@@ -57,6 +57,18 @@ def test_one_value_moves_the_deviation_by_no_more_than_is_proved(groups: tuple[i
 
 
 @pytest.mark.claim("HR2")
+@pytest.mark.parametrize("groups", [(1, 4), (4, 1), (1, 5), (2, 4)])
+def test_the_smallest_group_moves_the_deviation_most(groups: tuple[int, ...]) -> None:
+    """More than n less the largest group would allow; the audit sees it too, with the smallest group's value moved."""
+    size = sum(groups)
+    furthest = max(_moves(size, lambda found: int(deviation(found[None, :], groups)[0])))
+    assert 2 * (size - max(groups)) < furthest <= deviation_moves(groups)
+    place, rest = sum(groups[: groups.index(min(groups))]), [float(k) for k in range(1, size)]
+    low, high = ([*rest[:place], moved, *rest[place:]] for moved in (size / 2, 99.0))
+    audit.check(GroupsTest(groups[:-1], 40.0, draws=19), [Pair(low, high)], hostile_values=False).require()
+
+
+@pytest.mark.claim("HR2")
 def test_label_changes_move_the_deviation_by_less_than_the_constant_8_says() -> None:
     """Every table of 5 ranks in up to 3 groups, every row moved to every rank and group."""
     furthest, size = 0.0, 5

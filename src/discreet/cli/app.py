@@ -57,7 +57,7 @@ def demo(
 @app.command()
 def explain(
     epsilon: Annotated[float, typer.Option(help="The privacy loss to explain.")],
-    delta: Annotated[float, typer.Option(help="The chance that the promise fails; 0 is pure.")] = 0.0,
+    delta: Annotated[float, typer.Option(help="What is added to the chance of any set of answers; 0 is pure.")] = 0.0,
     group: Annotated[int, typer.Option(help="How many people change together, a family say.")] = 1,
     prior: Annotated[float, typer.Option(help="How likely a guess about a person was beforehand.")] = 0.01,
     as_json: Json = False,

@@ -163,7 +163,9 @@ def budget(
     population: Population,
     *,
     epsilon: Annotated[float | None, typer.Option(help="Open a population, or a part of it, with so much.")] = None,
-    delta: Annotated[float | None, typer.Option(help="The chance that the promise fails; 0 if not given.")] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="What is added to the chance of any set of answers; 0, if not given.")
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="Whom the promise protects; person, if not given.")] = None,
     neighbours: Annotated[Change | None, typer.Option(help="What neighbours differ by; replace, if not given.")] = None,
     counted: Annotated[Counted | None, typer.Option(help="What is summed; epsilon, if not given.")] = None,

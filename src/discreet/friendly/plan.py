@@ -24,6 +24,7 @@ BULK: Final = 1e-3  # of rows, beyond the radius of a first refinement
 FULL: Final = 0.59  # of the buckets of places hold a pair: 1 - 3 / e^2
 COUNT: Final = 0.01  # the share for the number of rows, where it is private
 LEAST: Final = 0.004
+SURVIVORS: Final = 3  # rows of which there is a friendly centre, at the least
 MOST_SCALE, ROBUST_SCALE = 0.35, 0.08
 HEAVY: Final = 1.15  # times a normal's ratio of radii
 TAIL: Final = 1.5  # deviations of its own noise by which the filter's bound usually is off, beyond its margin
@@ -42,6 +43,8 @@ def known_scale(rows: int, width: int, mu: float, miss: float, neighbours: Neigh
     >>> plan["mean"] > 0.95
     True
     """
+    if rows < SURVIVORS:
+        return None
     test, centre, again = np.meshgrid(
         np.geomspace(0.002, 0.5, 24), np.geomspace(0.001, 0.6, 24), np.geomspace(0.0005, 0.3, 20), indexing="ij"
     )
@@ -63,7 +66,7 @@ def predicted(  # noqa: PLR0917
     with np.errstate(all="ignore"):
         short = (-NormalDist().inv_cdf(miss) + TAIL) / (mu * np.sqrt(test))
         left = first - move * short
-        left = np.where(left >= max(3, 0.12 * first), left, np.nan)
+        left = np.where(left >= max(SURVIVORS, 0.12 * first), left, np.nan)
         deviation = move * r_pair(first, width) / (left * mu * np.sqrt(centre))
         off = width * (deviation**2 + 1 / left)
         deviation = move * clip_near(width, off, BULK) / (rows * mu * np.sqrt(again))

@@ -17,8 +17,8 @@ class Guarantee:
     """What a release promises about one unit (a row, or a person) of the data.
 
     >>> print(Guarantee(1.0, 1e-6, unit="patient"))
-    epsilon 1, delta 1e-06: whatever one patient's data is replaced by, no answer becomes more than 2.72 times \
-as likely, up to a chance of 1e-06
+    epsilon 1, delta 1e-06: whatever one patient's data is replaced by, any set of answers has at most 2.72 times \
+the chance it had, plus 1e-06
     """
 
     epsilon: Number
@@ -39,17 +39,23 @@ as likely, up to a chance of 1e-06
         delta = group_delta(self.epsilon, self.delta, size)
         return Guarantee(size * exact(self.epsilon), delta, self.neighbours, self.unit)
 
-    def worst_odds(self, prior: float) -> float:
+    def worst_odds(self, prior: float, chance: float = 0.0) -> float:
         """The highest posterior probability of a guess about one unit whose prior probability was `prior`.
 
-        Off an event of probability delta, odds move by at most e^epsilon. [odds]
+        An answer exceeds it with probability at most `chance`: [E7] of promise/meaning.py. With delta > 0 some answers
+        may tell everything, so the highest is 1 unless `chance` is above delta.
 
         >>> round(Guarantee(1.0).worst_odds(0.5), 3)
         0.731
+        >>> Guarantee(1.0, 1e-6).worst_odds(0.5), round(Guarantee(1.0, 1e-6).worst_odds(0.5, chance=2e-6), 3)
+        (1.0, 0.845)
         """
         if not (is_number(prior) and 0 <= prior <= 1):
             raise BadInput(f"the prior is {prior!r}; give a probability in [0, 1]")
-        shrink = safe_exp(-float(self.epsilon))
+        if not (is_number(chance) and 0 <= chance <= 1):
+            raise BadInput(f"the chance is {chance!r}; give a probability in [0, 1]")
+        kept = max(0.0, 1 - float(self.delta) / float(chance)) if chance else float(not self.delta)
+        shrink = safe_exp(-float(self.epsilon)) * kept
         return prior / (prior + (1 - prior) * shrink) if prior else 0.0
 
     def __str__(self) -> str:
@@ -60,8 +66,12 @@ as likely, up to a chance of 1e-06
             else f"whether one {self.unit} is in the data or not"
         )
         factor = safe_exp(float(self.epsilon))
-        times = f"{factor:.3g} times as likely" + (f", up to a chance of {show(self.delta)}" if self.delta else "")
-        return f"{name}: {change}, no answer becomes more than {times}"
+        if not self.delta:
+            return f"{name}: {change}, no answer becomes more than {factor:.3g} times as likely"
+        return (
+            f"{name}: {change}, any set of answers has at most {factor:.3g} times the chance it had, "
+            f"plus {show(self.delta)}"
+        )
 
 
 def check_budget(epsilon: object, delta: object, size: int | None) -> None:

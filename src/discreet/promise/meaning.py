@@ -1,31 +1,48 @@
-"""What epsilon means: what anyone can learn about a person, as odds, as a guess, as an attack; in plain words.
+"""What epsilon and delta mean: what anyone can learn about a person, as odds, as a guess, as an attack; in plain words.
 
 Promise
-    [E1] A guess about one person that had probability p before a pure-epsilon answer has at most p e^eps / (1 - p + p
-         e^eps) after it, for someone who knows everybody else's data.
+    (epsilon, delta) says that P(E) <= e^eps P'(E) + delta for every event E and neighbours with the laws P and P'.
+    [E1] A guess about one person that had probability p before has at most b = p e^eps / (1 - p + p e^eps) after a
+         pure-epsilon answer, for someone who knows everybody else's data. With delta it may have more, by at most
+         p (1 - b) delta on average over the answers.
     [E2] What anyone concludes, about anything, with this person's data and without it differs by a factor of at most
-         e^{2 eps}, whatever they knew before and however the people's data depend on each other.
+         e^{2 eps}, whatever they knew before and however the people's data depend on each other. With delta the one may
+         exceed e^{2 eps} times the other, by at most (1 + e^eps) delta on average over the answers, whatever event is
+         looked at after each answer.
     [E3] A test that accuses falsely with probability a accuses rightly with at most min(e^eps a + delta,
          1 - e^-eps (1 - delta - a)).
     [E4] Under mu-GDP, with at most Phi(Phi^-1(a) + mu).
     [E5] Under rho-zCDP, with at most `power_zcdp`.
     [E6] Between two values that are equally likely beforehand, nobody guesses right with more than
          (e^eps + delta) / (e^eps + 1).
-    With delta > 0, [E1] and [E2] hold except on an event of probability delta, at which nothing is promised; [E3] and
-    [E6] count it in.
+    [E7] The loss L = ln(P / P') exceeds t > epsilon with probability at most delta / (1 - e^{eps - t}): 2 delta for t =
+         epsilon + ln 2, and delta as t grows. It may exceed epsilon with probability near e^eps / (1 + e^eps),
+         however small delta is.
+    [E8] The loss of Gaussian noise whose mean moves by mu deviations exceeds t with probability Phi(mu / 2 - t / mu).
 
 Why
-    [E1] Posterior odds are prior odds times the ratio of the two likelihoods, which is at most e^eps. [E2] In p(d | a)
-    = P(A(d) = a) p(d) / sum of the same over all d, replacing the person's entry everywhere moves numerator and
-    denominator by at most e^eps each. [E3] P(E) <= e^eps P'(E) + delta for the accusing event E, and with tables
-    exchanged for its complement. [E4] Neyman and Pearson. [E5] The accusation is post-processing, so the Renyi
-    divergences between two coins, of the power and of the level, are at most a rho both ways for every order a > 1; the
-    largest power that satisfies this at some chosen orders is an upper bound, not always reached. [E6] Half of 1 plus
-    the largest difference P(E) - P'(E), which [E3] limits to (e^eps - 1 + 2 delta) / (e^eps + 1).
+    [E1] Posterior odds are prior odds times the ratio of two likelihoods, each an average over the values of one
+    person, P for those of the guess and P' for the others; averages keep (epsilon, delta). Pure, the ratio is at most
+    e^eps. With delta the posterior q exceeds b on average by the sum over answers of (p P - b (p P + (1 - p) P'))+,
+    which is p (1 - b) (P - e^eps P')+, and the sum of (P - e^eps P')+ is at most delta. [E2] J(d, a) = p(d) P_d(a) and
+    J'(d, a) = p(d) P'_d(a), with the person's entry replaced everywhere, keep (epsilon, delta), and so do their sums
+    J(a) and J'(a) over d. Conclusions are J(d, a) / J(a) and J'(d, a) / J'(a): pure, both parts move by at most e^eps.
+    Else, with r = J(a) / J'(a), the first exceeds e^{2 eps} times the second, on average, by the sum of
+    (J - e^{2 eps} r J')+. That is at most (J - e^eps J')+ where r >= e^-eps, and (J - e^eps J')+ + (e^eps - e^{2 eps}
+    r) J' elsewhere, where the last part sums to e^eps (J'(a) - e^eps J(a))+ over d: in all delta + e^eps delta. The
+    second exceeds e^{2 eps} times the first by the sum of (r J' - e^{2 eps} J)+, at most e^eps (J' - e^eps J)+ where r
+    <= e^eps, and (r - e^eps) J' more elsewhere: e^eps delta + delta. The event may be any set of d, for each a another.
+    [E3] P(E) <= e^eps P'(E) + delta for the accusing event E, and with tables exchanged for its complement. [E4] Neyman
+    and Pearson. [E5] The accusation is post-processing, so the Renyi divergences between two coins, of the power and of
+    the level, are at most a rho both ways for every order a > 1; the largest power that satisfies this at some chosen
+    orders is an upper bound, not always reached. [E6] Half of 1 plus the largest difference P(E) - P'(E), which [E3]
+    limits to (e^eps - 1 + 2 delta) / (e^eps + 1). [E7] E = {L > t} has P'(E) <= e^-t P(E), so P(E) <= e^{eps - t} P(E)
+    + delta. It is reached by a law that has the loss t there; with t near epsilon, by randomised response. [E8] L is
+    normal with mean mu^2 / 2 and deviation mu.
 
 Source
     The lecture's Theorem 3.7 [E2]; Wasserman and Zhou 2010, Kairouz, Oh and Viswanath 2015 [E3]; Dong, Roth and Su 2022
-    [E4].
+    [E4]; Kasiviswanathan and Smith 2014 for [E1], [E2], [E7] with other constants; Balle and Wang 2018 [E8].
 """
 
 import math
@@ -48,8 +65,16 @@ def posterior(prior: float, epsilon: Number) -> float:
     >>> round(posterior(0.5, 1), 3), round(posterior(0.01, 1), 4)
     (0.731, 0.0267)
     """
-    before = _probability(prior, "the prior")
-    return before / (before + (1 - before) * math.exp(-_size(epsilon, "epsilon"))) if before else 0.0  # [E1]
+    return Guarantee(epsilon).worst_odds(prior)  # [E1]
+
+
+def excess(prior: float, epsilon: Number, delta: Number) -> float:
+    """How much higher than `posterior` a guess may be, on average over the answers: p (1 - b) delta. [E1]
+
+    >>> round(excess(0.5, 1, 1e-6), 10)
+    1.345e-07
+    """
+    return prior * (1 - posterior(prior, epsilon)) * _probability(delta, "delta")  # [E1]
 
 
 def posterior_with_and_without(epsilon: Number) -> float:
@@ -59,6 +84,38 @@ def posterior_with_and_without(epsilon: Number) -> float:
     7.39
     """
     return safe_exp(2 * _size(epsilon, "epsilon"))  # [E2]
+
+
+def excess_with_and_without(epsilon: Number, delta: Number) -> float:
+    """How far beyond that factor they may differ, on average over the answers: (1 + e^epsilon) delta. [E2]
+
+    >>> round(excess_with_and_without(1, 1e-6), 8)
+    3.72e-06
+    """
+    d = _probability(delta, "delta")
+    return min(1.0, d * (1 + safe_exp(_size(epsilon, "epsilon")))) if d else 0.0  # [E2]
+
+
+def loss_beyond(loss: Number, *, epsilon: Number, delta: Number) -> float:
+    """The most that the probability of a privacy loss above `loss` may be, under (epsilon, delta). [E7]
+
+    >>> round(loss_beyond(1 + math.log(2), epsilon=1, delta=1e-6), 9), loss_beyond(1, epsilon=1, delta=1e-6)
+    (2e-06, 1.0)
+    """
+    d, over = _probability(delta, "delta"), _size(loss, "the loss") - _size(epsilon, "epsilon")
+    if over <= 0:
+        return 1.0 if d or over else 0.0
+    return min(1.0, d / -math.expm1(-over))  # [E7]
+
+
+def loss_beyond_gaussian(loss: Number, mu: Number) -> float:
+    """The probability of a privacy loss above `loss`, of Gaussian noise whose mean moves by mu deviations. [E8]
+
+    >>> round(loss_beyond_gaussian(1, 0.2367), 6)  # (1, 1e-6) is what this noise promises: delta is not this chance
+    2e-05
+    """
+    size = _size(mu, "mu")
+    return _tail(_size(loss, "the loss") / size - size / 2) if size else 0.0  # [E8]
 
 
 def guess(epsilon: Number, delta: Number = 0.0) -> float:
@@ -120,10 +177,14 @@ class Meaning:
     prior: float
     factor: float
     posterior: float
+    posterior_excess: float
     with_and_without: float
+    with_and_without_excess: float
     guess: float
     power_at_5_percent: float
     power_at_1_percent: float
+    double_chance: float
+    gaussian_chance: float | None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -134,17 +195,29 @@ class Meaning:
         they = f"that {unit}" if alone else "that group"
         about = f"about {who}" if replaced else f"about whether {who} is in the data"
         change = "had other data" if replaced else "had not been in the data"
-        but = f", except for a chance of {show(promise.delta)}" if promise.delta else ""
+        if promise.delta:
+            first = (
+                f"Any set of answers has at most {_times(self.factor)} the chance that it would have if {they} "
+                f"{change}, plus {show(promise.delta)}."
+            )
+            more = f"; an answer may tell more, but on average that adds at most {self.posterior_excess:.3g}"
+            apart = f"; what goes beyond that is at most {self.with_and_without_excess:.3g} on average"
+        else:
+            first, more, apart = (
+                f"No answer becomes more than {_times(self.factor)} as likely as if {they} {change}.",
+                "",
+                "",
+            )
         said = [
             f"Epsilon is {show(promise.epsilon)}{f', delta {show(promise.delta)}' if promise.delta else ''} for {who}.",
-            f"No answer becomes more than {_times(self.factor)} as likely as if {they} {change}{but}.",
+            first,
             (
                 f"For someone who knows all the others' data, a guess {about} that had a chance of "
-                f"{_percent(self.prior)} has at most {_percent(self.posterior)} after the answer{but}."
+                f"{_percent(self.prior)} has at most {_percent(self.posterior)} after the answer{more}."
             ),
             (
                 f"What anyone concludes from the answer, about anything, with {they} in the data and without, "
-                f"differs by a factor of at most {_factor(self.with_and_without)}{but}."
+                f"differs by a factor of at most {_factor(self.with_and_without)}{apart}."
             ),
             (
                 f"Told that one of two possibilities {about} is true, each as likely, the best attack is right at "
@@ -158,8 +231,15 @@ class Meaning:
         if not replaced:
             said.append(f"For what the data of {they} says, not only whether it is there, epsilon counts twice.")
         if promise.delta:
+            of_noise = self.gaussian_chance
+            noise = f"; with Gaussian noise of just this promise it is {of_noise:.3g}" if of_noise else ""
             said.append(
-                f"There is a chance of at most {show(promise.delta)} that more is revealed, possibly all about {they}."
+                f"Answers that tell all about {they} have a chance of at most {show(promise.delta)}; those that are "
+                f"more than {_times(2 * self.factor)} as likely as otherwise, of at most {self.double_chance:.3g}."
+            )
+            said.append(
+                f"Delta is not the chance of answers that are more than {_times(self.factor)} as likely: that may be "
+                f"larger{noise}."
             )
         if self.guess > 0.98 or promise.delta > 0.01:
             said.append("This is next to no promise. 0.1 to 1 protects people well, 3 is the most commonly defended.")
@@ -180,11 +260,35 @@ def explain(guarantee: Guarantee, prior: float = 0.01, group: int = 1) -> Meanin
         _probability(prior, "the prior"),
         safe_exp(float(epsilon)),
         posterior(prior, epsilon),
+        excess(prior, epsilon, delta),
         posterior_with_and_without(epsilon),
+        excess_with_and_without(epsilon, delta),
         guess(epsilon, delta),
         power(0.05, epsilon=epsilon, delta=delta),
         power(0.01, epsilon=epsilon, delta=delta),
+        min(1.0, 2 * float(delta)),  # [E7]
+        _gaussian_chance(float(epsilon), float(delta)),
     )
+
+
+def _gaussian_chance(epsilon: float, delta: float) -> float | None:
+    """Of a loss above epsilon, for Gaussian noise that promises just (epsilon, delta); None where floats cannot tell.
+
+    That noise has delta = Phi(mu / 2 - eps / mu) - e^eps Phi(-mu / 2 - eps / mu), which rises with mu. [E8]
+    """
+    if not (1e-3 <= epsilon <= 50 and 1e-12 <= delta <= 0.1):
+        return None
+    low, high = 0.0, 20.0
+    for _ in range(80):
+        mu = (low + high) / 2
+        found = loss_beyond_gaussian(epsilon, mu) - math.exp(epsilon) * _tail(epsilon / mu + mu / 2)
+        low, high = (mu, high) if found < delta else (low, mu)
+    return loss_beyond_gaussian(epsilon, high)
+
+
+def _tail(x: float) -> float:
+    """The chance that a standard normal variable exceeds x."""
+    return math.erfc(x / math.sqrt(2)) / 2
 
 
 def _divergence(p: float, q: float, order: float) -> float:

@@ -1,5 +1,12 @@
-"""What people declare about their data in advance: bounds, a standard deviation, a size. All of it public."""
+"""What people declare about their data in advance: bounds, a standard deviation, a size. All of it public.
 
+A function of the caller's has a declared property too, on which a promise rests. It is tried on public made-up rows
+before there are data (`tried`), sees the data in silence (`contained`), and the release says so (`rests_on`).
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Final
 
@@ -12,6 +19,7 @@ from discreet.promise.neighbours import Neighbours
 SMALLEST, LARGEST = 1e-150, 1e150  # scales whose squares are still floats
 EXTREME: Final = 1e-9  # no sample tells of quantiles beyond it
 LARGEST_UNIT: Final = 1e300
+LONGEST: Final = 80  # letters of made-up rows in a message
 Bounds = tuple[float, float]
 
 
@@ -68,3 +76,36 @@ def check_granularity(granularity: Any, bounds: tuple[float, float] | None) -> N
         raise BadInput(f"granularity is {granularity!r}; give what the data are rounded to, for example 1 or 0.01")
     if bounds is not None and exact(granularity) > Fraction(bounds[1]) - Fraction(bounds[0]):
         raise BadInput(f"granularity is {granularity!r}, more than the bounds {bounds} are apart; give a smaller one")
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """No warning of numpy or Python is heard: it would tell of a value."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def tried(function: Callable[..., Any], what: str, *rows: Any) -> Any:
+    """What a function of the caller's says of public made-up rows; refused, before there are data, if it raises."""
+    try:
+        with hushed():
+            return function(*rows)
+    except Exception as error:
+        shown = ", ".join(repr(one.tolist() if isinstance(one, np.ndarray) else one) for one in rows)
+        cut = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} ..."
+        raise BadInput(f"{what} failed on the made-up rows {cut}: {error}") from error
+
+
+def contained(function: Callable[..., Any], *rows: Any) -> Any:
+    """What a function of the caller's says of the data; None if it raises: a record decides on no error."""
+    try:
+        with hushed():
+            return function(*rows)
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def rests_on(declared: str) -> str:
+    """The note of a release whose promise rests on a function of the caller's."""
+    return f"the promise rests on this, which was tried on made-up rows and not proved: {declared}"

@@ -15,8 +15,10 @@ Why
     the mirrored one the greatest: so the reaches are what k changes can do, and a table k changes from x is k + 1 from
     its neighbour. Computed values are within r of the true ones: c_(k+1)(x') <= c_k(x) + 2 r for lower ends, so moving
     the k-th ends outwards by 2 k r nests them again.
-    A statistic must be defined for every table of numbers between the bounds; it sees nothing else. One that raises, or
-    is no number, breaks the condition: it is kept from raising, which is all that can be done for it here.
+    A statistic must be defined for every table of numbers between the bounds; it sees nothing else. That reaches nest
+    is tried on public made-up neighbours, and refused where it fails: a statistic that does not rise, such as a
+    standard deviation, does not get as far as the data. Trying is no proof, and the release says so. On the data it is
+    kept from raising, which is all that can be done there.
 Needs
     Public bounds, a public number of records; a statistic that is robust (a few records cannot move it far), for
     accuracy: a median, a trimmed mean, an L-estimator. 2 K + 1 evaluations, K = `steps`.
@@ -47,10 +49,13 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.rows import numbers, public_size
-from discreet.stable.declared import check_bounds
+from discreet.stable.declared import check_bounds, contained, rests_on, tried
 
 NATS: Final = 60  # lengths are cut where their weight is e^-60
 ROUNDING: Final = 2.0**-40
+TRIED: Final = (3, 8, 25)  # records of the made-up tables on which functions are tried at first,
+MOST_TRIED: Final = 1000  # and at most, once the number of records is known
+STEPS_TRIED: Final = 6
 Floats = npt.NDArray[np.float64]
 Reach = Callable[[Floats, int], tuple[float, float]]
 
@@ -85,6 +90,8 @@ class InverseSensitivity:
             raise BadInput("statistic and reach are functions of sorted numbers")
         if not (is_number(self.rounding) and 0 <= self.rounding <= 0.01):
             raise BadInput(f"rounding is {self.rounding!r}; give the relative error of the statistic, 0 to 0.01")
+        for size in TRIED:
+            self._check_nested(size)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -108,30 +115,70 @@ class InverseSensitivity:
         assert size is not None
         ordered = np.sort(np.where(np.isnan(values), low / 2 + high / 2, np.clip(values, low, high)))
         steps = self.steps(size)
-        ends = np.array([self._ends(ordered, changes) for changes in range(steps)])
-        lower, upper = np.minimum.accumulate(ends[:, 0]), np.maximum.accumulate(ends[:, 1])
+        tried(self._found, "the statistic", made_up(size, low, high)[0], 0)
+        self._check_nested(min(size, MOST_TRIED))
+        lower, upper = self._reaches(ordered, steps)
         points = np.concatenate([lower[::-1], upper])
         stairs = Staircase(points, Fraction(steps), low, high, prior=uniform())
         drawn = rng.choose_float(stairs, sensitivity=1, cost=self.loss)  # [IS1]
         parameters = {"bounds": self.bounds, "steps": steps, "rows": size}
-        notes = ("there is no interval: what one more change could do is not public",)
+        declared = (
+            "the statistic rises with every record" if self.reach is None else "the reach is what k changes can do"
+        )
+        notes = ("there is no interval: what one more change could do is not public", rests_on(declared))  # [IS2]
         provenance = Provenance("InverseSensitivity", parameters, rng.secure, notes=notes)
         return Release(self.guarantee, provenance, drawn, name="statistic")
+
+    def _check_nested(self, size: int) -> None:
+        """Refuse what does not nest on public made-up neighbours of this size. [IS1]"""
+        low, high = (float(end) for end in self.bounds)
+        steps = min(size, STEPS_TRIED)
+        for table in made_up(size, low, high):
+            mine = self._reaches(table, steps + 1)
+            for place, value in ((0, high), (-1, low), (size // 2, high), (size // 2, low), (0, low / 2 + high / 2)):
+                other = table.copy()
+                other[place] = value
+                theirs = self._reaches(np.sort(other), steps + 1)
+                for one, two in ((mine, theirs), (theirs, mine)):
+                    if (two[0][1:] > one[0][:-1]).any() or (two[1][1:] < one[1][:-1]).any():
+                        raise BadInput(
+                            f"the {'reach is not that of k changes' if self.reach else 'statistic does not rise'}: on "
+                            f"{size} made-up records one change moves it further than the promise allows; give a "
+                            "statistic that rises with every record, such as a median, or a reach that is true"
+                        )
+
+    def _reaches(self, ordered: Floats, steps: int) -> tuple[Floats, Floats]:
+        """The lower and the upper ends of the reaches of 0, 1, ... changes."""
+        ends = np.array([self._ends(ordered, changes) for changes in range(steps)])
+        return np.minimum.accumulate(ends[:, 0]), np.maximum.accumulate(ends[:, 1])
 
     def _ends(self, ordered: Floats, changes: int) -> tuple[float, float]:
         """The reach of so many changes, moved outwards by its rounding, within the bounds. [IS2]"""
         low, high = (float(end) for end in self.bounds)
-        if self.reach is not None:
-            found = _contained(lambda: self.reach(ordered.copy(), changes), 2)  # type: ignore[misc]
-        else:
-            kept = len(ordered) - changes
-            least = np.concatenate([np.full(changes, low), ordered[:kept]])
-            most = np.concatenate([ordered[changes:], np.full(changes, high)])
-            found = _contained(lambda: (self.statistic(least), self.statistic(most)), 2)  # type: ignore[misc]
-        if found is None:
+        found = contained(self._found, ordered, changes)
+        if found is None or not all(map(math.isfinite, found)):
             return low, high
         slack = 2 * changes * self.rounding * max(abs(low), abs(high))  # [IS2]
         return min(max(found[0] - slack, low), high), max(min(found[1] + slack, high), low)
+
+    def _found(self, ordered: Floats, changes: int) -> tuple[float, float]:
+        """The least and the greatest value, as the caller's function has them."""
+        if self.reach is not None:
+            least, most = self.reach(ordered.copy(), changes)
+            return float(least), float(most)
+        assert self.statistic is not None
+        low, high = (float(end) for end in self.bounds)
+        kept = len(ordered) - changes
+        down = np.concatenate([np.full(changes, low), ordered[:kept]])
+        up = np.concatenate([ordered[changes:], np.full(changes, high)])
+        return float(self.statistic(down)), float(self.statistic(up))
+
+
+def made_up(size: int, low: float, high: float) -> list[Floats]:
+    """Public sorted tables to try functions on: spread evenly, all in the middle, at both ends, and to one side."""
+    even = (np.arange(size) + 0.5) / size
+    shapes = (even, np.full(size, 0.5), np.round(even), even**3)
+    return [np.clip(low * (1 - shape) + high * shape, low, high) for shape in shapes]
 
 
 def trimmed_mean(share: float) -> Callable[[Floats], float]:
@@ -145,12 +192,3 @@ def trimmed_mean(share: float) -> Callable[[Floats], float]:
         return math.fsum(kept) / len(kept)
 
     return mean
-
-
-def _contained(ends: Callable[[], tuple[float, float]], count: int) -> tuple[float, float] | None:
-    """Two numbers in order; None whatever goes wrong."""
-    try:
-        found = tuple(float(end) for end in ends())
-    except Exception:  # noqa: BLE001  one record must not decide on an error
-        return None
-    return (found[0], found[1]) if len(found) == count and all(map(math.isfinite, found)) else None

@@ -12,8 +12,10 @@ Why
     answer leaves with the probability that the noise alone reaches the threshold, at most delta. Otherwise the answers
     are the same, or within the bound: then [N1] again with the other half. The cases exclude each other.
 Needs
-    A `distance` that is true, or too small by as much on neighbours: it must not move by more than 1. An audit by
-    replay finds one that does; nothing else can. Whatever raises in `statistic` or `distance` counts as unstable.
+    A `distance` that is true, or too small by as much on neighbours: it must not move by more than 1, and is 0 on both
+    of two neighbours whose answers differ (by more than the bound). Both are tried on public made-up neighbours, of
+    numbers (odd ones too) and texts and of `example`, and refused where that fails; this is no proof, and the release
+    says so. Whatever raises in `statistic` or `distance` counts as unstable.
 Accuracy
     Tables with a distance of 2 ln(1 / delta) / epsilon are answered nearly always.
 Source
@@ -22,7 +24,7 @@ Source
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -41,10 +43,13 @@ from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
 from discreet.promise.spread import Interval
 from discreet.rows import column, key, name, public_size
+from discreet.stable.declared import contained, rests_on, tried
 
 FINE: Final = 22  # binary digits of a proposed bound
 WIDE: Final = 2**36  # answers end at so many bounds from 0
 FAR: Final = 2**40  # no distance is longer
+ODD: Final = (0.0, -1.0, 3.0, 100.0, 1e300, math.nan, math.inf, -math.inf)  # public records to try functions on
+DECLARED: Final = "the distance is the number of changes that the answer survives"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class ProposeTestRelease:
     """`statistic(rows)` if its `distance(rows)` to another answer is large enough.
 
     With a `bound` the statistic is a number, moved by at most that much by one change while the distance is above 0.
+    `example` is public made-up rows to try both functions on, where these take neither numbers nor texts.
 
     >>> from discreet.noise.seeded import Seeded
     >>> stable_mode(epsilon=1.0, delta=1e-6).release(["a"] * 90 + ["b"] * 20, Seeded(1)).value
@@ -65,6 +71,7 @@ class ProposeTestRelease:
     bound: float | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    example: Any = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, 1)
@@ -74,6 +81,7 @@ class ProposeTestRelease:
             raise BadInput(f"bound is {self.bound!r}; give the most that one change may move the answer, or None")
         if not (callable(self.statistic) and callable(self.distance)):
             raise BadInput("statistic and distance are two functions of the rows")
+        self._check_distance()
 
     @property
     def guarantee(self) -> Guarantee:
@@ -101,21 +109,59 @@ class ProposeTestRelease:
         """The answer, or that it was not stable enough."""
         size = public_size(column(rows), self.neighbours)
         check_budget(self.epsilon, self.delta, size)
-        answer, away = _contained(self.statistic, rows), _contained(self.distance, rows)
-        if self.bound is not None and not is_number(answer):
-            answer, away = 0.0, 0
-        whole = isinstance(away, int | np.integer) and not isinstance(away, bool)
-        known = int(away) if whole and answer is not None else 0
-        noisy = rng.blur(min(max(known, 0), FAR), sensitivity=1, cost=Laplace(self.testing))  # [PT1]
+        answer, known = self._seen(rows)
+        noisy = rng.blur(known, sensitivity=1, cost=Laplace(self.testing))  # [PT1]
         stable = noisy >= self.threshold
         parameters = {"bound": self.bound, "neighbours": self.neighbours, "threshold": self.threshold, "rows": size}
-        provenance = Provenance("ProposeTestRelease", parameters, rng.secure)
+        notes = () if self.statistic is _mode else (rests_on(DECLARED),)
+        provenance = Provenance("ProposeTestRelease", parameters, rng.secure, notes)
         if not stable:
             refusal = f"the answer is not stable: its noisy distance {noisy} is below the threshold {self.threshold}"
             return Release(self.guarantee, provenance, refusal=refusal, name="stable answer")
         if self.bound is None:
             return Release(self.guarantee, provenance, answer, name="stable answer")
         return self._blurred(float(answer), rng, provenance)
+
+    def _seen(self, rows: Any) -> tuple[Any, int]:
+        """The answer and its distance; 0 whatever goes wrong."""
+        answer, away = contained(self.statistic, rows), contained(self.distance, rows)
+        if self.bound is not None and not is_number(answer):
+            return 0.0, 0
+        whole = isinstance(away, int | np.integer) and not isinstance(away, bool)
+        return answer, min(max(int(away), 0), FAR) if whole and answer is not None else 0
+
+    def _check_distance(self) -> None:
+        """Refuse, on public made-up neighbours, a distance that jumps or an answer that changes too early. [PT1]"""
+        failure: BadInput | None = None
+        ran = False
+        for table in _tables() if self.example is None else (self.example,):
+            try:
+                tried(self.statistic, "the statistic", table)
+                tried(self.distance, "the distance", table)
+            except BadInput as error:
+                failure = error
+                continue
+            ran, (answer, known) = True, self._seen(table)
+            for other in tried(lambda rows: list(_neighbours(rows, self.neighbours)), "taking rows out", table):
+                answer_there, known_there = self._seen(other)
+                if abs(known - known_there) > 1:
+                    raise BadInput(
+                        f"the distance moves from {known} to {known_there} by one change to made-up rows; it counts "
+                        "changes, so one change may move it by 1 at most"
+                    )
+                if (known or known_there) and not self._alike(answer, answer_there):
+                    raise BadInput(
+                        "one change to made-up rows moves the answer further than it may, and the distance of one of "
+                        "the two tables is not 0; it must be the number of changes that the answer surely survives"
+                    )
+        if not ran:
+            raise BadInput(f"{failure}; if it is for other rows, give made-up ones as example=")
+
+    def _alike(self, one: Any, two: Any) -> bool:
+        """The same answer, or within the bound."""
+        if self.bound is not None:
+            return abs(float(one) - float(two)) <= self.bound * (1 + 1e-9)
+        return one is two or bool(contained(lambda: np.array_equal(one, two))) or repr(one) == repr(two)
 
     def _blurred(self, answer: float, rng: Randomness, provenance: Provenance) -> Release[float]:
         """With noise for the proposed bound. [PT1]"""
@@ -179,9 +225,43 @@ class _Lead:
         return max(0, -(-(leaders[0] - leaders[1]) // self.per) - 1)
 
 
-def _contained(function: Callable[[Any], Any], rows: Any) -> Any:
-    """Its value; None whatever goes wrong."""
-    try:
-        return function(rows)
-    except Exception:  # noqa: BLE001  one record must not decide on an error
-        return None
+def _tables() -> Iterator[Any]:
+    """Public made-up columns: numbers in lists and arrays, and texts; all alike, of two kinds, and of many."""
+    for size in (2, 5, 24):
+        half = size // 2
+        for numbers in (
+            [1.0] * size,
+            [0.0] * half + [2.0] * (size - half),
+            [50 + place / 7 for place in range(size)],
+            [float(place) for place in range(size)],
+        ):
+            yield numbers
+            yield np.array(numbers)
+        yield ["a"] * size
+        yield ["a"] * (half + 1) + ["b"] * (size - half - 1)
+
+
+def _neighbours(table: Any, relation: Neighbours) -> Iterator[Any]:
+    """Neighbours of made-up rows: one row for another of the table or an odd one, or one row fewer or more."""
+    size = len(table)
+    odd: tuple[Any, ...] = ()
+    if isinstance(table, list) or (isinstance(table, np.ndarray) and table.ndim == 1):
+        odd = ("b", "z") if isinstance(table[0], str) else ODD if isinstance(table[0], float) else ()
+    for place in sorted({0, size // 2, size - 1}):
+        if relation is Neighbours.ADD_OR_REMOVE:
+            yield _taken(table, [*range(place), *range(place + 1, size)])
+            yield _taken(table, [*range(size), place])
+            continue
+        for other in {0, size // 2, size - 1}:
+            yield _taken(table, [*range(place), other, *range(place + 1, size)])
+    for value in odd:
+        for place in (0, size - 1):
+            kept = [*table[:place], value, *table[place + (relation is Neighbours.REPLACE) :]]
+            yield kept if isinstance(table, list) else np.array(kept)
+
+
+def _taken(table: Any, places: list[int]) -> Any:
+    """Some rows of a list, a frame or an array."""
+    if isinstance(table, list | tuple):
+        return [table[place] for place in places]
+    return table.iloc[places] if hasattr(table, "iloc") else table[places]

@@ -6,7 +6,6 @@ parameters from a median. Clipping, noise, inversion and intervals follow (stati
 """
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.promise.exact import is_number, show
+from discreet.stable.declared import hushed, rests_on, tried
 
 Floats = npt.NDArray[np.float64]
 Column = Callable[[Floats], Floats]
@@ -103,6 +103,14 @@ class Family:
             "many numbers as there are parameters and returns a tuple of them; distribution returns a scipy.stats law"
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a release of this family rests on."""
+        interval = f"the interval rests on the {self.name} family"
+        if all(is_ours(function) for function in (*self.statistics, self.handle)):
+            return (interval,)
+        return interval, rests_on("each statistic is a function of one entry alone")
+
     def law(self, places: Sequence[float] | Floats) -> Any:
         """The distribution at linked parameters."""
         return self.distribution(*self.unlinked(places))
@@ -142,8 +150,7 @@ def each(function: Column, values: Floats) -> Floats:
     """
     shown = values.view()
     shown.flags.writeable = False
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with hushed():
         try:
             found = np.asarray(function(shown), dtype=np.float64)
             if found.shape == values.shape:
@@ -171,21 +178,22 @@ def _check_entrywise(function: Column) -> None:
     Bit for bit, as `each` may take the entries together or one by one; and with odd numbers among them, as a function
     may look at the others for the sake of a missing or a negative one only. Ours never raise: `each` has one way.
     """
-    if function in (same, np.log, logit, log_one_minus):
+    if is_ours(function):
         return
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plain = np.array(PLAIN)
-        plain.flags.writeable = False
-        try:
-            found = np.asarray(function(plain), dtype=np.float64)
-        except Exception as error:
-            raise BadInput(f"a statistic failed on the numbers {list(PLAIN)}: {error}") from error
-        if found.shape != plain.shape:
-            raise BadInput(f"a statistic of {len(PLAIN)} numbers has the shape {found.shape}; give one number for each")
+    plain = np.array(PLAIN)
+    plain.flags.writeable = False
+    found = np.asarray(tried(lambda rows: np.asarray(function(rows), dtype=np.float64), "a statistic", plain))
+    if found.shape != plain.shape:
+        raise BadInput(f"a statistic of {len(PLAIN)} numbers has the shape {found.shape}; give one number for each")
+    with hushed():
         for trial in (plain, *(np.array([*PLAIN, odd]) for odd in ODD), np.array([*ODD, *PLAIN, *ODD, *PLAIN])):
             if not np.array_equal(each(function, trial), _alone(function, trial), equal_nan=True):
                 raise BadInput("a statistic of an entry depends on other entries; give a function of each entry alone")
+
+
+def is_ours(function: Column) -> bool:
+    """Whether a function is one of each entry alone by our own proof, not by the caller's word."""
+    return function in (same, np.log, logit, log_one_minus)
 
 
 class Fitted(Mapping[str, float]):

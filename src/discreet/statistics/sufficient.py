@@ -158,8 +158,8 @@ class SufficientStatistics:
         seen = size if costs.size is None else noisy_size(values, costs.size, rng)  # [SF1]
         assert seen is not None
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": costs.shown}
-        note = f"the interval rests on the {self.family.name} family"
-        provenance = Provenance("SufficientStatistics", shown | {"family": self.family.name}, rng.secure, (note,))
+        shown["family"] = self.family.name
+        provenance = Provenance("SufficientStatistics", shown, rng.secure, self.family.notes)
         blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
         if not self.feasible(costs, seen):  # [SF2]
             return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours, model=False))

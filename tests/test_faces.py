@@ -24,23 +24,29 @@ EXCLUDED = {
     "check_classifier_not_supporting_multiclass": VALUES,
     "check_fit2d_1sample": "one row tells no scale: a refusal, which says so in words of its own",
     "check_classifiers_classes": "the classes are public and declared, not read off the data",
+    "check_estimators_empty_data_messages": "scikit-learn's words for an array without columns tell the number of rows",
 }
+
+
+class Listed(PrivateLogisticRegression):
+    """Lists of rows as arrays: the checks fit with them, and the face refuses them."""
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        return super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
 
 
 class Repeated(PrivateLinearRegression):
     """Every row 200 times: the checks' tables are too small for a private regression, which refuses them."""
 
     def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
-        rows = super()._rows(X, reset=reset)
+        rows = super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
         return np.tile(rows, (200, 1)) if reset else rows
 
     def _checked(self, outcome: Any, rows: Any) -> Any:
         return np.tile(super()._checked(outcome, rows[: len(rows) // 200]), 200)
 
 
-@pytest.mark.parametrize(
-    "model", [PrivateLogisticRegression(1000.0, bounds=(-5, 5)), Repeated(20.0)], ids=["logistic", "linear"]
-)
+@pytest.mark.parametrize("model", [Listed(1000.0, bounds=(-5, 5)), Repeated(20.0)], ids=["logistic", "linear"])
 def test_scikit_learns_own_checks(model: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -104,12 +110,42 @@ def test_one_odd_cell_is_missing_and_changes_how_no_other_is_read(relation: str)
         (x, odd),
         (x, np.array(odd, dtype=object)),
         (cells, y),
-        (cells.tolist(), y),
         (frame, pd.Series(odd)),
     ):
         assert fitted(rows, outcome) == pytest.approx(expected, abs=0.5)
     line = PrivateLinearRegression(20.0, neighbours=relation, random_state=1)
     assert line.fit(np.tile(frame, (20, 1)), ["a", *rng.normal(size=5999)]).coef_.shape == (2,)
+
+
+@pytest.mark.parametrize("first", [[1.0, 2.0], [1.0, 2.0, 3.0], [1.0], None, "a", ["a", None], 7])
+def test_no_row_of_a_list_says_how_wide_the_others_are(first: Any) -> None:
+    """A list is refused by its type, whoever is in it; what was fitted has a width, by which lists are read."""
+    x, y = table()
+    rows, words = [first, *x[1:].tolist()], set()
+    for model in (PrivateLogisticRegression(2.0), PrivateLinearRegression(2.0), discreet.PrivateKMeans(2, 2.0, 1e-6)):
+        with pytest.raises(BadInput, match="list") as caught:
+            model.fit(rows, y)
+        words.add(str(caught.value))
+    assert len(words) == 2
+    assert "6000" not in "".join(words)
+    fitted = PrivateLinearRegression(2.0, random_state=1).fit(x, y)
+    assert (fitted.predict(rows)[1:] == fitted.predict(x)[1:]).all()
+    centres = discreet.PrivateKMeans(2, 2.0, 1e-6, settings={"rng": discreet.Seeded(1)}).fit(x)
+    assert (centres.transform(rows)[1:] == centres.transform(x)[1:]).all()
+
+
+@pytest.mark.parametrize("model", [PrivateLogisticRegression(2.0), PrivateLinearRegression(2.0)])
+def test_what_a_face_refuses_tells_no_value_and_not_how_many(model: Any) -> None:
+    x, y = table()
+    for rows, outcome in ((x[:, 0] + 4711.0, y), (x, np.stack([y, y], axis=1)), (x[:, :0], y), (x, y[:-1])):
+        with pytest.raises(BadInput) as caught:
+            model.fit(rows, outcome)
+        assert not {"4711", "6000", "5999"} & set(str(caught.value).replace(",", " ").split())
+    for odd in ("a", None, 1j):
+        cells = x.astype(complex if odd == 1j else object)
+        cells[0, 0] = odd
+        model.set_params(neighbours="add_or_remove", epsilon=20.0)
+        assert model.fit(cells, y).coef_.size == 2
 
 
 def test_whether_anybody_is_there_is_told_only_where_it_is_public() -> None:

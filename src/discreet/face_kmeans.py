@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, Refused
+from discreet.friendly.matrix import in_one, matrix
 from discreet.promise.exact import Number
 from discreet.quick import kmeans
 
@@ -95,8 +96,8 @@ class PrivateKMeans:
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Each row's distances to the released centres: no further cost."""
-        rows = np.asarray(X, dtype=np.float64)
         centres = self._fitted().centres
+        rows = in_one(matrix(X, centres.shape[1]))
         return np.linalg.norm(rows[:, None] - centres[None], axis=2)
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:  # noqa: N803, ARG002

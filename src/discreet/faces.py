@@ -31,17 +31,26 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, *, reset: bool) -> Floats:  # noqa: N803
         """Rows of floats: shapes and types may be refused, values never are.
 
-        Left to scikit-learn, a text in one cell of a frame, of a list or of an array of objects would raise. A list's
-        first row is its shape, and says how many columns there are.
+        Left to scikit-learn, a text in one cell would raise, and its words may show a value or the number of rows. A
+        list of rows has no width of its own: to fit with it, somebody's row would have to say what all others are.
         """
-        if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
-            X = in_one(matrix(list(X), len(X[0])))  # noqa: N806
+        if isinstance(X, list | tuple):
+            if reset:
+                raise BadInput(
+                    f"X is a {type(X).__name__}, which does not say how many columns it has; give an array or a data "
+                    "frame, for example numpy.array(X, dtype=float)"
+                )
+            return in_one(matrix(list(X), self.n_features_in_))
         least = int(not reset or relation_of(self.neighbours).size_is_public)
         asked = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
-        if not (hasattr(type(X), "to_numpy") or (isinstance(X, np.ndarray) and X.dtype.kind == "O")):
+        framed = hasattr(type(X), "to_numpy")
+        if not framed and not hasattr(type(X), "__array__"):  # sparse ones, or no array at all
             return np.asarray(validate_data(self, X, reset=reset, **asked), dtype=np.float64)
-        rows = check_array(in_one(matrix(X)), estimator=self, **asked)
-        validate_data(self, X, reset=reset, skip_check_array=True)  # the names of columns, and how many there are
+        given = X if framed else np.asarray(X)
+        if not framed and given.ndim != 2:
+            raise BadInput(f"X has {given.ndim} dimensions and not 2. Reshape your data into rows and columns")
+        rows = check_array(in_one(matrix(given)), estimator=self, **asked)
+        validate_data(self, given, reset=reset, skip_check_array=True)  # names of columns, and how many there are
         return np.asarray(rows, dtype=np.float64)
 
     def _door(self) -> Randomness | None:
@@ -52,9 +61,10 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         if outcome is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         declared = isinstance(outcome, list | tuple) or hasattr(type(outcome), "to_numpy")
-        values = (
-            column(outcome) if declared else column_or_1d(outcome, warn=True)
-        )  # numpy gives a list one type for all
+        outcome = outcome if declared else np.asarray(outcome)  # numpy gives a list one type for all
+        if not declared and outcome.ndim > 1 and outcome.shape[1:] != (1,):
+            raise BadInput("y has several columns; give one outcome for each row")
+        values = column(outcome) if declared else column_or_1d(outcome, warn=True)
         if len(values) != len(rows):
             raise BadInput("y has another length than X; they must be the same")
         if self.epsilon is None:

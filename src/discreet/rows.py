@@ -5,6 +5,17 @@ Promise
          never raises nor warns: what cannot be understood becomes the public default (no, not-a-number, missing).
     [R2] How a column is read, and whether it is refused, is decided by its declared type, never by what it holds: one
          missing or odd entry changes the reading of no other.
+
+What counts as a declared type
+    Declared: the types of a schema that stands beside the entries and stays when one of them goes missing. These are
+    the schemas of Arrow, polars, Parquet and databases, and those types of pandas that nobody gets unasked: nullable
+    numbers and truth values, "string", Arrow's own.
+    Inferred: what numpy or pandas read off the entries. One missing entry among whole numbers makes floats of them, one
+    among truth values makes objects, one text makes objects or texts of all; a category of pandas lists what occurs.
+    So every type of numpy's is "no declared type", in an array and in a column of pandas, as that of a list is: truth
+    values, whole numbers, floats, objects, texts and dates are read entry by entry, by the same function, and nothing
+    else follows from which of them it is. The array of whole numbers that a caller made is no exception: its
+    neighbour with a missing entry cannot be one.
 """
 
 import math
@@ -23,7 +34,8 @@ from discreet.promise.neighbours import Neighbours
 
 MISSING: Final = None
 ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
-NO_NUMBERS: Final = {"U": "text", "T": "text", "S": "bytes", "M": "dates", "m": "durations", "V": "records"}
+GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
+NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
 LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
 
 
@@ -126,9 +138,7 @@ def _checked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Real and one-dimensional; the message does not tell the number of rows, which may be private."""
     if values.ndim != 1:
         raise BadInput(f"the data have the shape of {values.ndim} dimensions; give one column, for example table[:, 0]")
-    if values.dtype.kind == "c":
-        raise BadInput("the data are complex numbers; give real ones")
-    return numbers_of(values) if values.dtype.type is np.longdouble else values
+    return numbers_of(values) if values.dtype.kind == "c" or values.dtype.type is np.longdouble else values
 
 
 def _objects(entries: Iterable[Any]) -> npt.NDArray[Any]:
@@ -144,7 +154,7 @@ def _unmasked(rows: Any) -> npt.NDArray[Any]:
     """A masked array with None where the mask is."""
     data = _checked(np.asarray(rows.data))
     if data.dtype.kind not in "biufOUS":
-        raise BadInput(f"the data are masked {NO_NUMBERS.get(data.dtype.kind, 'entries')}; give them without a mask")
+        raise BadInput("the data are masked entries that are neither numbers nor texts; give them without a mask")
     values = data.astype(object)
     values[np.ma.getmaskarray(rows)] = MISSING
     return values
@@ -229,20 +239,21 @@ def numbers(rows: Any) -> npt.NDArray[np.float64]:
 
 
 def numbers_of(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """A column as floats. A declared type that holds no numbers is refused; an entry never is. [R1]"""
+    """An array of any shape as floats; what is no number is NaN, of whatever type the array is. [R1] [R2]"""
     with np.errstate(all="ignore"):  # numpy would warn of an entry that is too large
         if values.dtype.kind in "biuf":
             return values.astype(np.float64, copy=False)
+        if values.dtype.kind == "c":  # one such number makes all entries complex
+            return np.where(values.imag == 0, values.real, math.nan).astype(np.float64)
         if values.dtype.kind != "O":
-            seen = NO_NUMBERS.get(values.dtype.kind, f"of type {values.dtype.name}")
-            raise BadInput(f"the data are {seen}; numbers are needed; convert the column first")
-        return np.array([_number(entry) for entry in values], dtype=np.float64)
+            return np.full(values.shape, math.nan)
+        return np.array([number(entry) for entry in values.flat], dtype=np.float64).reshape(values.shape)
 
 
-def _number(entry: Any) -> float:
-    """By type first: whatever else can be turned into a float might warn, or run somebody's code."""
+def number(entry: Any) -> float:
+    """By type first: whatever else can be turned into a float might warn, or run somebody's code. [R1]"""
     try:
-        return float(entry) if isinstance(entry, float | int | Real | Decimal | np.bool_) else math.nan
+        return float(entry) if isinstance(entry, NUMBERS) else math.nan
     except Exception:  # noqa: BLE001  [R1]: whatever an entry is, it does not raise
         return math.nan
 
@@ -259,6 +270,10 @@ def key(entry: Any) -> Hashable:
 
 
 def _key(entry: Any) -> Hashable:
+    if hasattr(type(entry), "to_datetime64"):  # pandas makes these of dates beside an odd entry
+        entry = entry.to_datetime64() if entry.tzinfo is None else entry.to_pydatetime(warn=False)
+    elif hasattr(type(entry), "to_timedelta64"):
+        entry = entry.to_timedelta64()
     if isinstance(entry, np.generic):
         entry = _as_python(entry)
     elif isinstance(entry, np.ndarray):
@@ -309,6 +324,13 @@ def name(canonical: Hashable) -> Any:
     return tuple(name(part) for part in entry) if kind is tuple else entry
 
 
+def declared_type(rows: Any) -> str:
+    """The name of a column's declared type in whatever library; "" where there is none. No entry is read. [R2]"""
+    found = getattr(rows, "dtype", getattr(rows, "type", ""))
+    name = "" if isinstance(found, np.dtype) else str(found)
+    return "" if GUESSED.match(name) else name
+
+
 def declared_whole(rows: Any) -> bool:
-    """Whether a column is declared as whole numbers, by the name of its type in whatever library: no entry is read."""
-    return ROUNDED.match(str(getattr(rows, "dtype", getattr(rows, "type", "")))) is not None
+    """Whether a column is declared to hold whole numbers, truth values or decimals. [R2]"""
+    return ROUNDED.match(declared_type(rows)) is not None

@@ -124,7 +124,7 @@ def test_the_shape_is_found_without_a_private_row() -> None:
     assert shape.kind == "number"
     assert len(seen[0]) == 240
     with pytest.raises(BadInput, match="names="):
-        found_shape(FunctionFit(lambda t: 1.0), Table(pd.DataFrame({"a": ["x"]}), None))
+        found_shape(FunctionFit(lambda t: 1.0), Table(pd.DataFrame({"a": ["x"]}, dtype="string"), None))
     with pytest.raises(BadInput, match="declare"):
         found_shape(FunctionFit(lambda t: 1 / 0), Table.of(X))
 

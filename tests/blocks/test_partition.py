@@ -263,7 +263,6 @@ def test_names_are_numbered_by_first_appearance() -> None:
         (lambda: Table.of(np.ones((3, 2)), np.ones(4)), "length"),
         (lambda: Table.of(np.ones((3, 2)), people="who"), "named columns"),
         (lambda: Table.of(pd.DataFrame({"a": [1.0]}), people="who"), "not a column"),
-        (lambda: Table.of(np.array([["a", "b"]])), "type"),
         (lambda: units(Table.of(np.ones((0, 2))), REPLACE), "empty"),
     ],
 )

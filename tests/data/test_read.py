@@ -116,7 +116,8 @@ def dataset(folder: Path, _: Any) -> Table:
 
 def pandas(_: Path, __: Any) -> Table:
     frame = TABLE.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get)
-    return read(frame.set_index(np.array([7, 7, 7, 7, 7])), types={"town": "text", "day": "date", "id": "text"})
+    declared = {"x": "number", "town": "text", "day": "date", "id": "text"}
+    return read(frame.set_index(np.array([7, 7, 7, 7, 7])), types=declared)
 
 
 def polars(_: Path, __: Any) -> Table:

@@ -67,7 +67,7 @@ def test_rows_become_numbers_one_by_one() -> None:
         "y": [1.0, "x", None, 2.0, 3.0],
         "a": np.array([1.0, 0.0, -1.0, np.inf, 2.0]),
         "g": ["u", "v", object(), math.nan, "w"],
-        "t": np.array([True, False, True, True, False]),
+        "t": pa.array([True, False, True, True, False]),
     }
     formula = Formula.read("y ~ a + C(g) + log(a) + t:a")
     design = columns_of(formula, frame, {"g": ("u", "v")}, {"a": (1.0, 2.0)})
@@ -222,7 +222,7 @@ def test_bad_requests() -> None:
     base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6}
     for text, frame, given, word in (
         ("y ~ size", people(), {}, "'size'"),
-        ("y ~ sex", {"y": [1.0], "sex": np.array(["f"])}, {}, "C\\(sex\\)"),
+        ("y ~ sex", {"y": [1.0], "sex": pa.array(["f"])}, {}, "C\\(sex\\)"),
         ("y ~ age", {"y": [1.0], "age": [1.0, 2.0]}, {}, "lengths"),
         ("y ~ age", np.ones((3, 2)), {}, "named columns"),
         ("y ~ age", people(), {"levels": {"sex": ["f", "m"]}}, "no C\\(sex\\)"),

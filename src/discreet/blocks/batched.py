@@ -26,6 +26,7 @@ from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
 from discreet.noise.source import compiled
+from discreet.rows import number, numbers_of
 
 Floats = npt.NDArray[np.float64]
 Law = Literal["normal", "logistic", "poisson"]
@@ -68,7 +69,8 @@ class Batched:
         edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
         fast = is_compiled(blocks.count)
         x = np.ascontiguousarray(blocks.table.x, dtype=np.float64)
-        y = numbered(blocks.table.y)
+        ranked = self.law == "logistic" and self.labels
+        y = numbered(blocks.table.y) if ranked else numbers_of(blocks.table.y)  # [BB3]
         whole = self.fits(x, y, edges[::2], adjusted=correct == "firth", fast=fast)
         if correct != "half":
             return whole
@@ -136,7 +138,7 @@ def is_compiled(blocks: int) -> bool:
 
 
 def numbered(y: npt.NDArray[Any]) -> Floats:
-    """An outcome as numbers: texts by their rank, other objects NaN, as the library takes none of them.
+    """An outcome as numbers: texts by their rank, other objects as rows.py reads them, whatever type they came in.
 
     Only the order of a block's own texts is used, and others do not change it. [BB3]
     """
@@ -144,7 +146,7 @@ def numbered(y: npt.NDArray[Any]) -> Floats:
         return np.ascontiguousarray(y, dtype=np.float64)
     entries = y.tolist()
     ranks = {text: rank for rank, text in enumerate(sorted({text for text in entries if isinstance(text, str)}))}
-    return np.array([ranks[entry] if isinstance(entry, str) else np.nan for entry in entries], dtype=np.float64)
+    return np.array([ranks[entry] if isinstance(entry, str) else number(entry) for entry in entries], dtype=np.float64)
 
 
 class Fast(Protocol):
@@ -179,8 +181,6 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
     if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUO":
         return None
     found = _closed_form(fit)
-    if found is not None and blocks_y.dtype.kind in "UO" and not (found.law == "logistic" and found.labels):
-        return None
     if correct == "firth" and found is not None and not found.likelihood:
         return None
     expected = blocks_x.shape[1] + (found.intercept if found else 0)

@@ -1,7 +1,8 @@
 """Rows made up from the table's schema: names and declared types of columns, nothing else. No private row is read.
 
-What an estimator returns is found on such rows: how many numbers, and their names. A column of text has no schema to
-make rows from; declare `names=` then, or the categories as its type.
+What an estimator returns is found on such rows: how many numbers, and their names. A column of numpy's types has no
+declared type ([R2] of rows.py) and is made up as floats, whatever it holds. A column that is declared as text has no
+values to make rows from; declare `names=` then, or its categories.
 """
 
 from typing import Any, Final
@@ -40,7 +41,7 @@ def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
         import pandas
 
         return pandas.Categorical.from_codes(np.arange(ROWS) * (2 * stream + 1) % len(dtype.categories), dtype=dtype)
-    kind = getattr(dtype, "kind", "O")
+    kind = "f" if isinstance(dtype, np.dtype) else getattr(dtype, "kind", "O")
     if kind not in "biuf" and texts:
         return np.array(["a", "b"] * (ROWS // 2), dtype=object)
     if kind not in "biuf":
@@ -52,7 +53,7 @@ def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
     made = (normal, normal > 0, np.floor(np.exp(normal / 2) + 0.3), np.exp(normal / 2))[1 if kind == "b" else style]
     made = np.abs(made) if kind == "u" else made
     if isinstance(dtype, np.dtype):
-        return np.asarray(made).astype(dtype)
+        return np.asarray(made).astype(np.float64)
     import pandas
 
     return pandas.array(np.asarray(made).astype(dtype.type), dtype=dtype)
@@ -79,8 +80,6 @@ def made_up(table: Table, style: int, texts: bool = False) -> Table:
 
 
 def _outcome(y: npt.NDArray[Any], style: int, texts: bool) -> Any:
-    if y.dtype.kind in "UO" and y.ndim == 1:  # two made-up labels: a classifier's answer has the same shape for any two
-        return np.where(_spread(20) > 0, "b", "a").astype(y.dtype)
     many = int(np.prod(y.shape[1:]))
     made = np.stack([_column(y.dtype, 20 + place, style % 4, texts) for place in range(many)], axis=1)
     return made.reshape((ROWS, *y.shape[1:]))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.source import compiled
-from discreet.rows import column, key, numbers
+from discreet.rows import column, key, numbers, numbers_of
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
 Integers = npt.NDArray[np.int64]
@@ -91,11 +91,9 @@ def _names(people: Any) -> npt.NDArray[Any]:
 
 def _array(rows: Any) -> npt.NDArray[Any]:
     if isinstance(rows, np.ndarray) and rows.ndim >= 2:
-        if rows.dtype.kind not in "biuf":
-            raise BadInput(f"the rows are an array of type {rows.dtype.name}; give numbers, or a frame with columns")
         if isinstance(rows, np.ma.MaskedArray):  # else what the mask hides would be shown
-            rows = np.ma.filled(rows.astype(np.float64), np.nan)
-        return np.ascontiguousarray(rows)
+            return np.where(np.ma.getmaskarray(rows), np.nan, numbers_of(np.asarray(rows.data)))
+        return np.ascontiguousarray(numbers_of(rows))  # whatever type numpy read off them: [R2] of rows.py
     values = column(rows)
     if _all_numbers(rows):
         return numbers(values)

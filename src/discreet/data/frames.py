@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from discreet import rows
@@ -13,15 +12,7 @@ from discreet.data.source import Piece, chunks, guarded, named
 from discreet.errors import BadInput
 
 ROWS: Final = 2**20  # rows of a piece
-BY_LETTER: Final[Mapping[str, Kind]] = {
-    "b": "truth",
-    "i": "whole",
-    "u": "whole",
-    "f": "number",
-    "M": "date",
-    "U": "text",
-    "T": "text",
-}
+BY_LETTER: Final[Mapping[str, Kind]] = {"b": "truth", "i": "whole", "u": "whole", "f": "number"}
 
 
 @dataclass(frozen=True)
@@ -56,8 +47,7 @@ def _part(column: Any, start: int, stop: int) -> Any:
         return column.slice(start, stop - start)
     if hasattr(column, "to_arrow"):
         return _arrow_of(column.slice(start, stop - start))
-    part = getattr(column, "iloc", column)[start:stop]
-    return part.astype(object) if getattr(getattr(part, "dtype", None), "kind", "") == "c" else part  # no numbers here
+    return getattr(column, "iloc", column)[start:stop]
 
 
 def from_arrow(table: Any, description: str = "an Arrow table") -> Held:
@@ -71,30 +61,30 @@ def from_pandas(frame: Any) -> Held:
     """A data frame of pandas; its index is no column."""
     names = named(list(frame.columns), "the data frame")
     held = {name: frame.iloc[:, place] for place, name in enumerate(names)}
-    return Held(held, {name: _kind(column.dtype) for name, column in held.items()}, len(frame), "a pandas data frame")
+    return Held(held, {name: _kind(column) for name, column in held.items()}, len(frame), "a pandas data frame")
 
 
-def _kind(dtype: Any) -> Kind:
-    """The kind of a type of numpy's or pandas'."""
-    if hasattr(dtype, "pyarrow_dtype"):
-        return kind_of(dtype.pyarrow_dtype)
-    if hasattr(dtype, "categories"):
-        return _kind(dtype.categories.dtype)
-    if str(dtype).split("[")[0] in ("string", "str"):
+def _kind(column: Any) -> Kind:
+    """The kind of a column of pandas; unknown where its type was read off its entries: [R2] of rows.py."""
+    declared = rows.declared_type(column)
+    if hasattr(getattr(column, "dtype", None), "pyarrow_dtype"):
+        return kind_of(column.dtype.pyarrow_dtype)
+    if declared.startswith("string"):
         return "text"
-    return BY_LETTER.get(str(getattr(dtype, "kind", "O")), "unknown")
+    return BY_LETTER.get(str(getattr(column.dtype, "kind", "")), "unknown") if declared else "unknown"
 
 
 def from_polars(frame: Any) -> Held:
     """A data frame of polars; its columns are handed to Arrow piece by piece."""
     names = named(frame.columns, "the data frame")
     held = {name: frame.get_column(name) for name in names}
-    empty = {name: _arrow_of(column.head(0)) for name, column in held.items()}
-    kinds: dict[str, Kind] = {
-        name: kind_of(column.type) if isinstance(column, pa.Array | pa.ChunkedArray) else "unknown"
-        for name, column in empty.items()
-    }
+    kinds = {name: _kind_in_polars(column) for name, column in held.items()}
     return Held(held, kinds, frame.height, "a polars data frame")
+
+
+def _kind_in_polars(series: Any) -> Kind:
+    empty = _arrow_of(series.head(0))
+    return kind_of(empty.type) if isinstance(empty, pa.Array | pa.ChunkedArray) else "unknown"
 
 
 def _arrow_of(series: Any) -> Any:
@@ -137,9 +127,12 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
     names = named(list(columns), "the mapping")
     held, kinds, lengths = {}, {}, {}
     for name, given in zip(names, columns.values(), strict=True):
-        arrow = isinstance(given, pa.Array | pa.ChunkedArray)
-        held[name] = given if arrow else rows.column(given)
-        kinds[name] = kind_of(given.type) if arrow else _kind_of_entries(given, held[name])
+        if isinstance(given, pa.Array | pa.ChunkedArray):
+            held[name], kinds[name] = given, kind_of(given.type)
+        elif hasattr(given, "to_arrow"):  # a series of polars
+            held[name], kinds[name] = given, _kind_in_polars(given)
+        else:
+            held[name], kinds[name] = rows.column(given), _kind(given)
         lengths[name] = len(held[name])
     if len(set(lengths.values())) > 1:
         one, other = (
@@ -147,8 +140,3 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
         )
         raise BadInput(f"columns {one!r} and {other!r} are not equally long; columns of one table must be")
     return Held(held, kinds, next(iter(lengths.values())), "columns in memory")
-
-
-def _kind_of_entries(given: Any, column: np.ndarray[Any, Any]) -> Kind:
-    declared = getattr(given, "dtype", column.dtype)
-    return _kind(declared) if hasattr(declared, "kind") else BY_LETTER.get(column.dtype.kind, "unknown")

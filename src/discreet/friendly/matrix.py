@@ -7,24 +7,22 @@ itself: the number of columns must then be declared, as no row's own length may 
 Promise
     [FR1] Each row becomes `width` floats by a fixed function of that row alone, which never raises: an entry that is no
           number is NaN, and a listed row that is not `width` numbers long is NaN throughout. What is refused is refused
-          by declared types and shapes.
+          by shapes and by the schema of an Arrow table.
 Why
-    [FR1] An array has a type and a shape, which are public but for the number of rows. A list has neither, so each of
-    its entries is turned into `width` numbers by itself, by types that are looked at before anything is converted.
+    [FR1] An array has a shape, which is public but for the number of rows; its entries are read by [R1] of rows.py,
+    whatever its type is [R2]. A list has no shape, so each of its entries is turned into `width` numbers by itself.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.rows import check_held
+from discreet.rows import check_held, number
+from discreet.rows import numbers_of as numbers
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -157,24 +155,6 @@ def _block(values: npt.NDArray[Any]) -> Floats:
         raise BadInput(f"the data have {values.ndim} dimensions; give an array of rows and columns")
     floats = numbers(values)
     return floats if floats.ndim == 2 else floats[:, None]
-
-
-def numbers(values: npt.NDArray[Any]) -> Floats:
-    """An array as floats: by its declared type, entry by entry where that is 'object'. [FR1]"""
-    with np.errstate(all="ignore"):
-        if values.dtype.kind in "biuf":
-            return values.astype(np.float64, copy=False)
-        if values.dtype.kind != "O":
-            raise BadInput(f"the data are of type {values.dtype.name}; numbers are needed; convert them first")
-        return np.array([number(entry) for entry in values.flat], dtype=np.float64).reshape(values.shape)
-
-
-def number(entry: Any) -> float:
-    """One entry; by type first, as whatever else can be turned into a float might run somebody's code. [FR1]"""
-    try:
-        return float(entry) if isinstance(entry, float | int | Real | Decimal | np.bool_) else math.nan
-    except Exception:  # noqa: BLE001  [FR1]: whatever an entry is, it does not raise
-        return math.nan
 
 
 def row_numbers(row: Any, width: int) -> list[float] | None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.formula import Factor, Formula
-from discreet.rows import column, key, numbers_of
+from discreet.rows import column, declared_type, key, numbers_of
 from discreet.rows import name as as_entry
 from discreet.stable.clipped import Floats
 from discreet.stable.declared import Bounds
@@ -69,15 +69,16 @@ def _raw(frame: Any, name: str) -> Any:
 
 
 def _kind(frame: Any, name: str) -> str:
-    """numpy's letter for a column's declared type, "U" for texts, read off no row. [LD1]
+    """numpy's letter for a column's declared type, "U" for texts, "O" if there is none; read off no row. [LD1]
 
-    One missing entry turns truth values of pandas, polars and Arrow into objects: off the rows, somebody's missing
-    entry would decide whether levels have to be found, and whether there are bounds.
+    One missing entry turns truth values of numpy and pandas into objects: if they were taken for declared ([R2] of
+    rows.py), somebody's missing entry would decide whether levels have to be found, and whether there are bounds.
     """
     raw = _raw(frame, name)
-    if str(getattr(raw, "dtype", getattr(raw, "type", ""))).lower().startswith(TEXTS):
+    declared = declared_type(raw)
+    if declared.lower().startswith(TEXTS):
         return "U"
-    return column(getattr(raw, "iloc", raw)[:0]).dtype.kind if hasattr(raw, "__array__") else "O"
+    return column(getattr(raw, "iloc", raw)[:0]).dtype.kind if declared and hasattr(raw, "__array__") else "O"
 
 
 def check_frame(formula: Formula, frame: Any) -> int:

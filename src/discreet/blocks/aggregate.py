@@ -225,16 +225,8 @@ class SubsampleAggregate:
         return lost
 
     def _row(self, blocks: Blocks, number: int) -> Floats:
-        start, middle, stop = blocks.bounds(number)
-        return block_row(
-            self.fit,
-            self.shape,
-            blocks.table.part(start, stop),
-            middle - start,
-            number=number,
-            correct=self.correct,
-            seconds=self.seconds,
-        )
+        block, middle = blocks.block(number)  # [SA1]
+        return block_row(self.fit, self.shape, block, middle, number=number, correct=self.correct, seconds=self.seconds)
 
     def _fast(self, table: Table) -> Fast | None:
         if self.trust == "sandbox" or not self.vectorised:

@@ -75,7 +75,7 @@ def test_statsmodels() -> None:
     )
     frame = pd.DataFrame({"y": Y, "a": X[:, 0], "g": pd.Categorical.from_codes(CLASS, ["no", "yes"])})
     formula = adapted(smf.ols, formula="y ~ a + g")
-    shape, row = alone(formula, Table.of(frame))
+    shape, row = alone(formula, Table.of(frame, categories={"g": ["no", "yes"]}))
     assert shape.names == ("Intercept", "g[T.yes]", "a")
     assert formula.unbiased
     assert formula.name == "OLS"

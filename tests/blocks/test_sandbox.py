@@ -354,6 +354,42 @@ def test_without_a_sandbox_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> 
     assert recorder.log == []
 
 
+@pytest.mark.claim("SB3")
+@pytest.mark.claim("SE1")
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("person", [None, "who"])
+def test_without_a_sandbox_nothing_is_charged(
+    relation: str, large: bool, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether this machine has one is known before the charge, however many people there are."""
+
+    def absent(self: Any) -> None:
+        raise NoSandbox("it lacks everything")
+
+    monkeypatch.setattr(Keeper, "restart", absent)
+    monkeypatch.setattr("discreet.session.question.REHEARSED", 10 if large else 10**6)
+    (tmp_path / "f.py").write_text("def f(x):\n    return 0.5\n")
+    place, rows = f"{tmp_path / 'f.py'}:f", {"a": np.arange(4000.0), "who": np.arange(4000)}
+    with discreet.open(
+        rows, person, budget=discreet.Budget(100.0), ledger=tmp_path / "l", neighbours=relation, rng=Seeded(0)
+    ) as private:
+        for probe in (False, True):
+            with pytest.raises(NoSandbox):
+                private.fit(place, "a", epsilon=40.0, blocks=100, names="number", missing="keep", probe=probe)
+        with pytest.raises(NoSandbox):
+            private.test_any(place, "a", epsilon=10.0, blocks=100, missing="keep")
+        people = private.people
+        with pytest.raises(NoSandbox):
+            private.run(
+                SubsampleAggregate(
+                    NEUTRAL, NUMBER, BlockMean(8, 1, 40.0), people.neighbours, people.unit, trust="sandbox"
+                ),
+                "a",
+            )
+        assert float(private.balance.left.epsilon) == 100.0
+
+
 def test_files_never_run_outside() -> None:
     with pytest.raises(BadInput, match="sandbox"):
         SubsampleAggregate(NEUTRAL, NUMBER, BlockMean(8, 1, 40.0))

@@ -5,7 +5,8 @@ Claims
           library's least squares where that is well conditioned, and for the two others closer to the maximum than
           the library's own tolerance. Blocks that are poorly conditioned, separated or hold NaN: see blocks/newton.py.
     [BB3] Two labels of a block, whatever they are, are read as scikit-learn reads them there: the lower is 0, the upper
-          1. A block with another number of labels, or with a number that is not whole, has no estimate.
+          1. A block with another number of labels, or with a number that is not whole, has no estimate. (Firth's
+          correction has one for a block of 0, -1 or 1 alone, numbers that say which label they are; of one text never.)
 
 Compiled (blocks/fast_fits.py) where numba is installed and there are many blocks, else one by one with numpy: the two
 agree but for rounding, so which one is taken may depend on public numbers only: on the number of blocks and never
@@ -14,11 +15,13 @@ The compiled path calls no matrix library; the plain one does, one block at a ti
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.blocks.alone import alone
 from discreet.blocks.estimator import Fit, LineFit, ModelFit, SklearnFit
 from discreet.blocks.firth import firth
 from discreet.blocks.newton import least_squares, newton
@@ -70,7 +73,7 @@ class Batched:
         fast = is_compiled(blocks.count)
         x = np.ascontiguousarray(blocks.table.x, dtype=np.float64)
         ranked = self.law == "logistic" and self.labels
-        y = numbered(blocks.table.y) if ranked else numbers_of(blocks.table.y)  # [BB3]
+        y = numbered(blocks.table.y, edges[::2]) if ranked else numbers_of(blocks.table.y)  # [BB3]
         whole = self.fits(x, y, edges[::2], adjusted=correct == "firth", fast=fast)
         if correct != "half":
             return whole
@@ -137,16 +140,22 @@ def is_compiled(blocks: int) -> bool:
     return blocks >= MANY and compiled()
 
 
-def numbered(y: npt.NDArray[Any]) -> Floats:
-    """An outcome as numbers: texts by their rank, other objects as rows.py reads them, whatever type they came in.
+def numbered(y: npt.NDArray[Any], edges: npt.NDArray[np.int64]) -> Floats:
+    """Labels as numbers, block by block: texts by their rank in the block; a block of texts and others has none. [BB3]
 
-    Only the order of a block's own texts is used, and others do not change it. [BB3]
+    A block of one text has no estimate: which of two labels it is, only the other blocks could tell.
     """
     if y.dtype.kind not in "UO":
         return np.ascontiguousarray(y, dtype=np.float64)
-    entries = y.tolist()
-    ranks = {text: rank for rank, text in enumerate(sorted({text for text in entries if isinstance(text, str)}))}
-    return np.array([ranks[entry] if isinstance(entry, str) else number(entry) for entry in entries], dtype=np.float64)
+    found = np.full(len(y), np.nan)
+    for start, stop in pairwise(edges):
+        own = alone(y[start:stop])
+        if own.dtype.kind == "f":
+            found[start:stop] = own
+        elif all(isinstance(entry, str) for entry in own):
+            labels, ranks = np.unique(own.astype(object), return_inverse=True)
+            found[start:stop] = ranks if len(labels) > 1 else np.nan  # [BB3]
+    return found
 
 
 class Fast(Protocol):

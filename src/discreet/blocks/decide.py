@@ -79,6 +79,10 @@ class BlockTest:
             seconds=self.seconds,
         )
 
+    def check_machine(self) -> None:
+        """NoSandbox where this machine cannot make the sandbox asked for."""
+        self._blocks.check_machine()
+
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The combined test."""
         table, blocks = Table.of(rows), self._blocks

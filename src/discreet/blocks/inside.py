@@ -5,14 +5,17 @@ import pickle
 import sys
 from typing import Any
 
+from discreet.blocks.alone import received
 from discreet.blocks.quiet import silence
 from discreet.blocks.run import block_row
+from discreet.blocks.table import Table
 
 
 def work(data: int, result: int) -> None:
     """Read the block from one file, write the row to the other. Pickle comes in from our side and never goes back."""
     with os.fdopen(data, "rb") as file:
-        estimator, shape, block, middle, number, correct = pickle.load(file)  # noqa: S301  written by our own parent
+        estimator, shape, (x, y, people), middle, number, correct = pickle.load(file)  # noqa: S301  our own parent's
+    block = Table(received(x), received(y), people)
     row = block_row(Unpacked(estimator), shape, block, middle, number=number, correct=correct)
     os.pwrite(result, row.tobytes(), 0)
 

@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.blocks.alone import owners
 from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.promise.mechanism import Randomness
@@ -65,6 +66,11 @@ class Blocks:
         """Where a block begins, its second half begins, and it ends."""
         start, middle, stop = self.edges[2 * block : 2 * block + 3]
         return int(start), int(middle), int(stop)
+
+    def block(self, number: int) -> tuple[Table, int]:
+        """What an estimator is given of a block, and where its second half begins. [AB2]"""
+        start, middle, stop = self.bounds(number)
+        return self.table.part(start, stop), middle - start
 
 
 def units(table: Table, neighbours: Neighbours) -> int | None:
@@ -103,15 +109,7 @@ def slot_halves(slots: Integers, count: int, blocks: int) -> Integers:
 
 def codes(people: Any) -> Integers:
     """Each row's person as a number, in the order of first appearance. [PB2]"""
-    values = column(people)
-    if values.dtype.kind in "biufUS":
-        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[np.argsort(first)] = np.arange(len(first))
-        numbered: Integers = rank[inverse]
-        return numbered
-    known: dict[Any, int] = {}
-    return np.array([known.setdefault(key(entry), len(known)) for entry in values], dtype=np.int64)
+    return owners(column(people))
 
 
 def _hashed(table: Table, blocks: int, rng: Randomness) -> tuple[Integers, Integers | None]:

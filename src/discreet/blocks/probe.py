@@ -78,6 +78,10 @@ class Probed:
         """That of the answer."""
         return self.fit.plan(rows)
 
+    def check_machine(self) -> None:
+        """NoSandbox where this machine cannot make the sandbox asked for."""
+        self.fit.check_machine()
+
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The answer, with a note on its bias."""
         table = Table.of(rows)

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.blocks.estimator import Fit
-from discreet.blocks.partition import codes
 from discreet.blocks.quiet import silence
 from discreet.blocks.shape import Shape
 from discreet.blocks.table import Table
@@ -75,7 +74,7 @@ def corrected(fit: Fit, shape: Shape, block: Table, middle: int, correct: Correc
         parts = row(block.part(0, middle)), row(block.part(middle, block.rows))
         return np.asarray(2 * whole - (parts[0] + parts[1]) / 2)
     if correct == "jackknife":
-        people = np.arange(block.rows) if block.people is None else codes(block.people)
+        people = np.arange(block.rows) if block.people is None else block.people
         count = int(people.max()) + 1
         total = np.zeros_like(whole)
         for one in range(count):

@@ -17,8 +17,8 @@ Why
     file locks, tracing, signals to others, new processes or programs, no questions about caches or faults. So it can
     write to nothing that another block can read. Only then is the estimator unpacked. The result is a file of its own,
     of which 8 bytes a number are read after the child is dead; NaN of any payload is "no estimate". Rows of a block are
-    never in the keeper's memory, so no later child finds them there, and what a block is sent holds its rows alone.
-    If the machine runs out of memory, cells are killed first.
+    never in the keeper's memory, so no later child finds them there, and what a block is sent is a function of its own
+    rows: [AB3] of blocks/alone.py. If the machine runs out of memory, cells are killed first.
     [SB2] The keeper sleeps until the deadline whatever happens, kills the first process of the child's namespace, which
     kills the others, waits for the time that freeing its memory may take, and says one byte. [SB3] Every step is tried
     before "ready", in a trial child where it is its own.
@@ -31,7 +31,8 @@ Needs
     caches, memory bandwidth, free lists of the kernel). With workers=1, the default, no two run at once and each place
     is idle for `tidy` seconds in between; with more, that many may count as one, and the release says so. A machine
     that swaps: what a block touches is in memory for the next. The process that calls: an object's own code (its class,
-    __reduce__, __getattr__) runs there when you make it and when it is packed; a file's code does not.
+    __reduce__, __getattr__) runs there when you make it and when it is packed; a file's code does not. Data that the
+    estimator itself carries, in a variable that a function of the session uses say, go into every cell with it.
 Source
     Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
 """
@@ -54,6 +55,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.blocks.alone import sent
 from discreet.blocks.estimator import Fit, SourceFit
 from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
@@ -168,10 +170,10 @@ class Cells:
 
 
 def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
-    start, middle, stop = blocks.bounds(number)
-    block = blocks.table.part(start, stop)
+    block, middle = blocks.block(number)
+    people = block.people if correct == "jackknife" else None
     try:
-        return pickle.dumps((raw, shape, block, middle - start, number, correct))
+        return pickle.dumps((raw, shape, (sent(block.x), sent(block.y), people), middle, number, correct))  # [SB1]
     except Exception:  # noqa: BLE001  [SB1]: an entry that cannot be packed; the cell fails to read this, on time
         return b""
 

@@ -2,7 +2,7 @@
 
 What an estimator returns is found on such rows: how many numbers, and their names. A column of numpy's types has no
 declared type ([R2] of rows.py) and is made up as floats, whatever it holds. A column that is declared as text has no
-values to make rows from; declare `names=` then, or its categories.
+values to make rows from; declare `names=` then, or its `categories=`.
 """
 
 from typing import Any, Final
@@ -47,7 +47,7 @@ def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
     if kind not in "biuf":
         raise BadInput(
             f"a column of type {dtype} says nothing about its values; declare names= (what the estimator returns), or "
-            "make it a categorical column with its public categories"
+            "its public categories=, for example categories={'sex': ['F', 'M']}"
         )
     normal = _spread(stream)
     made = (normal, normal > 0, np.floor(np.exp(normal / 2) + 0.3), np.exp(normal / 2))[1 if kind == "b" else style]

@@ -1,13 +1,14 @@
 """What a block is cut from: rows, an optional outcome, an optional name of the person; copied once, block by block."""
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.blocks.alone import alone, coarse, frame_of, is_frame, owners
 from discreet.errors import BadInput
 from discreet.noise.source import compiled
 from discreet.rows import column, key, numbers, numbers_of
@@ -25,22 +26,22 @@ class Table:
     people: Any = None
 
     @classmethod
-    def of(cls, x: Any, y: Any = None, people: Any = None) -> "Table":
+    def of(cls, x: Any, y: Any = None, people: Any = None, categories: Mapping[Any, Any] | None = None) -> "Table":
         """What was handed in, as arrays or frames of equal length. Shapes may be refused, values never are.
 
         A plain list has no declared type: it is one column of numbers, whatever its entries are. Several columns come
-        as an array or a frame.
+        as an array or a frame. Of a frame's types only `categories`, which are declared, are handed on: [AB1].
         """
         if isinstance(x, Table):
             return x
-        framed = hasattr(x, "iloc") and hasattr(x, "columns")
+        framed = is_frame(x)
         if framed and isinstance(people, str):
             if people not in x.columns:
                 raise BadInput(f"unit is {people!r}, which is not a column of the table")
             x, people = x.drop(columns=[people]), x[people]
         elif isinstance(people, str):
             raise BadInput(f"unit is {people!r}, but the rows have no named columns; give the column of names itself")
-        rows = x if framed else _array(x)
+        rows = frame_of(x, categories) if framed or categories is not None else _array(x)
         outcome = None if y is None else _array(y)
         names = None if people is None else _names(people)
         for what, other in (("y", outcome), ("unit", names)):
@@ -60,13 +61,13 @@ class Table:
         return replace(self, x=moved[0], y=moved[1], people=moved[2])
 
     def part(self, start: int, stop: int) -> "Table":
-        """Some rows; of a frame without the index and the notes, which tell of the whole table."""
-        framed = hasattr(self.x, "iloc")
-        x = self.x.iloc[start:stop].reset_index(drop=True) if framed else self.x[start:stop]
-        if framed:
-            x.attrs = {}
-        cut = [None if part is None else part[start:stop] for part in (self.y, self.people)]
-        return Table(x, cut[0], cut[1])
+        """Some rows as an estimator gets them: a copy, in which nothing tells of the others. [AB2]
+
+        People are numbered by their first row here: names, or numbers of the whole table, would tell who is there.
+        """
+        x = self.x.iloc[start:stop] if is_frame(self.x) else self.x[start:stop]
+        y = None if self.y is None else alone(self.y[start:stop])
+        return Table(alone(x), y, None if self.people is None else owners(self.people[start:stop]))
 
     def contents(self) -> Iterator[bytes]:
         """Each row, with its outcome, as bytes: equal rows alike."""
@@ -86,7 +87,7 @@ def _names(people: Any) -> npt.NDArray[Any]:
             f"unit is of type {type(people).__name__}; give the name of a column of the table, or one column that says "
             "whose row each is"
         ) from None
-    return names.astype(object) if names.dtype.kind in "US" else names
+    return names.astype(object) if names.dtype.kind in "UST" else names
 
 
 def _array(rows: Any) -> npt.NDArray[Any]:
@@ -97,7 +98,9 @@ def _array(rows: Any) -> npt.NDArray[Any]:
     values = column(rows)
     if _all_numbers(rows):
         return numbers(values)
-    return values.astype(object) if values.dtype.kind in "US" else values  # else the type would tell the longest text
+    if values.dtype.kind == "V":
+        raise BadInput("the rows are records; give a frame with columns")
+    return coarse(values) if values.dtype.kind in "mM" else values.astype(object)  # a text's type tells the longest
 
 
 def _all_numbers(rows: Any) -> bool:

@@ -24,6 +24,12 @@ def ask(mechanism: Mechanism[T], rows: Any, rng: Any) -> Release[T]:
     return rng.answer(mechanism, rows) if isinstance(rng, Teller) else mechanism.release(rows, door(rng))
 
 
+def check_machine(mechanism: Mechanism[Any]) -> None:
+    """What a mechanism needs of the machine, a sandbox say, is missed before anything is paid."""
+    if hasattr(mechanism, "check_machine"):
+        mechanism.check_machine()
+
+
 def relation_of(neighbours: Neighbours | str) -> Neighbours:
     """The relation, by its name too."""
     try:

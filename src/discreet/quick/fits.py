@@ -39,6 +39,7 @@ def fit(
     attributes: Any = None,
     formula: str | None = None,
     options: Mapping[str, Any] | None = None,
+    categories: Mapping[Any, Any] | None = None,
     correct: str | None = "auto",
     unbiased: bool | None = None,
     smallest: int | None = None,
@@ -58,7 +59,9 @@ def fit(
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
-    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote.
+    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. A block
+    of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
+    the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
     vary alike), "median", "vote", or a mechanism whose rows are estimates; `correct` the bias correction within blocks,
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
@@ -75,7 +78,7 @@ def fit(
     check_seconds(seconds)
     if not isinstance(probe, bool):
         raise BadInput(f"probe is {probe!r}; give True or False")
-    table = Table.of(X, y, unit)
+    table = Table.of(X, y, unit, categories)
     asked = partial(
         planned,
         estimator,

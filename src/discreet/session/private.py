@@ -36,7 +36,7 @@ from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.recalled import recalled
 from discreet.promise.release import Release
-from discreet.quick.asked import door, relation_of
+from discreet.quick.asked import check_machine, door, relation_of
 from discreet.session.columns import known, verb_of
 from discreet.session.question import Question, held, prepare, silent
 from discreet.session.terms import People, Terms
@@ -149,6 +149,7 @@ class Private:
             raise BadInput("give the names of the columns that the mechanism reads")
         wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]
         self.table.check(wants, person=people.person)
+        check_machine(mechanism)
         receipt = self.charge(mechanism.loss, seen, json.dumps([repr(mechanism), *columns]), request)
         if receipt.answer is not None:
             found = remembered(receipt.answer)

@@ -47,6 +47,7 @@ from discreet.promise.loss import Approximate, Loss, group_delta
 from discreet.promise.mechanism import Mechanism, Randomness
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release, plain
+from discreet.quick.asked import check_machine
 from discreet.rows import Stream, key
 from discreet.rows import name as name_of
 from discreet.session.columns import COLUMNS, GROUPED, STREAMED, WHOLE, Reading, known, parameters, reading, verb_of
@@ -152,6 +153,7 @@ class Question:
 
     def rehearse(self, table: Table) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read. [SQ1]"""
+        check_machine(self.mechanism)
         if self.asked["neighbours"].size_is_public:
             size = _public_size(table, self.people.person)
             check_budget(self.mechanism.guarantee.epsilon, self.mechanism.guarantee.delta, size)

@@ -18,7 +18,21 @@ from discreet.data.table import Want
 from discreet.errors import BadInput
 
 PIECES = st.sampled_from(
-    [*'abc019.,,,\n\n\n"";\t ', "\r\n", "\r", '"x,y"', '"p\nq"', '""', "1.5,2,3\n", "é", "\ufeff", "\0", "\udcff", "NA", "-"]
+    [
+        *'abc019.,,,\n\n\n"";\t ',
+        "\r\n",
+        "\r",
+        '"x,y"',
+        '"p\nq"',
+        '""',
+        "1.5,2,3\n",
+        "é",
+        "\ufeff",
+        "\0",
+        "\udcff",
+        "NA",
+        "-",
+    ]
 )
 
 

@@ -1,5 +1,6 @@
 """A table behind a budget: paid first, read afterwards, answered once."""
 
+import sqlite3
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +19,8 @@ from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.session.columns import PUBLIC_GROUPS, VERBS
 from discreet.session.private import Private
+from discreet.session.question import prepare
+from discreet.session.terms import People, Terms
 
 RNG = np.random.default_rng(7)
 N = 4000
@@ -353,3 +356,22 @@ def test_bounds_that_leave_no_room_are_refused_before_they_are_paid_for(private:
     with pytest.raises(BadInput, match="radius"):
         private.mean("age", epsilon=0.5, bounds=(0, 5e-324))
     assert private.balance.spent.cost == 0
+
+
+@pytest.mark.claim("SQ4")
+def test_a_source_without_an_order_refuses_to_hide_a_replaced_row(tmp_path: Path) -> None:
+    """An updated row may move, and all rows behind it with it; the advice works."""
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("CREATE TABLE people (x REAL)")
+        connection.executemany("INSERT INTO people VALUES (?)", [(float(k % 10),) for k in range(1000)])
+    connection.close()
+    address = f"sqlite:///{tmp_path / 'a.db'}"
+    with pytest.raises(BadInput, match="neighbours='add_or_remove'"):
+        opened(tmp_path, address, table="people", neighbours="replace")
+    table, people = read(address, table="people"), People.of(None, None, Neighbours.REPLACE)
+    with pytest.raises(BadInput, match="no fixed order"):  # as plans do, before a session is opened
+        prepare(table, people, "mean", ("x",), {"epsilon": 1.0, "bounds": (0, 10)}, terms=Terms())
+    with opened(tmp_path, address, table="people", neighbours="add_or_remove") as private:
+        assert abs(private.mean("x", epsilon=10.0, bounds=(0, 10)).value - 4.5) < 1
+    with opened(tmp_path, {"x": [1.0] * 100}, population="other", neighbours="replace") as private:
+        private.mean("x", epsilon=1.0, bounds=(0, 10))

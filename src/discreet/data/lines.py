@@ -53,6 +53,7 @@ class Lines:
     names: tuple[str, ...]
     separator: str
     description: str
+    ordered: bool = True
 
     @classmethod
     def read(cls, files: Sequence[Path], description: str) -> "Lines":

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 
 from discreet.data.cells import KINDS, Kind
 from discreet.data.files import ARROW, PARQUET, Parquet, Scanned
-from discreet.data.frames import Lazy, from_arrow, from_mapping, from_pandas, from_polars
+from discreet.data.frames import from_arrow, from_mapping, from_pandas, from_polars
 from discreet.data.lines import SUFFIXES, Lines
 from discreet.data.source import Source
 from discreet.data.sql import Duck, Engine, InDatabase, Postgres, Sqlite
@@ -126,8 +126,13 @@ def _from_memory(source: Any) -> Source:
     if isinstance(source, Mapping):
         return from_mapping(source)
     library, kind = type(source).__module__.partition(".")[0], type(source).__name__
-    if library == "polars" and kind in ("DataFrame", "LazyFrame"):
-        return from_polars(source) if kind == "DataFrame" else Lazy.read(source)
+    if library == "polars" and kind == "LazyFrame":
+        raise BadInput(
+            "a lazy frame of polars is a query, and a value could make it fail after the budget was spent; give "
+            "frame.collect(), or the path of the file that it scans"
+        )
+    if library == "polars" and kind == "DataFrame":
+        return from_polars(source)
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return from_pandas(source)
     raise BadInput(

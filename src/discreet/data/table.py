@@ -186,6 +186,11 @@ class Table:
         """Format and names, for provenance; no folder."""
         return self._source.description
 
+    @property
+    def ordered(self) -> bool:
+        """Whether a row keeps its place when its values change."""
+        return self._source.ordered
+
     def size(self) -> int:
         """The number of rows: from the table's own records where it keeps them, else counted once."""
         if self._size is None:

@@ -274,6 +274,7 @@ def session_of(
     rng: Randomness | None = None,
 ) -> Private:
     """A table behind the budget of a population, which is opened if it is new and a budget is given. [SE2]"""
+    people.check(table)  # [SQ4]
     if budget is not None:
         ledger.open(population, budget, counted=counted, neighbours=people.neighbours, unit=people.unit)
     account = ledger.account(population)

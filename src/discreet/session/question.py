@@ -8,7 +8,8 @@ Promise
           that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
     [SQ3] Groups: all their answers cost as much as one ([GX1] of promise/groups.py, then [SQ2]); groups that are not
           listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
-    [SQ4] One row for each person, whoever many rows they have; under REPLACE in an order drawn at random.
+    [SQ4] One row for each person, however many rows they have; under REPLACE in an order drawn at random. Where rows
+          are people, REPLACE is for sources whose rows keep their places.
 Why
     [SQ1] The verb is first asked with blank columns of the same length and type, by a teller that stops it before
     anything is drawn. The real columns have these types whatever they hold ([R2] of rows.py), and the verb is then
@@ -24,7 +25,9 @@ Why
     order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
     Where blocks hold all rows of a person, rows keep their places beside their owners' numbers, by first appearance: a
     permutation of these, or a secret hash, as good as a random function, puts everybody into any block with equal
-    chances, whoever else is there: the coupling of [PB2] of blocks/partition.py.
+    chances, whoever else is there: the coupling of [PB2] of blocks/partition.py. Rows that are people are read in the
+    order of the source: a row that moved when it was changed would move others, so that databases and datasets, which
+    may do so, are refused.
 """
 
 import json
@@ -242,6 +245,7 @@ def prepare(
 ) -> Question:
     """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
     verb_of(verb)
+    people.check(table)  # [SQ4]
     asked, kept = dict(asked), 0.0
     finding = terms.groupby is not None and terms.keys is None
     if finding and "delta" not in parameters(verb):

@@ -1,9 +1,11 @@
 """The door for tables: files, frames and databases. Only names and declared types are read here."""
 
 import glob
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -49,7 +51,22 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
         if kind not in KINDS:
             raise BadInput(f"types= declares {name!r} as {kind!r}; it is one of {', '.join(KINDS)}")
         kinds[name] = _known(kind)
-    return Table(found, kinds)
+    place = _place(source)
+    return Table(found, kinds, f"{place} {found.place}" if isinstance(found, InDatabase) else place)
+
+
+def _place(source: Any) -> str | None:
+    """Where a table is, without the name and the password of whoever reads it; None for one in memory."""
+    if not isinstance(source, str | Path):
+        return None
+    scheme, sign, rest = str(source).partition("://")
+    if not sign:
+        return str(Path(source).expanduser().absolute())
+    if not scheme.startswith("postgres"):
+        return str(Path(rest[1:]).absolute())
+    parts = urlsplit(str(source))
+    named = [(name, value) for name, value in parse_qsl(parts.query) if name in ("host", "hostaddr", "port", "dbname")]
+    return json.dumps([parts.netloc.rpartition("@")[2], parts.path, named])
 
 
 def _known(kind: str) -> Kind:

@@ -320,8 +320,8 @@ class InDatabase:
         if not _with(engine, lambda connection: engine.stored(connection, schema, name)):  # [TD1]
             raise BadInput(
                 f"{table!r} is a view, or another table whose rows are computed or fetched when they are read; a value "
-                f"could make that fail after the budget was spent. Store its rows, CREATE TABLE copy AS SELECT * FROM "
-                f"{table}, and open that, or write them to a Parquet file"
+                "could make that fail after the budget was spent. Store its rows in a table (CREATE TABLE ... AS "
+                "SELECT ...) and open that, or write them to a Parquet file"
             )
         names = named([column for _, column, _ in found], f"the table {table!r}")
         types = {name: str(declared) for name, (_, _, declared) in zip(names, found, strict=True)}

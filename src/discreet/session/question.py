@@ -30,11 +30,10 @@ Why
     may do so, are refused.
 """
 
-import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -42,6 +41,7 @@ from discreet.accounting.compose import implies
 from discreet.data.table import OWNER, Table, Want
 from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError, Refused
+from discreet.ledger.words import written
 from discreet.noise.door import Door, Request
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
@@ -53,10 +53,10 @@ from discreet.promise.release import Release, plain
 from discreet.rows import Stream, key
 from discreet.rows import name as name_of
 from discreet.session.columns import COLUMNS, GROUPED, STREAMED, WHOLE, Reading, known, parameters, reading, verb_of
+from discreet.session.paid import paid
 from discreet.session.terms import People, Terms
 from discreet.statistics.open_histogram import OpenHistogram
 
-T = TypeVar("T")
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
 MOST_KEYS: Final = 10_000
@@ -138,20 +138,17 @@ class Question:
     @property
     def note(self) -> str:
         """For the ledger: the title, and in the next line the whole question as JSON."""
-        whole = json.dumps(
-            {
-                "statistic": self.reading.verb,
-                "options": {name: _said(value) for name, value in self.reading.arguments.items()},
-                "where": None if self.where is None else self.where.text,
-                "by": self.by,
-                "keys": None if self.keys is None else _said(self.keys),
-                "columns": [_said(want) for want in self.reading.wants],
-                "person": self.people.person,
-                "table": self.source,
-            },
-            sort_keys=True,
-        )
-        return f"{self.title}\n{whole}"
+        record = {
+            "statistic": self.reading.verb,
+            "options": {name: _said(value) for name, value in self.reading.arguments.items()},
+            "where": None if self.where is None else self.where.text,
+            "by": self.by,
+            "keys": None if self.keys is None else _said(self.keys),
+            "columns": [_said(want) for want in self.reading.wants],
+            "person": self.people.person,
+            "table": self.source,
+        }
+        return written(self.title, record)
 
     def rehearse(self, table: Table) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read. [SQ1]"""
@@ -168,7 +165,7 @@ class Question:
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
-        return silent(lambda: self._grouped(table, rng) if self.by is not None else self._single(table, rng))
+        return paid(lambda: self._grouped(table, rng) if self.by is not None else self._single(table, rng))
 
     def _single(self, table: Table, rng: Randomness) -> Release[Any]:
         whole = self.reading.verb in WHOLE and self.people.person is not None
@@ -340,19 +337,6 @@ def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[
     if len({_group(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
     return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
-
-
-def silent(work: Callable[[], T]) -> T:
-    """What is made after it was paid for; whatever is raised may tell of the data, and is not shown."""
-    try:
-        return work()
-    except DiscreetError:
-        raise
-    except Exception:  # noqa: BLE001
-        raise DiscreetError(
-            "the answer could not be made after it was paid for, and why is not shown, for it might tell of the "
-            "data; ask again with the same request, which costs nothing"
-        ) from None
 
 
 def _wanted(read: Reading, by: str | None) -> tuple[Want, ...]:

@@ -22,7 +22,7 @@ class People:
         return cls(person, unit or ("row" if person is None else "person"), neighbours)
 
     def check(self, table: Table) -> None:
-        """Refuse to hide a replaced row where it may come to another place: mechanisms may read rows by their places."""
+        """Refuse to hide a replaced row where it may move: mechanisms may read rows by their places."""
         if self.neighbours is Neighbours.REPLACE and not table.ordered:
             raise BadInput(
                 f"{table.description} has no fixed order of rows, and neighbours='replace' needs one: a row that is "

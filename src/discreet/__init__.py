@@ -10,7 +10,7 @@ Names are loaded when they are first used, so that `import discreet` costs next 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BadInput, DiscreetError, NeedsBounds, OverBudget, Refused
+from discreet.errors import BadInput, DiscreetError, NeedsBounds, NotAnswered, OverBudget, Refused
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ __all__ = [
     "Need",
     "NeedsBounds",
     "Neighbours",
+    "NotAnswered",
     "OverBudget",
     "Private",
     "PrivateEstimator",

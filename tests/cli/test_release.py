@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,42 @@ def test_no_plan(command: Run) -> None:
     code, _, err = command("release", "nothing.toml", "--dry-run")
     assert code == 2
     assert err.startswith("BadInput: nothing.toml cannot be read: No such file or directory; give the path of a plan")
+
+
+def test_nothing_of_a_plan_or_a_table_steers_the_terminal(command: Run, plan: Path) -> None:
+    """Titles, columns and categories with escape sequences are shown as signs."""
+    text = plan.read_text().replace("A small study", "A \\u001b[2Jstudy \\u202e")
+    text = text.replace('id = "all"', 'id = "all"\ntitle = "how \\u001b]0;x\\u0007many"')
+    plan.write_text(text.replace('["F", "M"]', '["F", "\\u001b[31mM"]'))
+    table = Path("evil.csv")
+    table.write_text("col\x1b[31m\n" + "red\x1b[31m\n" * 300)
+    for asked in (
+        ("release", "plan.toml", "--dry-run"),
+        ("release", "plan.toml", "--yes", "--seed", 1),
+        ("release", "plan.toml", "--yes"),
+        ("describe", table, "--epsilon", 5, "--seed", 1),
+        ("describe", table, "--epsilon", 5, "--person", "x\x1b[31m"),
+    ):
+        _, out, err = command(*asked)
+        assert out or err
+        assert all(letter == "\n" or not unicodedata.category(letter).startswith("C") for letter in out + err)
+
+
+def test_a_table_that_is_gone_after_the_charge(command: Run, plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 6: it is paid for, and the same plan again is answered for nothing."""
+    charge, people = Ledger.charge, plan.parent / "people.csv"
+
+    def taken_away(*given: Any, **more: Any) -> Any:
+        receipt = charge(*given, **more)
+        people.rename(plan.parent / "away.csv")
+        return receipt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "charge", taken_away)
+        code, _, err = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 6
+    assert "NotAnswered: the budget was spent" in err
+    (plan.parent / "away.csv").rename(people)
+    code, _, _ = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 0
+    assert charges(plan.parent) == 1

@@ -18,7 +18,21 @@ from discreet.data.table import Want
 from discreet.errors import BadInput
 
 PIECES = st.sampled_from(
-    [*'abc019.,,,\n\n\n"";\t ', "\r\n", "\r", '"x,y"', '"p\nq"', '""', "1.5,2,3\n", "é", "\0", "\udcff", "NA", "-"]
+    [
+        *'abc019.,,,\n\n\n"";\t ',
+        "\r\n",
+        "\r",
+        '"x,y"',
+        '"p\nq"',
+        '""',
+        "1.5,2,3\n",
+        "é",
+        "\ufeff",
+        "\0",
+        "\udcff",
+        "NA",
+        "-",
+    ]
 )
 
 
@@ -53,6 +67,19 @@ def test_any_bytes_are_read_as_the_standard_says(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "PIECE", piece)
         assert cells(text, tmp_path_factory.getbasetemp()) == standard(text)
+
+
+@pytest.mark.claim("TL2")
+@pytest.mark.parametrize("line", [b"\xef\xbb\xbfx,1,2\n", b'\xef\xbb\xbf"x,1,2\n', b"\xef\xbb\xbf\xef\xbb\xbf,1,2\n"])
+def test_a_byte_order_mark_within_the_table_stays_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes
+) -> None:
+    """Arrow takes one off the beginning of whatever it is given: that would depend on where the file is cut."""
+    text = line * 20
+    assert cells(text, tmp_path) == standard(text)
+    for piece in (len(line) - 1, len(line), 3 * len(line)):
+        monkeypatch.setattr(lines, "PIECE", piece)
+        assert cells(text, tmp_path) == standard(text)
 
 
 @pytest.mark.claim("TL1")

@@ -124,10 +124,6 @@ def polars(_: Path, __: Any) -> Table:
     return read(pl.from_arrow(TABLE))
 
 
-def lazy(_: Path, __: Any) -> Table:
-    return read(pl.from_arrow(TABLE).lazy())
-
-
 def mapping(_: Path, __: Any) -> Table:
     return read(TABLE.to_pydict(), types=TYPES)
 
@@ -161,7 +157,7 @@ def postgresql(_: Path, request: pytest.FixtureRequest) -> Table:
 
 SOURCES: list[Callable[[Path, Any], Table]] = [
     *(csv, tsv, semicolons, zipped, many, parquet, folder_of_parquet, feather, arrow, batch, dataset, pandas, polars),
-    *(lazy, mapping, sqlite, duck, postgresql),
+    *(mapping, sqlite, duck, postgresql),
 ]
 
 
@@ -256,6 +252,43 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     refused(f"duckdb:///{tmp_path / 'a.csv'}", table="t", says=r"discreet\[tables\]")
     refused("postgresql://127.0.0.1:1/db", table="t", says=r"discreet\[postgres\]")
+
+
+def test_what_computes_its_rows_is_refused(tmp_path: Path) -> None:
+    """A query, a filter, a parser or a conversion may fail by one value, after the budget was spent."""
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text("z\n1\nabc\n")
+    narrow = pa.schema([("n", pa.int8())])
+    whole = ds.dataset(tmp_path / "a.parquet")
+    refused(pl.LazyFrame({"x": ["abc"]}).select(pl.col("x").cast(pl.Int64)), says="frame.collect")
+    refused(pl.scan_parquet(tmp_path / "a.parquet"), says="the path of the file")
+    for computed in (
+        whole.filter(ds.field("town").cast(pa.int64()) > 3),
+        ds.dataset(tmp_path / "b.csv", format="csv"),
+        ds.dataset(tmp_path / "a.parquet", schema=narrow),
+        ds.dataset([whole, ds.dataset(tmp_path / "b.csv", format="csv")]),
+        ds.dataset(pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches())),
+    ):
+        refused(computed, says="dataset.to_table")
+    assert read(ds.dataset([whole, whole])).size() == 10
+
+
+def test_feather_files_of_texts_in_other_encodings(tmp_path: Path) -> None:
+    encoded = TABLE.set_column(3, "town", TABLE["town"].dictionary_encode())
+    for first, second in ((TABLE, encoded), (encoded, TABLE)):
+        pa.feather.write_feather(first, tmp_path / "a.feather")
+        pa.feather.write_feather(second, tmp_path / "b.feather")
+        found = read(str(tmp_path / "*.feather")).columns([Want("town", "key")])["town"]
+        assert list(found) == TABLE["town"].to_pylist() * 2
+
+
+def test_which_sources_have_an_order(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Rows of files and frames have places; a database may move a row that is updated, a dataset is cut by values."""
+    unordered = (sqlite, duck, postgresql, dataset)
+    for place, source in enumerate(SOURCES):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        assert source(folder, request).ordered == (source not in unordered)
 
 
 def test_names_are_looked_up_and_quoted(tmp_path: Path) -> None:

@@ -31,6 +31,18 @@ def test_terms_and_their_names() -> None:
     assert Formula.read(str(Formula.read("y ~ a + C(b):c - 1"))) == Formula.read("y~a+C(b):c-1")
 
 
+def test_a_long_formula_is_read_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each term is looked up, not compared with all before it; more terms than a model can have are refused."""
+    hashed, plain = [], Factor.__hash__
+    text = "y ~ " + " + ".join(f"x{place}" for place in range(3000))
+    with monkeypatch.context() as patch:
+        patch.setattr(Factor, "__hash__", lambda self: hashed.append(1) or plain(self))  # type: ignore[func-returns-value]
+        assert len(Formula.read(text).terms) == 3000
+    assert len(hashed) <= 4 * 3000
+    with pytest.raises(BadInput, match="3000 terms"):
+        discreet.linear_regression(text, {"y": [1.0]}, epsilon=1.0, delta=1e-6)
+
+
 @pytest.mark.parametrize(
     ("text", "place", "word"),
     [

@@ -1,5 +1,7 @@
 """A table behind a budget: paid first, read afterwards, answered once."""
 
+import json
+import sqlite3
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,13 +13,16 @@ from tests.session.verbs import asked
 
 import discreet
 from discreet.data.read import read
-from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
+from discreet.errors import BadInput, DiscreetError, NotAnswered, OverBudget, Refused
 from discreet.ledger import Ledger
 from discreet.promise.groups import Groups
 from discreet.promise.neighbours import Neighbours
 from discreet.promise.release import Release
 from discreet.session.columns import PUBLIC_GROUPS, VERBS
 from discreet.session.private import Private
+from discreet.session.question import prepare
+from discreet.session.terms import People, Terms
+from discreet.statistics.mean import BoundedMean
 
 RNG = np.random.default_rng(7)
 N = 4000
@@ -197,7 +202,7 @@ def test_what_goes_wrong_after_paying_says_nothing_of_the_data(
         private.mean("bmi", epsilon=0.5)
     assert "42.5" not in str(caught.value)
     assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     assert private.balance.spent.epsilon == Fraction(1, 2)
 
 
@@ -353,3 +358,54 @@ def test_bounds_that_leave_no_room_are_refused_before_they_are_paid_for(private:
     with pytest.raises(BadInput, match="radius"):
         private.mean("age", epsilon=0.5, bounds=(0, 5e-324))
     assert private.balance.spent.cost == 0
+
+
+@pytest.mark.claim("SQ4")
+def test_a_source_without_an_order_refuses_to_hide_a_replaced_row(tmp_path: Path) -> None:
+    """An updated row may move, and all rows behind it with it; the advice works."""
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("CREATE TABLE people (x REAL)")
+        connection.executemany("INSERT INTO people VALUES (?)", [(float(k % 10),) for k in range(1000)])
+    connection.close()
+    address = f"sqlite:///{tmp_path / 'a.db'}"
+    with pytest.raises(BadInput, match="neighbours='add_or_remove'"):
+        opened(tmp_path, address, table="people", neighbours="replace")
+    table, people = read(address, table="people"), People.of(None, None, Neighbours.REPLACE)
+    with pytest.raises(BadInput, match="no fixed order"):  # as plans do, before a session is opened
+        prepare(table, people, "mean", ("x",), {"epsilon": 1.0, "bounds": (0, 10)}, terms=Terms())
+    with opened(tmp_path, address, table="people", neighbours="add_or_remove") as private:
+        assert abs(private.mean("x", epsilon=10.0, bounds=(0, 10)).value - 4.5) < 1
+    with opened(tmp_path, {"x": [1.0] * 100}, population="other", neighbours="replace") as private:
+        private.mean("x", epsilon=1.0, bounds=(0, 10))
+
+
+@pytest.mark.claim("SE1")
+def test_what_fails_after_the_charge_is_no_bad_input(tmp_path: Path) -> None:
+    """BadInput means that nothing was spent; the same request is answered later, at no cost."""
+    file, away = tmp_path / "people.csv", tmp_path / "away.csv"
+    file.write_text("x\n" + "1\n" * 500)
+    with opened(tmp_path, file) as private:
+        file.rename(away)
+        for ask in (
+            lambda: private.mean("x", epsilon=0.5, bounds=(0, 10), request="later"),
+            lambda: private.run(BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row"), "x", request="own"),
+        ):
+            with pytest.raises(NotAnswered, match="the budget was spent.*ask again with it") as caught:
+                ask()
+            assert not isinstance(caught.value, ValueError)
+            assert caught.value.__context__ is None
+        assert float(private.balance.spent.epsilon) == 1.0
+        away.rename(file)
+        assert abs(private.mean("x", epsilon=0.5, bounds=(0, 10), request="later").value - 1) < 1
+        assert float(private.balance.spent.epsilon) == 1.0
+
+
+@pytest.mark.claim("SE1")
+def test_thousands_of_groups_and_columns_can_be_noted(tmp_path: Path) -> None:
+    keys = [f"town {place}" for place in range(3000)]
+    with opened(tmp_path, {"town": keys[:50] * 10, "odd\x1b[31m": [1.0] * 500}) as private:
+        private.count(epsilon=1.0, groupby="town", keys=keys)
+        private.mean("odd\x1b[31m", epsilon=1.0, bounds=(0, 2))
+        first, second = private.ledger.entries("table")
+        assert json.loads(first.note.split("\n")[1])["keys"] == keys
+        assert second.note.split("\n")[0] == "mean of odd\ufffd[31m"

@@ -9,6 +9,7 @@ import pytest
 
 import discreet
 from discreet.audit.replay import Recorder
+from discreet.data import read
 from discreet.errors import BadInput
 from discreet.ledger import Ledger
 from discreet.noise.door import Shuffle
@@ -31,11 +32,53 @@ def opened(folder: Path, source: Any = PEOPLE, **options: Any) -> Private:
     return discreet.open(source, **given | options)
 
 
+def written(folder: Path, rows: int) -> Path:
+    """A file of so many rows."""
+    folder.mkdir(exist_ok=True)
+    (folder / "people.csv").write_text("x,y\n" + "".join(f"{k % 10},{k}\n" for k in range(rows)))
+    return folder / "people.csv"
+
+
+@pytest.mark.claim("SE3")
+def test_a_request_is_of_one_table(tmp_path: Path) -> None:
+    """5,001 would be the answer about a table of 9 rows: two in memory look alike, and so do two files of one name."""
+    for many, few in (
+        ({"x": [1.0] * 5000}, {"x": [1.0] * 9}),
+        (written(tmp_path / "a", 5000), written(tmp_path / "b", 9)),
+    ):
+        request = f"size {type(many).__name__}"
+        with opened(tmp_path, many, population="p") as one, opened(tmp_path, few, population="p") as other:
+            shown = one.count(epsilon=1.0, request=request).value
+            with pytest.raises(BadInput, match="another table"):
+                other.count(epsilon=1.0, request=request)
+            mechanism = BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row")
+            one.run(mechanism, "x", request=f"own {request}")
+            with pytest.raises(BadInput, match="another table"):
+                other.run(mechanism, "x", request=f"own {request}")
+            assert one.count(epsilon=1.0, request=request).value == shown
+    with opened(tmp_path, tmp_path / "a" / "people.csv", population="p") as again:  # a file is the same one later
+        assert again.count(epsilon=1.0, request=request).value == shown
+    with (
+        opened(tmp_path, tmp_path / "a" / "people.csv", population="p", types={"x": "whole"}) as other,
+        pytest.raises(BadInput, match="another table"),
+    ):
+        other.count(epsilon=1.0, request=request)
+
+
+@pytest.mark.claim("SE3")
+def test_who_reads_a_database_is_no_part_of_where_it_is() -> None:
+    place = read._place
+    assert place("postgresql://ann:one@host/study") == place("postgresql://bob:two@host/study?sslmode=require")
+    assert "one" not in str(place("postgresql://ann:one@host/study?password=one"))
+    assert len({place(f"postgresql://{where}") for where in ("a/s", "b/s", "a/t", "/s?host=a")}) == 4
+
+
 @pytest.mark.claim("SE3")
 def test_two_who_ask_at_once_are_shown_the_first_answer_that_was_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened(tmp_path) as one, opened(tmp_path, rng=Seeded(2)) as other:
+    table = written(tmp_path, 500)
+    with opened(tmp_path, table) as one, opened(tmp_path, table, rng=Seeded(2)) as other:
         answer, shown = Question.answer, []
 
         def overtaken(self: Question, *given: Any) -> Any:

@@ -90,6 +90,18 @@ def test_files_that_cannot_be_plans(tmp_path: Path) -> None:
         read_plan(tmp_path / "plan.toml")
 
 
+@pytest.mark.parametrize(
+    "line", ["[" + " " * 200_000, "[[" + " " * 200_000 + "x", "[x" + " ]" * 100_000, "a." * 100_000 + "a=1"]
+)
+def test_a_long_line_is_passed_over_in_one_pass(line: str) -> None:
+    """A search that goes back over the blanks takes a minute for 1,600 of them."""
+    assert lines_of(f"{line}\n[data]\nx = 1")["data", "x"] == 3
+
+
+def test_lines_are_counted_as_toml_does() -> None:
+    assert lines_of("a = '\x0c \u2028'\r\n[ data . 'x' ] # y\r\n[[release]]]\r\n")["data", "x"] == 2
+
+
 def test_lines_of_tables_entries_and_dotted_keys() -> None:
     lines = lines_of("a.b = 1\n[data]\n'x' = 2\n[[release]]\nid = 1\n[[release]]\nid = 2\n[release.options]\nq = 3\n")
     assert lines["a",] == lines["a", "b"] == 1

@@ -1,6 +1,7 @@
 """A plan that is run: one charge, then the answers; the same plan again is the same answers."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.seeded import Seeded
 from discreet.report import page, to_csv, to_json
-from discreet.spec.bound import Bound
+from discreet.spec.bound import Bound, bind
+from discreet.spec.read import parse_plan
 from discreet.spec.run import composition, run_plan
 
 Binds = Callable[[str], Bound]
@@ -136,14 +138,28 @@ def test_several_rows_a_person(bound: Binds, plan: str, folder: Path) -> None:
     assert count["guarantee"]["unit"] == "person"
 
 
-def test_a_note_is_the_title_and_the_plan(bound: Binds, plan: str, folder: Path) -> None:
+def test_a_note_is_the_title_and_the_plan(
+    bound: Binds, plan: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run_plan(bound(plan), rng=Seeded(1))
     head, whole = charges(folder)[0].note.split("\n")
     assert head == "plan: A small study"
     assert json.loads(whole)["plan"]["spend"] == {"epsilon": 1.0}
-    long = "".join(f"[[release]]\nid = 'r{k}'\nstatistic = 'count'\ntitle = '{'x' * 9_000}'\n" for k in range(3))
-    run_plan(bound(plan.replace("epsilon = 1.0", "epsilon = 0.5") + long), rng=Seeded(1))
-    assert json.loads(charges(folder)[1].note.split("\n")[1])["releases"] == 5
+    monkeypatch.setattr("discreet.ledger.words.LONGEST_NOTE", 200)
+    run_plan(bound(plan.replace("epsilon = 1.0", "epsilon = 0.5")), rng=Seeded(1))
+    assert list(json.loads(charges(folder)[1].note.split("\n")[1])) == ["sha256"]
+
+
+def test_a_plan_is_of_one_table(bound: Binds, plan: str, folder: Path) -> None:
+    """The same plan in another folder, on the same ledger, is about another table of that name."""
+    plan = plan.replace("study.ledger", str(folder / "study.ledger"))
+    run_plan(bound(plan), rng=Seeded(1))
+    elsewhere = folder / "other"
+    elsewhere.mkdir()
+    shutil.copyfile(folder / "people.csv", elsewhere / "people.csv")
+    found = bind(parse_plan(plan), plan, elsewhere)
+    with pytest.raises(BadInput, match="another table"):
+        run_plan(found, rng=Seeded(1))
 
 
 def test_an_analyst_has_a_part(bound: Binds, plan: str, folder: Path) -> None:

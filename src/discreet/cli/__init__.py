@@ -1,14 +1,15 @@
 """The command line: `discreet demo`, `describe`, `plan`, `release`, `explain`, `ledger`.
 
 Exit codes: 0 done; 1 a fault of ours or of the disk, or nobody said yes; 2 what was asked cannot be done (a ledger that
-is not there, too); 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor.
+is not there, too), and nothing was spent; 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or
+its anchor; 6 the budget was spent, and no answer could be made.
 """
 
 import io
 import os
 import sys
 
-from discreet.errors import DiscreetError, LedgerChanged, OverBudget, Refused
+from discreet.errors import DiscreetError, LedgerChanged, NotAnswered, OverBudget, Refused, printable
 
 
 def exit_code(error: DiscreetError) -> int:
@@ -20,6 +21,8 @@ def exit_code(error: DiscreetError) -> int:
             return 4
         case LedgerChanged():
             return 5
+        case NotAnswered():
+            return 6
         case _:
             return 2
 
@@ -37,7 +40,7 @@ def main() -> None:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.exit(exit_code(error))
     except OSError as error:  # a full disk, say
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.stderr.write(printable(f"{type(error).__name__}: {error}\n"))
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more
         sys.exit(1)
     except Exception as error:  # noqa: BLE001  whatever it says may tell of the data

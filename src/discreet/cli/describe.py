@@ -8,6 +8,7 @@ from discreet.data.read import read
 from discreet.errors import BadInput
 from discreet.ledger import Ledger
 from discreet.noise.secure import Secure
+from discreet.promise.cells import clean, cleaned
 from discreet.promise.exact import show
 from discreet.promise.mechanism import Randomness
 from discreet.promise.neighbours import Neighbours
@@ -60,6 +61,7 @@ def show_profile(dossier: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    dossier = cleaned(dossier)
     console = Console(highlight=False)
     console.width = max(console.width, 80)
     columns: dict[str, dict[str, Any]] = {}
@@ -133,7 +135,7 @@ def _categories(record: dict[str, Any], most: int = 8) -> str:
     tally, bar = record["value"], record["interval"]
     half = max((high - low) / 2 for low, high in zip(bar["low"], bar["high"], strict=True)) if bar["low"] else 0
     pairs = sorted(zip(tally["keys"], tally["counts"], strict=True), key=lambda pair: -pair[1])
-    shown = [f"{'missing' if key is None else key} {count:,}" for key, count in pairs[:most]]
+    shown = [f"{'missing' if key is None else clean(str(key))} {count:,}" for key, count in pairs[:most]]
     more = [f"{len(pairs) - most} more"] if len(pairs) > most else []
     return (", ".join([*shown, *more]) or "no category is common enough to be shown") + f"  (each ±{half:,.0f})"
 

@@ -112,7 +112,7 @@ def verify(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json 
         told = {"ok": verdict.ok, "entries": verdict.entries, "problems": problems, "notes": list(verdict.notes)}
         _print(told | {"not_proved": list(NOT_PROVED)})
     else:
-        from discreet.cli.ledger_tables import clean
+        from discreet.promise.cells import clean
 
         for line in str(verdict).splitlines():
             typer.echo(clean(line))
@@ -182,9 +182,10 @@ def budget(
 
     Example: discreet ledger budget region.ledger patients --epsilon 0.2 --analyst ann
     """
-    from discreet.cli.ledger_tables import account_record, clean
+    from discreet.cli.ledger_tables import account_record
     from discreet.cli.ledger_tables import counted as number_of
     from discreet.errors import BadInput
+    from discreet.promise.cells import clean
 
     terms = {"delta": delta, "unit": unit, "neighbours": neighbours, "counted": counted}
     given = [name for name, value in terms.items() if value is not None]

@@ -1,6 +1,5 @@
 """What `discreet ledger` prints: records for machines, tables for people."""
 
-import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
@@ -12,17 +11,12 @@ from rich.text import Text
 from discreet.accounting.filter import Amount
 from discreet.ledger.book import Receipt
 from discreet.ledger.budget import Account, loss_to_plain
+from discreet.promise.cells import clean
 from discreet.promise.exact import show as shown
 from discreet.promise.loss import in_words
 
 NARROWEST: Final = 80  # columns: a narrower table would cut its numbers, so that it is left to the terminal to wrap it
 LONGEST: Final = 300  # of a note, a loss or an answer in a table; the whole is in the JSON
-
-
-def clean(text: str) -> str:
-    """A text that cannot steer a terminal: control, direction and invisible characters are shown as a sign."""
-    flat = " ".join(text.split())
-    return "".join("\ufffd" if unicodedata.category(letter).startswith("C") else letter for letter in flat)
 
 
 def show(*things: Table | Text) -> None:

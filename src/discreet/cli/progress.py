@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from discreet.promise.cells import clean
+
 
 @contextmanager
 def watching(total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None]]:
@@ -24,7 +26,7 @@ def watching(total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None
 
         def watch(title: str) -> None:
             nonlocal begun
-            bar.update(task, description=title.replace("[", "\\["), completed=begun)
+            bar.update(task, description=clean(title).replace("[", "\\["), completed=begun)
             begun += 1
 
         yield watch

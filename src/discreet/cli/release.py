@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.promise.cells import clean, cleaned
 from discreet.promise.exact import show
 from discreet.promise.mechanism import Randomness
 from discreet.report import page, sentence, to_csv, to_json, to_pdf
@@ -53,7 +54,8 @@ def show_forecast(bound: Bound) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    seen = foreseen(bound)
+    seen, people = cleaned(foreseen(bound)), bound.plan.population
+    name = clean(people.name)
     console.print(Text(seen["title"], style="bold"))
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("release", overflow="fold")
@@ -71,14 +73,13 @@ def show_forecast(bound: Bound) -> None:
         )
     console.print(table)
     console.print(Text(seen["composition"]))
-    people = bound.plan.population
     left = (
-        f"The budget of {people.name}: {seen['balance']}."
+        f"The budget of {name}: {seen['balance']}."
         if seen["balance"]
         else (
-            f"The budget of {people.name} is new: epsilon {show(people.epsilon)}, delta {show(people.delta)}."
+            f"The budget of {name} is new: epsilon {show(people.epsilon)}, delta {show(people.delta)}."
             if people.epsilon is not None
-            else f"{people.name} has no budget yet: give [population] epsilon."
+            else f"{name} has no budget yet: give [population] epsilon."
         )
     )
     console.print(Text(left))
@@ -142,6 +143,7 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
     from rich.console import Console
     from rich.text import Text
 
+    dossier = cleaned(dossier)
     console = Console(highlight=False)
     if again:
         console.print(

@@ -29,6 +29,7 @@ class Parquet:
     names: tuple[str, ...]
     kinds: Mapping[str, Kind]
     description: str
+    ordered: bool = True
 
     @classmethod
     def read(cls, files: Sequence[Path], description: str) -> "Parquet":
@@ -79,6 +80,20 @@ def _batches(file: Path, footer: Any, group: int, columns: Sequence[str]) -> Ite
             yield lambda batch=batch: {name: plain(batch.column(name)) for name in columns}  # type: ignore[misc]
 
 
+def _as_stored(dataset: Any) -> bool:
+    """Whether a dataset gives what its files hold, and converts, parses and filters nothing."""
+    if isinstance(dataset, ds.UnionDataset):
+        return all(_as_stored(child) and child.schema == dataset.schema for child in dataset.children)
+    if not isinstance(dataset, ds.FileSystemDataset) or getattr(dataset, "_scan_options", None):
+        return False
+    if not isinstance(dataset.format, ds.ParquetFileFormat | ds.IpcFileFormat):
+        return False
+    held = (entry for fragment in dataset.get_fragments() for entry in fragment.physical_schema)
+    return all(
+        entry.type == dataset.schema.field(entry.name).type for entry in held if entry.name in dataset.schema.names
+    )
+
+
 def agreed(first: Any, schema: Any, one: Path, other: Path) -> Any:
     """The schema of all files so far; how texts are encoded within a file does not matter."""
     if first is not None and _shape(first) != _shape(schema):
@@ -107,6 +122,7 @@ class Scanned:
     names: tuple[str, ...]
     kinds: Mapping[str, Kind]
     description: str
+    ordered: bool = True
     known: list[int] = field(default_factory=list)
 
     @classmethod
@@ -122,11 +138,17 @@ class Scanned:
 
     @classmethod
     def opened(cls, dataset: Any) -> "Scanned":
-        """A dataset of Arrow's."""
+        """A dataset of Arrow's, which may be partitioned by values: then these decide on a row's place."""
         names = named(dataset.schema.names, "the dataset")
-        return cls(
-            dataset, names, {name: kind_of(dataset.schema.field(name).type) for name in names}, "an Arrow dataset"
-        )
+        if not guarded(
+            lambda: _as_stored(dataset), BadInput("the files of the dataset cannot be read; are they whole?")
+        ):
+            raise BadInput(
+                "the dataset is filtered, is not of Parquet or Arrow files, or has other types than its files: a value "
+                "could make that fail after the budget was spent; give the path of the files, or dataset.to_table()"
+            )
+        kinds = {name: kind_of(dataset.schema.field(name).type) for name in names}
+        return cls(dataset, names, kinds, "an Arrow dataset", ordered=False)
 
     def size(self) -> int | None:
         """Counted once, from metadata where the format has them."""

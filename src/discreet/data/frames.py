@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from discreet import rows
 from discreet.data.cells import Kind, kind_of, plain
-from discreet.data.source import Piece, chunks, guarded, named
+from discreet.data.source import Piece, chunks, named
 from discreet.errors import BadInput
 
 ROWS: Final = 2**20  # rows of a piece
@@ -23,6 +23,7 @@ class Held:
     kinds: Mapping[str, Kind]
     length: int
     description: str
+    ordered: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,33 +94,6 @@ def _arrow_of(series: Any) -> Any:
         return series.to_arrow() if str(series.dtype) != "Object" else rows.column(series.to_list())
     except Exception:  # noqa: BLE001  its message may hold an entry
         return rows.column(series.to_list())
-
-
-@dataclass(frozen=True)
-class Lazy:
-    """A lazy frame of polars, computed for the columns asked for; what its query raises is not told."""
-
-    frame: Any
-    names: tuple[str, ...]
-    kinds: Mapping[str, Kind]
-    description: str = "a lazy frame of polars"
-
-    @classmethod
-    def read(cls, frame: Any) -> "Lazy":
-        """Its schema, which polars works out without the data."""
-        unknown = BadInput("the schema of the lazy frame cannot be worked out; try frame.collect_schema() on its own")
-        empty = guarded(lambda: frame.collect_schema().to_frame(), unknown)
-        known = from_polars(empty)
-        return cls(frame, known.names, known.kinds)
-
-    def size(self) -> int | None:
-        """Not known before it is computed."""
-        return None
-
-    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
-        """Computed as a whole, cut afterwards."""
-        frame = self.frame.select(list(columns)).collect(engine="streaming")
-        yield from from_polars(frame).pieces(columns)
 
 
 def from_mapping(columns: Mapping[Any, Any]) -> Held:

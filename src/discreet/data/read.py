@@ -1,16 +1,18 @@
 """The door for tables: files, frames and databases. Only names and declared types are read here."""
 
 import glob
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from discreet.data.cells import KINDS, Kind
 from discreet.data.files import ARROW, PARQUET, Parquet, Scanned
-from discreet.data.frames import Lazy, from_arrow, from_mapping, from_pandas, from_polars
+from discreet.data.frames import from_arrow, from_mapping, from_pandas, from_polars
 from discreet.data.lines import SUFFIXES, Lines
 from discreet.data.source import Source
 from discreet.data.sql import Duck, Engine, InDatabase, Postgres, Sqlite
@@ -49,7 +51,22 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
         if kind not in KINDS:
             raise BadInput(f"types= declares {name!r} as {kind!r}; it is one of {', '.join(KINDS)}")
         kinds[name] = _known(kind)
-    return Table(found, kinds)
+    place = _place(source)
+    return Table(found, kinds, f"{place} {found.place}" if isinstance(found, InDatabase) else place)
+
+
+def _place(source: Any) -> str | None:
+    """Where a table is, without the name and the password of whoever reads it; None for one in memory."""
+    if not isinstance(source, str | Path):
+        return None
+    scheme, sign, rest = str(source).partition("://")
+    if not sign:
+        return str(Path(source).expanduser().absolute())
+    if not scheme.startswith("postgres"):
+        return str(Path(rest[1:]).absolute())
+    parts = urlsplit(str(source))
+    named = [(name, value) for name, value in parse_qsl(parts.query) if name in ("host", "hostaddr", "port", "dbname")]
+    return json.dumps([parts.netloc.rpartition("@")[2], parts.path, named])
 
 
 def _known(kind: str) -> Kind:
@@ -126,8 +143,13 @@ def _from_memory(source: Any) -> Source:
     if isinstance(source, Mapping):
         return from_mapping(source)
     library, kind = type(source).__module__.partition(".")[0], type(source).__name__
-    if library == "polars" and kind in ("DataFrame", "LazyFrame"):
-        return from_polars(source) if kind == "DataFrame" else Lazy.read(source)
+    if library == "polars" and kind == "LazyFrame":
+        raise BadInput(
+            "a lazy frame of polars is a query, and a value could make it fail after the budget was spent; give "
+            "frame.collect(), or the path of the file that it scans"
+        )
+    if library == "polars" and kind == "DataFrame":
+        return from_polars(source)
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return from_pandas(source)
     raise BadInput(

@@ -36,6 +36,11 @@ class Source(Protocol):
         """Format and names, for provenance: no folder, no value."""
         ...
 
+    @property
+    def ordered(self) -> bool:
+        """Whether each row has a place of its own, which a change of its values leaves as it is."""
+        ...
+
     def size(self) -> int | None:
         """The number of rows, if that is written somewhere."""
         ...

@@ -13,7 +13,10 @@ Why
 """
 
 import datetime
+import hashlib
+import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -164,8 +167,9 @@ def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt
 class Table:
     """A table that is read when it must be, and only as far."""
 
-    def __init__(self, source: Source, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, source: Source, kinds: Mapping[str, Kind], place: str | None = None) -> None:
         self._source, self._kinds = source, MappingProxyType(dict(kinds))
+        self._place = os.urandom(16).hex() if place is None else place  # in memory it is nowhere else
         self._size: int | None = None
 
     def __repr__(self) -> str:
@@ -185,6 +189,16 @@ class Table:
     def description(self) -> str:
         """Format and names, for provenance; no folder."""
         return self._source.description
+
+    @property
+    def identity(self) -> str:
+        """What tells this table from others: a digest of where it is and of what it declares, of nothing it holds."""
+        return hashlib.sha256(json.dumps([self._place, self.description, dict(self._kinds)]).encode()).hexdigest()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether a row keeps its place when its values change."""
+        return self._source.ordered
 
     def size(self) -> int:
         """The number of rows: from the table's own records where it keeps them, else counted once."""

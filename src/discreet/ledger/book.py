@@ -112,7 +112,14 @@ class Book(Protocol):
     """What sessions need of a ledger."""
 
     def charge(
-        self, population: str, loss: Loss, note: str, *, request: str | None = None, analyst: str | None = None
+        self,
+        population: str,
+        loss: Loss,
+        note: str,
+        *,
+        request: str | None = None,
+        analyst: str | None = None,
+        source: str | None = None,
     ) -> Receipt:
         """Reserve: durable when it returns; OverBudget, and nothing charged, if it does not fit."""
         ...

@@ -113,38 +113,48 @@ class Ledger:
         return self._begin("allot", name, who, account)
 
     def charge(
-        self, population: str, loss: Loss, note: str, *, request: str | None = None, analyst: str | None = None
+        self,
+        population: str,
+        loss: Loss,
+        note: str,
+        *,
+        request: str | None = None,
+        analyst: str | None = None,
+        source: str | None = None,
     ) -> Receipt:
         """Pay for a release before the data is read: durable when it returns. [LL1]
 
         OverBudget, and nothing charged, if it does not fit. A request that was charged before gives its old receipt,
-        with the answer if one is stored, and charges nothing. [LL2]
+        with the answer if one is stored, and charges nothing; it is refused if the question is another one, or the
+        `source`, a public name of the table. [LL2]
         """
         name, note = words.name("the population", population), words.note(note)
         who = None if analyst is None else words.name("the analyst", analyst)
         asked = None if request is None else words.name("the request", request)
         try:
-            plain = loss_to_plain(checked(loss))
+            body: dict[str, object] = {"loss": loss_to_plain(checked(loss)), "note": note}
         except RecursionError:
             raise BadInput("this loss is nested too deep; join its parts with `compose`") from None
+        if source is not None:
+            body["source"] = words.name("the source", source)
 
         def work(pages: Pages) -> tuple[Receipt, Head]:
             head = pages.head()
             old = None if asked is None else pages.requested(asked)
             if old is not None:
-                receipt = _again(*old, {"loss": plain, "note": note}, name, who)  # [LL2]
+                receipt = _again(*old, body, name, who)  # [LL2]
                 if receipt.answer is None:
                     pages.unanswered(head, old[0])
                 return receipt, head
-            body: dict[str, object] = {"loss": plain, "note": note}
+            prices: dict[str, object] = {}
             for part in (None,) if who is None else (None, who):
                 try:
                     after, price = pages.account(name, part).charge(loss)  # [LL1]
                 except OverBudget as error:
                     raise for_whom(error, part) from None
-                body["price" if part is None else "part"] = [written(price.cost), written(price.delta)]
+                prices["price" if part is None else "part"] = [written(price.cost), written(price.delta)]
                 pages.keep(name, part, after)  # [LL3]: accounts only ever grow
-            entry, head = pages.append(head, "charge", name, who, request=asked, body=canonical(body))
+            entry, head = pages.append(head, "charge", name, who, request=asked, body=canonical(body | prices))
             return Receipt.of(entry), head
 
         return self._write(work)
@@ -352,7 +362,12 @@ def _again(
 ) -> Receipt:
     """The receipt of a request that was charged before, if it is the same question."""
     plain = entry.plain
-    same = {"loss": plain["loss"], "note": plain["note"]} == question
+    same = all(plain[part] == question[part] for part in ("loss", "note"))
     if not same or (entry.population, entry.analyst) != (population, analyst):
         raise BadInput(f"request {entry.request!r} was another question before; give a new question a new request")
+    if plain.get("source") != question.get("source"):
+        raise BadInput(
+            f"request {entry.request!r} was about another table before: one at another place or with other columns; a "
+            "table in memory is another one each time it is opened. Give the question about this one a new request"
+        )
     return Receipt.of(entry, answer, fresh=False)

@@ -1,14 +1,18 @@
 """What may be written in a ledger: names, notes and answers, checked before anything is charged."""
 
+import hashlib
 import json
 import unicodedata
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from discreet.accounting.filter import Currency
 from discreet.errors import BadInput
+from discreet.promise.cells import clean
 
 LONGEST_NAME: Final = 200
-LONGEST_NOTE: Final = 20_000
+LONGEST_TITLE: Final = 1_000
+LONGEST_NOTE: Final = 1_000_000  # as long as a plan may be
 
 
 def name(what: str, text: object) -> str:
@@ -34,6 +38,16 @@ def note(text: object) -> str:
     if any(unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" for letter in text):
         raise BadInput(f"the note is {_short(text)}; it must not hold control characters")
     return text
+
+
+def written(title: str, record: Mapping[str, Any]) -> str:
+    """A note: a title, and in the next line the whole record as JSON, or its digest if that is too long."""
+    flat = clean(title)
+    head = flat if len(flat) <= LONGEST_TITLE else f"{flat[: LONGEST_TITLE - 1]}…"
+    whole = json.dumps(record, sort_keys=True)
+    if len(head) + 1 + len(whole) > LONGEST_NOTE:
+        whole = json.dumps({"sha256": hashlib.sha256(whole.encode()).hexdigest()})
+    return f"{head}\n{whole}"
 
 
 def answer(text: object) -> str:

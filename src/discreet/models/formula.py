@@ -78,6 +78,7 @@ class _Reader:
         if self.take() != "~":
             self.fail("'~' is needed between outcome and terms", self.start)
         terms: list[tuple[Factor, ...]] = []
+        known: set[frozenset[tuple[Factor, int]]] = set()
         intercept, sign = True, "+"
         while True:
             found = self.term()
@@ -86,9 +87,10 @@ class _Reader:
                 if found is not None or number not in (("1",) if sign == "-" else ("0", "1")):
                     self.fail("only '- 1' can be taken away, and only 0 or 1 stand alone", self.start)
                 intercept = sign == "+" and number == "1"
-            elif Counter(found) in map(Counter, terms):  # in whatever order: a product is one
+            elif (product := frozenset(Counter(found).items())) in known:  # in whatever order: a product is one
                 self.fail("this term is there already", self.start)
             else:
+                known.add(product)
                 terms.append(found)
             sign = self.take()
             if sign == "":

@@ -60,9 +60,14 @@ class Formulated:
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, None)
+        if len(self.formula.terms) > MOST_COLUMNS:
+            raise BadInput(
+                f"the formula has {len(self.formula.terms)} terms, and at most {MOST_COLUMNS} are of use; name fewer"
+            )
+        named = {factor.name for factor in self.formula.factors}
         for name, pair in self.bounds.items():
             check_bounds(pair)
-            if name not in {factor.name for factor in self.formula.factors}:
+            if name not in named:
                 raise BadInput(f"bounds are given for {name!r}, which is not in the formula")
 
     @property

@@ -1,4 +1,4 @@
-"""A cell of a table that no spreadsheet executes.
+"""Texts that nothing executes: a cell that is no formula to a spreadsheet, a line that no terminal obeys.
 
 Claims
     [LX1] No text begins as a formula does (= + - @ | % and their wide and small forms, after blanks and characters that
@@ -7,7 +7,10 @@ Claims
 
 import math
 import unicodedata
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from discreet.errors import printable
 
 FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")
 UNSEEN: Final = ("Cc", "Cf", "Zs", "Zl", "Zp")
@@ -33,3 +36,17 @@ def _number(number: float) -> str:
         return repr(number) if math.isfinite(number) else ""
     except OverflowError:  # a whole number beyond the floats
         return ""
+
+
+def clean(text: str) -> str:
+    """One line that cannot steer a terminal: control, direction and invisible characters are shown as a sign."""
+    return printable(" ".join(text.split()))
+
+
+def cleaned(record: Any) -> Any:
+    """A record of plain values, all of whose texts are safe to print."""
+    if isinstance(record, str):
+        return printable(record)
+    if isinstance(record, Mapping):
+        return {cleaned(name): cleaned(entry) for name, entry in record.items()}
+    return [cleaned(entry) for entry in record] if isinstance(record, list | tuple) else record

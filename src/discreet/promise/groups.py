@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, printable
+from discreet.promise.cells import clean
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.recalled import recalled, recalled_guarantee
 from discreet.promise.release import Release, card, plain
@@ -86,10 +87,10 @@ class Groups(Mapping[Any, Release[Any]]):
         lines = [f"{self.name}:"]
         for key, release in self.releases:
             answer, *rest = str(release).splitlines()
-            shown = answer.removeprefix(f"{release.name}: ")
+            shown = answer.removeprefix(f"{clean(release.name)}: ")
             bar = [line.strip() for line in rest if " interval " in line]
-            lines.append(f"  {key}: {shown}" + (f" ({bar[0]})" if bar else ""))
-        return "\n".join([*lines, f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes)])
+            lines.append(f"  {clean(str(key))}: {shown}" + (f" ({bar[0]})" if bar else ""))
+        return printable("\n".join([*lines, f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes)]))
 
 
 def recalled_groups(record: Mapping[str, Any]) -> Groups:

@@ -10,7 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from discreet.errors import Refused
+from discreet.errors import Refused, printable
+from discreet.promise.cells import clean
 from discreet.promise.exact import show
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.provenance import Provenance
@@ -107,7 +108,7 @@ class Release(Generic[T]):
         """Named coefficients as a table: estimate, standard error with the noise in it, p-value, interval."""
         from discreet.promise.summary import table
 
-        return table(self, check_confidence(confidence))
+        return printable(table(self, check_confidence(confidence)))
 
     def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
         """Draw the answer with its interval (needs matplotlib, the extra `plot`); returns the axes."""
@@ -116,13 +117,13 @@ class Release(Generic[T]):
         return draw(self, check_confidence(confidence), ax)
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return printable("\n".join(self._lines()))
 
     def _lines(self) -> list[str]:
         if self.refusal is not None:
-            lines = [f"{self.name}: refused. {self.refusal}"]
+            lines = [f"{clean(self.name)}: refused. {self.refusal}"]
         else:
-            lines = [f"{self.name}: {brief(self.answer)}"]
+            lines = [f"{clean(self.name)}: {brief(self.answer)}"]
             bar = self._bar(None)
             if isinstance(bar, Interval):
                 lines.append(f"  {bar.name} for {bar.about}: {brief_range(bar)}")

@@ -2,14 +2,17 @@
 
 Promise
     [SE1] Paid first: a question is charged, durably, before a row is read for it; one that does not fit raises
-          OverBudget, one that cannot be asked BadInput, and nothing is charged or read.
+          OverBudget, one that cannot be asked BadInput, and nothing is charged or read. What goes wrong after the
+          charge raises NotAnswered.
     [SE2] All answers of all sessions on a population together keep the promise of its budget.
-    [SE3] A request that was answered before is answered the same, at no cost.
+    [SE3] A request that was answered before is answered the same, at no cost; one of another question or another table
+          is refused. A table in memory is another one each time that it is opened.
 Why
     [SE1] `ask` prepares ([SQ1] of question.py), charges ([LL1] of ledger/store.py), then reads. [SE2] What is charged
     is the question's loss, or (epsilon, delta) of its guarantee, which the loss implies and which bounds it whatever
     was answered before; both are for the relation and the unit that the account was opened with, which are compared
-    here. Then [T1] to [T3] of accounting/filter.py. [SE3] [LL2].
+    here. Then [T1] to [T3] of accounting/filter.py. [SE3] [LL2]; tables are told apart by where they are and by what
+    they declare, never by what they hold: whether a request is refused is public.
 Needs
     One row is one person, unless `person` names the column that says whose row it is. Whoever has rows in two tables
     shares a budget: give both tables one population.
@@ -38,7 +41,8 @@ from discreet.promise.recalled import recalled
 from discreet.promise.release import Release
 from discreet.quick.asked import check_machine, door, relation_of
 from discreet.session.columns import known, verb_of
-from discreet.session.question import Question, held, prepare, silent
+from discreet.session.paid import paid
+from discreet.session.question import Question, held, prepare
 from discreet.session.terms import People, Terms
 
 
@@ -155,7 +159,7 @@ class Private:
             found = remembered(receipt.answer)
             assert isinstance(found, Release)
             return found
-        shown = self.settle(receipt, silent(lambda: mechanism.release(self._rows(wants), self.randomness)))
+        shown = self.settle(receipt, paid(lambda: mechanism.release(self._rows(wants), self.randomness)))
         assert isinstance(shown, Release)
         return shown
 
@@ -169,8 +173,10 @@ class Private:
 
     def charge(self, loss: Loss, guarantee: Any, note: str, request: str | None = None) -> Receipt:
         """Pay, in what the budget is counted in. [SE2]"""
-        paid = Approximate(guarantee.epsilon, guarantee.delta) if self._counted is Currency.EPSILON else loss
-        return self.ledger.charge(self.population, paid, note, request=request, analyst=self.analyst)
+        price = Approximate(guarantee.epsilon, guarantee.delta) if self._counted is Currency.EPSILON else loss
+        return self.ledger.charge(
+            self.population, price, note, request=request, analyst=self.analyst, source=self.table.identity
+        )
 
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
         """Store the answer and give back the one to show: the first that was stored. [SE3]"""
@@ -275,6 +281,7 @@ def session_of(
     rng: Randomness | None = None,
 ) -> Private:
     """A table behind the budget of a population, which is opened if it is new and a budget is given. [SE2]"""
+    people.check(table)  # [SQ4]
     if budget is not None:
         ledger.open(population, budget, counted=counted, neighbours=people.neighbours, unit=people.unit)
     account = ledger.account(population)

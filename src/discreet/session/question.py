@@ -8,7 +8,8 @@ Promise
           that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
     [SQ3] Groups: all their answers cost as much as one ([GX1] of promise/groups.py, then [SQ2]); groups that are not
           listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
-    [SQ4] One row for each person, whoever many rows they have; under REPLACE in an order drawn at random.
+    [SQ4] One row for each person, however many rows they have; under REPLACE in an order drawn at random. Where rows
+          are people, REPLACE is for sources whose rows keep their places.
 Why
     [SQ1] The verb is first asked with blank columns of the same length and type, by a teller that stops it before
     anything is drawn. The real columns have these types whatever they hold ([R2] of rows.py), and the verb is then
@@ -24,14 +25,15 @@ Why
     order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
     Where blocks hold all rows of a person, rows keep their places beside their owners' numbers, by first appearance: a
     permutation of these, or a secret hash, as good as a random function, puts everybody into any block with equal
-    chances, whoever else is there: the coupling of [PB2] of blocks/partition.py.
+    chances, whoever else is there: the coupling of [PB2] of blocks/partition.py. Rows that are people are read in the
+    order of the source: a row that moved when it was changed would move others, so that databases and datasets, which
+    may do so, are refused.
 """
 
-import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -39,6 +41,7 @@ from discreet.accounting.compose import implies
 from discreet.data.table import OWNER, Table, Want
 from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError, Refused
+from discreet.ledger.words import written
 from discreet.noise.door import Door, Request
 from discreet.promise.exact import exact, is_number
 from discreet.promise.groups import Groups
@@ -51,10 +54,10 @@ from discreet.quick.asked import check_machine
 from discreet.rows import Stream, key
 from discreet.rows import name as name_of
 from discreet.session.columns import COLUMNS, GROUPED, STREAMED, WHOLE, Reading, known, parameters, reading, verb_of
+from discreet.session.paid import paid
 from discreet.session.terms import People, Terms
 from discreet.statistics.open_histogram import OpenHistogram
 
-T = TypeVar("T")
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
 MOST_KEYS: Final = 10_000
@@ -136,20 +139,17 @@ class Question:
     @property
     def note(self) -> str:
         """For the ledger: the title, and in the next line the whole question as JSON."""
-        whole = json.dumps(
-            {
-                "statistic": self.reading.verb,
-                "options": {name: _said(value) for name, value in self.reading.arguments.items()},
-                "where": None if self.where is None else self.where.text,
-                "by": self.by,
-                "keys": None if self.keys is None else _said(self.keys),
-                "columns": [_said(want) for want in self.reading.wants],
-                "person": self.people.person,
-                "table": self.source,
-            },
-            sort_keys=True,
-        )
-        return f"{self.title}\n{whole}"
+        record = {
+            "statistic": self.reading.verb,
+            "options": {name: _said(value) for name, value in self.reading.arguments.items()},
+            "where": None if self.where is None else self.where.text,
+            "by": self.by,
+            "keys": None if self.keys is None else _said(self.keys),
+            "columns": [_said(want) for want in self.reading.wants],
+            "person": self.people.person,
+            "table": self.source,
+        }
+        return written(self.title, record)
 
     def rehearse(self, table: Table) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read. [SQ1]"""
@@ -167,7 +167,7 @@ class Question:
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
-        return silent(lambda: self._grouped(table, rng) if self.by is not None else self._single(table, rng))
+        return paid(lambda: self._grouped(table, rng) if self.by is not None else self._single(table, rng))
 
     def _single(self, table: Table, rng: Randomness) -> Release[Any]:
         whole = self.reading.verb in WHOLE and self.people.person is not None
@@ -244,6 +244,7 @@ def prepare(
 ) -> Question:
     """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
     verb_of(verb)
+    people.check(table)  # [SQ4]
     asked, kept = dict(asked), 0.0
     finding = terms.groupby is not None and terms.keys is None
     if finding and "delta" not in parameters(verb):
@@ -338,19 +339,6 @@ def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[
     if len({_group(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
     return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
-
-
-def silent(work: Callable[[], T]) -> T:
-    """What is made after it was paid for; whatever is raised may tell of the data, and is not shown."""
-    try:
-        return work()
-    except DiscreetError:
-        raise
-    except Exception:  # noqa: BLE001
-        raise DiscreetError(
-            "the answer could not be made after it was paid for, and why is not shown, for it might tell of the "
-            "data; ask again with the same request, which costs nothing"
-        ) from None
 
 
 def _wanted(read: Reading, by: str | None) -> tuple[Want, ...]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.data.table import Table
+from discreet.errors import BadInput
 from discreet.promise.neighbours import Neighbours
 
 
@@ -18,6 +20,15 @@ class People:
     def of(cls, person: str | None, unit: str | None, neighbours: Neighbours) -> "People":
         """With the usual word, if none is given."""
         return cls(person, unit or ("row" if person is None else "person"), neighbours)
+
+    def check(self, table: Table) -> None:
+        """Refuse to hide a replaced row where it may move: mechanisms may read rows by their places."""
+        if self.neighbours is Neighbours.REPLACE and not table.ordered:
+            raise BadInput(
+                f"{table.description} has no fixed order of rows, and neighbours='replace' needs one: a row that is "
+                "changed must stay at its place. Give neighbours='add_or_remove'; for a population whose budget is for "
+                "'replace', give another population too"
+            )
 
 
 @dataclass(frozen=True, slots=True)

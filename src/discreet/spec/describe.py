@@ -15,15 +15,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.accounting.filter import Budget
+from discreet.accounting.filter import Budget, Filter
 from discreet.data.table import Table
 from discreet.errors import BadInput, Refused
+from discreet.ledger.book import Receipt
+from discreet.ledger.words import written
 from discreet.promise.exact import Number, exact, show
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Approximate
 from discreet.promise.mechanism import Randomness
 from discreet.promise.provenance import Provenance
 from discreet.promise.release import Release
+from discreet.session.paid import paid
 from discreet.session.private import Private
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms, several
@@ -142,16 +145,32 @@ def describe(
     profile: Profile, *, private: Private | None = None, rng: Randomness, watch: Watch = lambda _: None
 ) -> dict[str, Any]:
     """The profile as a dossier. With `private` it is charged to that session's budget; without, to none."""
-    kinds: dict[str, str] = dict(profile.table.kinds)
     first = profile.first()
     profile.check()
     spent = Budget(profile.epsilon, profile.delta)
-    before = None if private is None else private.balance
-    receipt = None
-    if private is not None:
-        loss = Approximate(spent.epsilon, spent.delta)
-        guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
-        receipt = private.charge(loss, guarantee, f"profile of {', '.join(profile.columns)}"[:20_000])
+    if private is None:
+        return _answered(profile, first, rng, watch)
+    before = private.balance
+    loss = Approximate(spent.epsilon, spent.delta)
+    guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
+    note = written(f"profile of {profile.table.description}", {"profile": profile.columns})
+    receipt = private.charge(loss, guarantee, note)
+    made = paid(lambda: _answered(profile, first, rng, watch, charged=(private, before, receipt)))
+    return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))  # shown when it is stored
+
+
+def _answered(
+    profile: Profile,
+    first: list[tuple[str | None, Question]],
+    rng: Randomness,
+    watch: Watch,
+    *,
+    charged: tuple[Private, Filter, Receipt] | None = None,
+) -> dict[str, Any]:
+    """All questions, the later ones chosen by the answers to the first; `charged` has the balance before the charge."""
+    receipt = None if charged is None else charged[2]
+    kinds: dict[str, str] = dict(profile.table.kinds)
+    spent = Budget(profile.epsilon, profile.delta)
     answers: list[Answer] = []
 
     def answered(name: str | None, question: Question) -> Release[Any]:
@@ -168,12 +187,12 @@ def describe(
     people = max(1, int(answers[0][2].value))
     for name, question in zip(*_each(profile.fitting(kinds, people)), strict=True):
         answered(name, question)
-    made = dossier(
+    return dossier(
         title=f"A profile of {profile.table.description}",
         description="Types are as declared, or found; nothing else about the table was known beforehand.",
         data={
             "source": profile.table.description,
-            "population": profile.table.description if private is None else private.population,
+            "population": profile.table.description if charged is None else charged[0].population,
             "unit": profile.people.unit,
             "person": profile.people.person,
             "neighbours": profile.people.neighbours.value,
@@ -181,16 +200,13 @@ def describe(
         },
         entries=[_entry(place, *answer, kinds) for place, answer in enumerate(_by_column(profile, answers), start=1)],
         spent=spent,
-        balance=None if private is None or before is None else (before, private.balance),
+        balance=None if charged is None else (charged[1], charged[0].balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
         methods=methods([question for _, question, _ in answers]),
         answers=[release for _, _, release in answers],
         receipt=receipt,
         plan=None,
     )
-    if private is None or receipt is None:
-        return made
-    return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))  # shown when it is stored
 
 
 def _refused(question: Question, table: Table, rng: Randomness) -> Release[Any] | None:

@@ -13,7 +13,6 @@ from discreet.spec.model import Plan
 LARGEST: Final = 1_000_000  # bytes
 DEEPEST: Final = 40
 SHOWN: Final = 8  # errors at once
-HEADER: Final = re.compile(r"^\s*(\[{1,2})\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
 ENTRY: Final = re.compile(r"^\s*([A-Za-z0-9_.\-\"']+)\s*=")
 
 
@@ -62,20 +61,30 @@ def lines_of(text: str) -> dict[tuple[str | int, ...], int]:
     found: dict[tuple[str | int, ...], int] = {}
     prefix: tuple[str | int, ...] = ()
     counts: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        header, entry = HEADER.match(line), ENTRY.match(line)
+    for number, line in enumerate(text.split("\n"), start=1):
+        header, entry = _header(line.strip()), ENTRY.match(line)
         if header is not None:
-            names = [part.strip().strip("\"'") for part in header.group(2).split(".")]
-            if header.group(1) == "[[":
+            names, listed = header
+            if listed:
                 counts[names[0]] = counts.get(names[0], -1) + 1
             head: tuple[str | int, ...] = (names[0], counts[names[0]]) if names[0] in counts else (names[0],)
             prefix = (*head, *names[1:])
             found.setdefault(prefix, number)
         elif entry is not None:
-            keys = [part.strip("\"'") for part in entry.group(1).split(".")]
+            keys = [part.strip("\"'") for part in entry.group(1).split(".")[:DEEPEST]]
             for stop in range(1, len(keys) + 1):
                 found.setdefault((*prefix, *keys[:stop]), number)
     return found
+
+
+def _header(line: str) -> tuple[list[str], bool] | None:
+    """The names in "[a.b]" or "[[a.b]]", and whether it is the latter; None of other lines. One pass, however long."""
+    listed = line.startswith("[[")
+    inside, closed, after = line[2 if listed else 1 :].partition("]" * (2 if listed else 1))
+    after = after.lstrip()
+    if not (line.startswith("[") and closed and inside.strip()) or "]" in inside or (after and after[0] != "#"):
+        return None
+    return [part.strip().strip("\"'") for part in inside.split(".")[:DEEPEST]], listed
 
 
 def line_of(lines: dict[tuple[str | int, ...], int], path: tuple[str | int, ...]) -> int | None:

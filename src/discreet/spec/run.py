@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.ledger.book import Receipt
+from discreet.ledger.words import written
 from discreet.promise.exact import show
 from discreet.promise.groups import Groups
 from discreet.promise.guarantee import Guarantee
@@ -34,7 +35,6 @@ from discreet.spec.price import Priced
 from discreet.version import __version__
 
 FORMAT: Final = "discreet report 1"
-LONGEST: Final = 20_000
 Watch = Callable[[str], None]
 
 
@@ -47,7 +47,12 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
         counted = before.total.currency
         loss = Approximate(spent.epsilon, spent.delta) if counted is Currency.EPSILON else bound.priced.loss
         receipt = private.ledger.charge(
-            private.population, loss, _note(bound), request=bound.request, analyst=private.analyst
+            private.population,
+            loss,
+            _note(bound),
+            request=bound.request,
+            analyst=private.analyst,
+            source=private.table.identity,
         )  # [SR1]
         if receipt.answer is not None:
             return stored(receipt.answer)
@@ -80,11 +85,7 @@ def stored(text: str) -> dict[str, Any]:
 
 def _note(bound: Bound) -> str:
     """The plan's title, and in the next line the whole plan, or its digest if it is too long for a note."""
-    head = f"plan: {' '.join(bound.plan.title.split())}\n"
-    whole = json.dumps({"plan": bound.plan.model_dump(mode="json", exclude_defaults=True)}, sort_keys=True)
-    if len(head) + len(whole) <= LONGEST:
-        return head + whole
-    return head + json.dumps({"sha256": bound.digest, "releases": len(bound.plan.release)})
+    return written(f"plan: {bound.plan.title}", {"plan": bound.plan.model_dump(mode="json", exclude_defaults=True)})
 
 
 def about(private: Private) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from discreet.ledger.book import GENESIS, Entry, Kind, Receipt, digest, now
 from discreet.ledger.budget import Account, canonical
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.seal import Head, Seal
-from discreet.ledger.words import folded
+from discreet.ledger.words import alike
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
 COLUMNS: Final = tuple(column.name for column in ENTRIES.columns if column.name != "signature")
@@ -207,7 +207,7 @@ class Pages:
         """A name in use that people would take for this one."""
         for whose, part in self.connection.execute(NAMES):
             known, new = (whose, population) if analyst is None else (part, analyst)
-            if known != new and folded(known) == folded(new) and (analyst is None or whose == population):
+            if known != new and (analyst is None or whose == population) and alike(known, new):
                 return str(known)
         return None
 

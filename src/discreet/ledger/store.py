@@ -254,6 +254,7 @@ class Ledger:
                     what = population if analyst is None else f"{analyst}'s part of {population}"
                     raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
                 return old.filter, head
+            words.new_name("the population" if analyst is None else "the analyst", analyst or population)
             alike = pages.lookalike(population, analyst)
             if alike is not None:
                 raise BadInput(

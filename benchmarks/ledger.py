@@ -26,10 +26,10 @@ import numpy as np
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault, OverBudget
 from discreet.ledger import Ledger
+from discreet.ledger.anchor import Head
 from discreet.ledger.book import Entry, now
 from discreet.ledger.budget import canonical, loss_to_plain, written
 from discreet.ledger.pages import NEW_ENTRY, Pages
-from discreet.ledger.seal import Head
 from discreet.promise.loss import Laplace
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-ledger.md"
@@ -243,7 +243,7 @@ def balance_cost(place: Place, entries: int) -> tuple[float, float, float]:
     with place.open() as ledger:
         ledger.open(PEOPLE, Budget(1e6))
         before = _seconds(lambda: ledger.balance(PEOPLE))
-        ledger._write(lambda pages: write_many(pages, entries))  # noqa: SLF001  one transaction for all, to have them soon
+        ledger._write(lambda pages, head: write_many(pages, head, entries))  # noqa: SLF001  one transaction for all, to have them soon
         after = _seconds(lambda: ledger.balance(PEOPLE))
         start = time.perf_counter()
         verdict = ledger.verify()
@@ -252,9 +252,9 @@ def balance_cost(place: Place, entries: int) -> tuple[float, float, float]:
         return before, after, time.perf_counter() - start
 
 
-def write_many(pages: Pages, count: int) -> tuple[None, Head]:
+def write_many(pages: Pages, head: Head, count: int) -> tuple[None, Head]:
     """So many charges of COST."""
-    head, account = pages.head(), pages.account(PEOPLE, None)
+    account = pages.account(PEOPLE, None)
     price = account.charge(COST)[1]
     body = {"loss": loss_to_plain(COST), "note": "many", "price": [written(price.cost), written(price.delta)]}
     number, last, rows = head.number, head.hash, []

@@ -128,8 +128,10 @@ def test_verify_says_what_it_found_and_what_it_cannot(used: Run) -> None:
     assert "newest copy" in out
     assert record(used("verify", "l", "--json"))["ok"] is True
     Path("l.anchor").rename("elsewhere")
-    assert "there is no anchor" in used("verify", "l")[1]
-    assert "there is no anchor" not in used("verify", "l", "--anchor", "elsewhere")[1]
+    code, out, _ = used("verify", "l")
+    assert (code, out.splitlines()[0]) == (5, "9 entries, each as it was written, but nothing shows that they are all")
+    assert "its anchor is not there" in out
+    assert used("verify", "l", "--anchor", "elsewhere")[0] == 0
     refused(used("verify", "l", "--anchor", "nowhere"), 2, "anchor nowhere cannot be read")
 
 
@@ -227,6 +229,7 @@ def test_passwords_are_never_printed(run: Run) -> None:
 def test_a_ledger_in_postgresql(run: Run, server: Callable[[], str]) -> None:
     where, kept = server(), ("--key", "key", "--anchor", "anchor")
     Path("key").write_bytes(os.urandom(32))
+    Path("key").chmod(0o600)
     refused(run("list", where, "--key", "key"), 2, "there is no ledger at postgresql+psycopg://")
     assert record(run("budget", where, "people", "--epsilon", 1, *kept, "--json"))["left"]["cost"] == 1
     with Ledger(where, key="key", anchor="anchor") as ledger:
@@ -234,8 +237,29 @@ def test_a_ledger_in_postgresql(run: Run, server: Callable[[], str]) -> None:
     assert run("list", where, *kept)[1].splitlines()[1].split() == ["people", "epsilon", "1", "0.25", "0.75", "1"]
     assert "1 charge: epsilon 0.25 spent" in run("show", where, "people", *kept)[1]
     assert run("verify", where, *kept)[0] == 0
-    assert "there is no anchor" in run("verify", where, "--key", "key")[1]
-    assert len(run("export", where, "--key", "key")[1].splitlines()) == 3
+    code, out, _ = run("verify", where, "--key", "key")
+    assert code == 5
+    assert "the ledger has an anchor that was not given" in out
+    refused(run("export", where, "--key", "key"), 5, "has an anchor; give anchor=")
+    assert len(run("export", where, *kept)[1].splitlines()) == 3
+
+
+def test_a_lost_anchor_begins_anew_on_the_steward_s_word_alone(used: Run) -> None:
+    refused(used("trust", "l", "--why", "habit"), 2, "there is nothing to trust it in")
+    Path("l.anchor").unlink()
+    for arguments in (("list", "l"), ("budget", "l", "new", "--epsilon", 1)):
+        refused(used(*arguments), 5, "see `discreet ledger trust --help`")
+    assert used("trust", "l")[0] == 2  # without a reason
+    refused(used("trust", "l", "--why", " "), 2, "say why")
+    refused(used("trust", "none", "--why", "x"), 2, "there is no ledger at none")
+    assert not Path("l.anchor").exists()
+    code, out, _ = used("trust", "l", "--why", "its disk failed")
+    assert (code, out.startswith("entry 10: the anchor ")) == (0, True)
+    code, out, _ = used("verify", "l")
+    assert (code, out.splitlines()[0]) == (0, "10 entries, all as they were written")
+    assert "began the anchor anew: 'its disk failed'. That nothing was forgotten before it is the steward's word" in out
+    assert used("budget", "l", "new", "--epsilon", 1)[0] == 0
+    assert [row[2] for row in csv.reader(io.StringIO(used("export", "l")[1]))][-2:] == ["anchor", "open"]
 
 
 def test_output_that_is_cut_or_full_is_no_traceback(used: Run, tmp_path: Path) -> None:
@@ -250,7 +274,7 @@ def test_output_that_is_cut_or_full_is_no_traceback(used: Run, tmp_path: Path) -
 
 
 def test_every_command_has_an_example_in_its_help(run: Run) -> None:
-    for command in ("list", "show", "verify", "export", "budget"):
+    for command in ("list", "show", "verify", "trust", "export", "budget"):
         code, out, _ = run(command, "--help")
         assert code == 0
         assert f"Example: discreet ledger {command} " in " ".join(out.split())
@@ -280,5 +304,5 @@ def discreet(**environment: str) -> str:
 def test_the_shell_completes_commands_and_options() -> None:
     assert "complete -o default -F _discreet_completion discreet" in discreet(_DISCREET_COMPLETE="source_bash")
     assert completed("discreet l", 1) == ["ledger"]
-    assert completed("discreet ledger ", 2) == ["list", "show", "verify", "export", "budget"]
+    assert completed("discreet ledger ", 2) == ["list", "show", "verify", "trust", "export", "budget"]
     assert completed("discreet ledger budget l x --counted ", 6) == ["epsilon", "rho", "mu"]

@@ -1,12 +1,12 @@
+import os
 import threading
 from pathlib import Path
 
 import pytest
 
 from discreet.errors import LedgerFault
-from discreet.ledger.seal import Anchor, Head, Seal, _make, given_seal, new_seal
-
-HEADS = [Head(number, f"{number:064x}", "a" * 64) for number in range(1, 200)]
+from discreet.ledger import Ledger
+from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Seal, _make, given_seal, new_seal
 
 
 @pytest.mark.claim("LK1")
@@ -47,22 +47,54 @@ def test_a_key_is_never_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
 
 
-@pytest.mark.claim("LK2")
-def test_the_anchor_keeps_what_was_appended(tmp_path: Path) -> None:
-    anchor = Anchor(tmp_path / "anchor")
-    assert anchor.furthest() is None
-    assert list(anchor.heads()) == []
-    for head in HEADS:
-        anchor.append(head)
-    assert list(anchor.heads()) == HEADS
-    assert anchor.furthest() == HEADS[-1]
-    with anchor.path.open("ab") as file:
-        file.write(b"200 torn")
-    assert anchor.furthest() == HEADS[-1]
-    anchor.append(HEADS[0])
-    assert list(anchor.heads()) == [*HEADS, None, HEADS[0]]
+@pytest.mark.claim("LK4")
+@pytest.mark.parametrize("mode", [0o666, 0o660, 0o606, 0o622, 0o602])
+def test_a_key_that_others_may_write_signs_nothing(tmp_path: Path, mode: int) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    key.chmod(mode)
+    for forbidden in (OWN, WRITTEN_BY_OWNER):
+        with pytest.raises(LedgerFault, match=r"can be written by others than its owner.*nothing is charged"):
+            given_seal(key, forbidden)
+    assert given_seal(key) == Seal(b"k" * 32)  # to check a ledger, which says so
 
 
-def test_an_anchor_that_cannot_be_written_stops_the_show(tmp_path: Path) -> None:
-    with pytest.raises(LedgerFault, match="ask again with the same request"):
-        Anchor(tmp_path).append(HEADS[0])
+@pytest.mark.claim("LK4")
+def test_a_key_that_others_may_read_is_no_key_beside_a_ledger(tmp_path: Path) -> None:
+    key = tmp_path / "l.key"
+    key.write_bytes(b"k" * 32)
+    key.chmod(0o644)
+    with pytest.raises(LedgerFault, match="can be read by others than its owner"):
+        Ledger(tmp_path / "l")
+    with Ledger(tmp_path / "l", key=key, anchor=tmp_path / "a"):  # given on purpose, as secrets are mounted
+        pass
+    key.chmod(0o600)
+    with Ledger(tmp_path / "l", anchor=tmp_path / "a"):
+        pass
+
+
+@pytest.mark.claim("LK4")
+def test_a_link_to_what_everybody_knows_is_no_key(tmp_path: Path) -> None:
+    (tmp_path / "l.key").symlink_to("/etc/passwd")
+    with pytest.raises(LedgerFault, match="by others than its owner"):
+        Ledger(tmp_path / "l")
+    assert not (tmp_path / "l").exists()
+
+
+@pytest.mark.claim("LK4")
+def test_a_key_of_another_user_signs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = tmp_path / "l.key"
+    new_seal(key)
+    owner = key.stat().st_uid
+    found = os.fstat
+
+    def of_another(handle: int) -> os.stat_result:
+        return os.stat_result((*found(handle)[:4], owner + 4242, *found(handle)[5:10]))
+
+    with monkeypatch.context() as planted:
+        planted.setattr("discreet.ledger.seal.os.fstat", of_another)
+        for given in (None, key):
+            with pytest.raises(LedgerFault, match=rf"belongs to another user, number {owner + 4242}"):
+                Ledger(tmp_path / "l", key=given)
+    with Ledger(tmp_path / "l"):
+        pass

@@ -10,13 +10,14 @@ import pytest
 import discreet
 from discreet.audit.replay import Recorder
 from discreet.data import read
-from discreet.errors import BadInput
+from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
 from discreet.noise.door import Shuffle
 from discreet.noise.seeded import Seeded
 from discreet.promise.neighbours import Neighbours
+from discreet.promise.release import Release
 from discreet.session.private import Private
-from discreet.session.question import Question
+from discreet.session.question import Question, _Paid
 from discreet.statistics.mean import BoundedMean
 
 PEOPLE: dict[str, Any] = {"x": np.arange(500.0) % 10, "y": np.arange(500.0), "id": np.arange(500) // 2}
@@ -167,3 +168,82 @@ def test_a_group_of_those_whose_entry_is_missing_has_one_name(tmp_path: Path) ->
         groups = private.count("x", epsilon=20.0, groupby="town", keys=["a", math.nan])
         assert list(groups) == ["a", None]
         assert [abs(release.value - 100) < 5 for release in groups.values()] == [True, True]
+
+
+class Fickle(BoundedMean):
+    """Answers only if what it drew is above 5: to try again until it does would be more draws than were paid for."""
+
+    error: type[Exception] = ValueError
+
+    def release(self, rows: Any, rng: Any) -> Any:
+        made = super().release(rows, rng)
+        if made.value <= 5:
+            raise self.error("drawn below 5")
+        return made
+
+
+@pytest.mark.claim("SE3")
+@pytest.mark.parametrize("error", [ValueError, DiscreetError, BadInput, MemoryError])
+def test_an_answer_that_could_not_be_made_is_not_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    monkeypatch.setattr(Fickle, "error", error)
+    mechanism = Fickle(0, 10, 0.01, Neighbours.ADD_OR_REMOVE, "row")
+    with opened(tmp_path) as private:
+        outcomes, told = set(), set()
+        for request in range(20):  # about half of them fail; the noise is seeded
+            for _ in range(4):
+                try:
+                    private.run(mechanism, "x", request=f"r{request}")
+                    outcomes.add((request, True))
+                except DiscreetError as caught:
+                    outcomes.add((request, False))
+                    told.add("below 5" in str(caught))
+        assert {made for _, made in outcomes} == {True, False}
+        assert told == {False}
+        assert len(outcomes) == 20, "a request was answered after it had failed"
+        assert float(private.balance.spent.epsilon) == pytest.approx(0.2)
+
+
+@pytest.mark.claim("SE3")
+def test_a_verb_that_fails_after_a_draw_has_failed_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as private:
+        with monkeypatch.context() as patched:
+            patched.setattr(Release, "signed", lambda *_: 1 / 0)
+            with pytest.raises(DiscreetError, match="could not be made"):
+                private.mean("x", **ASKED)
+        with pytest.raises(DiscreetError, match="no answer could be made to this request"):
+            private.mean("x", **ASKED)
+        assert private.mean("x", **ASKED | {"request": "q2"}).value is not None
+        assert float(private.balance.spent.epsilon) == 1.0
+        with monkeypatch.context() as patched:  # nothing was drawn: a table that cannot be read is read later
+            patched.setattr(type(private.table), "columns", lambda *_, **__: 1 / 0)
+            with pytest.raises(DiscreetError, match="could not be made"):
+                private.mean("x", **ASKED | {"request": "q3"})
+        assert private.mean("x", **ASKED | {"request": "q3"}).value is not None
+        assert float(private.balance.spent.epsilon) == 1.5
+
+
+@pytest.mark.claim("SE1", "SE3")
+def test_what_cannot_be_written_down_says_nothing_of_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(*_: Any, **__: Any) -> str:
+        raise ValueError("it is 42.5")
+
+    monkeypatch.setattr(Release, "to_json", told)
+    with opened(tmp_path) as private:
+        for _ in range(2):
+            with pytest.raises(DiscreetError) as caught:
+                private.run(BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row"), "x", request="odd")
+            assert "42.5" not in str(caught.value)
+        assert float(private.balance.spent.epsilon) == 0.5
+
+
+@pytest.mark.claim("SQ1")
+def test_a_verb_draws_once_for_one_price() -> None:
+    mechanism = BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row")
+    paid = _Paid(mechanism.loss, discreet.Seeded(1))
+    paid.answer(mechanism, np.ones(50))
+    with pytest.raises(DiscreetError, match="not what was paid for"):
+        paid.answer(mechanism, np.ones(50))

@@ -13,6 +13,7 @@ from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.seeded import Seeded
 from discreet.report import page, to_csv, to_json
+from discreet.session.question import Question
 from discreet.spec.bound import Bound, bind
 from discreet.spec.read import parse_plan
 from discreet.spec.run import composition, run_plan
@@ -63,11 +64,30 @@ def test_a_plan_is_charged_before_a_row_is_read(
 
     with monkeypatch.context() as broken:
         broken.setattr(Table, "columns", crashed)
-        with pytest.raises(DiscreetError, match="which costs nothing") as told:
+        with pytest.raises(DiscreetError, match="costs nothing") as told:
             run_plan(bound(plan), rng=Seeded(1))
     assert "Zzyzx" not in str(told.value)
     assert seen == [1]
     assert run_plan(bound(plan), rng=Seeded(1))["releases"]
+    assert len(charges(folder)) == 1
+
+
+@pytest.mark.claim("SR1")
+def test_a_plan_that_failed_after_a_draw_is_not_drawn_again(
+    bound: Binds, plan: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, made = Question.answer, []
+
+    def second_fails(*given: Any) -> Any:
+        made.append(answer(*given))
+        return made[-1] if len(made) < 2 else 1 / 0
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Question, "answer", second_fails)
+        with pytest.raises(ZeroDivisionError):
+            run_plan(bound(plan), rng=Seeded(1))
+    with pytest.raises(DiscreetError, match="no answers could be made to this plan"):
+        run_plan(bound(plan), rng=Seeded(1))
     assert len(charges(folder)) == 1
 
 

@@ -29,7 +29,7 @@ from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
 from discreet.noise.source import compiled
-from discreet.rows import number, numbers_of
+from discreet.rows import numbers_of
 
 Floats = npt.NDArray[np.float64]
 Law = Literal["normal", "logistic", "poisson"]

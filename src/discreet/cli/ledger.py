@@ -126,8 +126,37 @@ def verify(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json 
 NOT_PROVED = (
     "that nothing was asked outside the ledger: it counts what is charged to it",
     "that this is the newest copy, unless the anchor is kept where those who write the ledger cannot write",
+    "that there was no other ledger of these people before, deleted with its anchor: compare what was published",
     "that whoever has the key, and the anchor, did not write all of it anew",
 )
+
+
+@app.command()
+def trust(
+    ledger: Where,
+    *,
+    why: Annotated[str, typer.Option(help="What happened to the anchor, for auditors; it is an entry for ever.")],
+    key: Key = None,
+    anchor: Anchor = None,
+    as_json: Json = False,
+) -> None:
+    """Begin the anchor of a ledger anew: you state that the ledger is whole, which nothing else can show then.
+
+    A ledger with entries whose anchor is gone, or was cut, is refused: an older copy, which has forgotten what was
+    spent since, would look the same. If you know that it is whole, say so here. Your word is recorded, and every verify
+    repeats it. If you do not know, do not: count the budget as spent. An anchor that has seen more than the ledger has
+    is evidence, and is not touched: keep it apart, and give another file.
+
+    Example: discreet ledger trust region.ledger --why "disk of the anchor failed; ledger compared with all releases"
+    """
+    from discreet.promise.cells import clean
+    from discreet.ledger.trust import trust as begin_anew
+
+    entry = begin_anew(_known(ledger), why, key=key, anchor=anchor)
+    if as_json:
+        _print({"entry": entry.number, "hash": entry.hash, **entry.plain})
+    else:
+        typer.echo(f"entry {entry.number}: the anchor {clean(entry.plain['anchor'])} begins anew, on your word")
 
 
 @app.command()

@@ -24,7 +24,7 @@ from discreet.accounting.filter import Filter
 from discreet.ledger.budget import canonical, loss_from_plain
 from discreet.promise.loss import Loss
 
-Kind = Literal["open", "allot", "charge", "answer"]
+Kind = Literal["open", "allot", "charge", "answer", "anchor"]
 GENESIS: Final = "0" * 64  # the hash before the first entry
 
 
@@ -40,7 +40,7 @@ def digest(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the book. `body` is canonical JSON: an account, a charge, or the digest of an answer."""
+    """One line of the book. `body` is canonical JSON: an account, a charge, an answer's digest, or a word."""
 
     ledger: str
     number: int

@@ -14,11 +14,12 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
+from discreet.ledger.anchor import Head
 from discreet.ledger.book import GENESIS, Entry, Kind, Receipt, digest, now
 from discreet.ledger.budget import Account, canonical
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
-from discreet.ledger.seal import Head, Seal
-from discreet.ledger.words import folded
+from discreet.ledger.seal import Seal
+from discreet.ledger.words import alike
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
 COLUMNS: Final = tuple(column.name for column in ENTRIES.columns if column.name != "signature")
@@ -48,26 +49,37 @@ NEW_ANSWER: Final = sa.insert(ANSWERS)
 NEW_ENTRY: Final = sa.insert(ENTRIES)
 
 
-def found_ledger(connection: sa.Connection, seal: Seal) -> None:
-    """The first row of a new ledger, if another process has not just written it."""
+def found_ledger(connection: sa.Connection, seal: Seal, *, anchored: bool) -> None:
+    """The first row of a new ledger, if another process has not just written it; signed is whether it has an anchor."""
     if connection.execute(sa.select(LEDGER.c.one)).first() is None:
         ledger = os.urandom(16).hex()
         head = {"number": 0, "hash": GENESIS, "signature": seal.sign("head", ledger, 0, GENESIS)}
         head |= {"accounts": seal.sign("accounts", ledger, 0, standing(connection))}
-        who = {"one": 1, "version": VERSION, "ledger": ledger, "fingerprint": seal.sign("ledger", ledger)}
-        connection.execute(LEDGER.insert().values(**who, **head))
+        row = {"one": 1, "version": VERSION, "ledger": ledger, "fingerprint": seal.sign(*who(ledger, anchored))}
+        connection.execute(LEDGER.insert().values(**row, **head))
 
 
-def identity(connection: sa.Connection, seal: Seal) -> str:
-    """The ledger's own name; LedgerFault if it is of another version or key."""
+def identity(connection: sa.Connection, seal: Seal) -> tuple[str, bool]:
+    """The ledger's own name, and whether it was made with an anchor; LedgerFault if of another version or key."""
     row = connection.execute(sa.select(LEDGER.c.version, LEDGER.c.ledger, LEDGER.c.fingerprint)).one_or_none()
     if row is None:
         raise LedgerChanged("the ledger's first row is gone; it was changed by other hands")
     if row.version != VERSION:
         raise LedgerFault(f"this ledger is of version {row.version}; this release of discreet reads version {VERSION}")
-    if not seal.fits(row.fingerprint, "ledger", row.ledger):  # [LP1]
-        raise LedgerChanged("this ledger was made with another key; give the key that it was made with")
-    return str(row.ledger)
+    for anchored in (True, False):
+        if seal.fits(row.fingerprint, *who(row.ledger, anchored)):  # [LP1]
+            return str(row.ledger), anchored
+    raise LedgerChanged("this ledger was made with another key; give the key that it was made with")
+
+
+def who(ledger: str, anchored: bool) -> tuple[str, ...]:
+    """What the fingerprint signs."""
+    return ("ledger", ledger, "anchored") if anchored else ("ledger", ledger)
+
+
+def length(connection: sa.Connection) -> int:
+    """The number of the head, as it stands there."""
+    return int(connection.execute(sa.select(LEDGER.c.number)).scalar() or 0)
 
 
 def standing(connection: sa.Connection) -> str:
@@ -207,7 +219,7 @@ class Pages:
         """A name in use that people would take for this one."""
         for whose, part in self.connection.execute(NAMES):
             known, new = (whose, population) if analyst is None else (part, analyst)
-            if known != new and folded(known) == folded(new) and (analyst is None or whose == population):
+            if known != new and (analyst is None or whose == population) and alike(known, new):
                 return str(known)
         return None
 

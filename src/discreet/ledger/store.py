@@ -6,9 +6,10 @@ Claims
     [LL2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first
           that was stored. Whatever else was computed for it is never shown.
     [LL3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
-    [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened, whatever was
-          appended to the anchor since by those who may do so. What `charge`, `store` and `open` give back is
-          in it.
+    [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened and before each
+          entry, whatever was appended to the anchor since by those who may do so; so does an anchor that has not seen
+          what the ledger has, and one that is gone ([LK3]), until the steward begins it anew (`trust`), which is
+          an entry. What `charge`, `store` and `open` give back is in it. That a ledger has an anchor is signed.
 
 Why
     [LL1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the account
@@ -17,9 +18,9 @@ Why
     draws; as one alone leaves, the promise is that of one draw.
 
 What a file cannot prevent
-    Who can write the ledger's folder can put an older copy of all of it back (file, key and anchor), or delete it, and
-    start again with a full budget; no program that reads only that folder can tell. Keep the anchor elsewhere, or the
-    ledger in a PostgreSQL that analysts cannot write. And whoever can read the data needs no ledger at all.
+    Who can write the ledger's folder can put an older copy of all of it back (file, key, and the anchor of that day),
+    or delete it, and start again with a full budget; no program that reads only that folder can tell. Keep the anchor
+    elsewhere, or the ledger in a PostgreSQL that analysts cannot write. And whoever can read the data needs no ledger.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,16 +33,18 @@ import sqlalchemy as sa
 
 from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
-from discreet.errors import BadInput, LedgerChanged, LedgerFault, OverBudget
+from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import words
-from discreet.ledger.book import Entry, Kind, Receipt
+from discreet.ledger.anchor import Anchor, Head, lacking
+from discreet.ledger.book import GENESIS, Entry, Kind, Receipt
 from discreet.ledger.budget import Account, canonical, for_whom, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, Database
 from discreet.ledger.export import to_csv, to_json
-from discreet.ledger.pages import Pages, found_ledger, identity
-from discreet.ledger.seal import Anchor, Head, Seal, exposed, given_seal, new_seal
+from discreet.ledger.pages import Pages, found_ledger, identity, length
+from discreet.ledger.place import beside, parts, there
+from discreet.ledger.seal import Seal, exposed
 from discreet.ledger.verify import BATCH, Verdict, verify
-from discreet.promise.exact import Number, is_number
+from discreet.promise.exact import Number
 from discreet.promise.loss import Loss
 from discreet.promise.neighbours import Neighbours
 
@@ -75,14 +78,20 @@ class Ledger:
         patience: float = 30.0,
         reading: bool = False,
     ) -> None:
-        self._database, self._seal, self._anchor = _parts(where, key, anchor, patience, make=not reading)
+        self._database, self._seal, self._anchor = parts(where, key, anchor, patience, make=not reading)
         try:
             if reading:
-                _there(self._database)
+                there(self._database)
             elif not self._database.exists():
-                self._database.create(lambda connection: found_ledger(connection, self._seal))
-            self._id = self._database.read(lambda connection: identity(connection, self._seal))
-            self._compare_with_anchor()
+                has = self._anchor is not None
+                self._database.create(lambda connection: found_ledger(connection, self._seal, anchored=has))
+            self._id, anchored = self._database.read(lambda connection: identity(connection, self._seal))
+            if anchored and self._anchor is None:
+                raise LedgerChanged(
+                    f"the ledger {self._database.name} has an anchor; give anchor= with its path"
+                )  # [LL4]
+            entries = self._database.read(length)  # before the anchor is read: others may be writing
+            self._read(lambda pages: self._compare_with_anchor(pages, entries))
         except BaseException:
             self._database.close()
             raise
@@ -138,8 +147,7 @@ class Ledger:
         if source is not None:
             body["source"] = words.name("the source", source)
 
-        def work(pages: Pages) -> tuple[Receipt, Head]:
-            head = pages.head()
+        def work(pages: Pages, head: Head) -> tuple[Receipt, Head]:
             old = None if asked is None else pages.requested(asked)
             if old is not None:
                 receipt = _again(*old, body, name, who)  # [LL2]
@@ -165,8 +173,8 @@ class Ledger:
         """Keep the answer (JSON) of a charge; gives back the answer to show: the first that was stored. [LL2]"""
         text = words.answer(answer)
 
-        def work(pages: Pages) -> tuple[str, Head]:
-            head, entry = pages.head(), pages.entry(receipt.number)
+        def work(pages: Pages, head: Head) -> tuple[str, Head]:
+            entry = pages.entry(receipt.number)
             if entry is None or (entry.kind, entry.hash, entry.ledger) != ("charge", receipt.hash, receipt.ledger):
                 raise BadInput(f"{receipt} is not in this ledger; store an answer with the receipt that `charge` gave")
             old = pages.answer(entry)
@@ -217,7 +225,7 @@ class Ledger:
 
     def verify(self) -> Verdict:
         """Whether anything was changed, removed, moved or overspent, and which entry."""
-        return _verify(self._database, self._seal, self._anchor)
+        return verified(self._database, self._seal, self._anchor)
 
     def export(self, file: TextIO, form: Literal["csv", "json"]) -> None:
         """All entries, as a table that spreadsheets do not execute, or as JSON with the exact numbers."""
@@ -250,20 +258,29 @@ class Ledger:
     def _read(self, work: Callable[[Pages], T]) -> T:
         return self._database.read(lambda connection: work(Pages(connection, self._seal, self._id)))
 
-    def _write(self, work: Callable[[Pages], tuple[T, Head]]) -> T:
-        result, head = self._database.write(lambda connection: work(Pages(connection, self._seal, self._id)))
+    def _write(self, work: Callable[[Pages, Head], tuple[T, Head]]) -> T:
+        def anchored(connection: sa.Connection) -> tuple[T, Head]:
+            pages = Pages(connection, self._seal, self._id)
+            head = pages.head()
+            if self._anchor is not None:
+                self._compare_with_anchor(pages, head.number)
+                self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [LK3]
+            return work(pages, head)
+
+        result, head = self._database.write(anchored)
         if self._anchor is not None:
             self._anchor.append(head)  # after the commit: [LK2]
         return result
 
     def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account) -> Filter:
-        def work(pages: Pages) -> tuple[Filter, Head]:
-            head, old = pages.head(), pages.found(population, analyst)
+        def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
+            old = pages.found(population, analyst)
             if old is not None:
                 if old.terms != account.terms:  # [LL3]
                     what = population if analyst is None else f"{analyst}'s part of {population}"
                     raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
                 return old.filter, head
+            words.new_name("the population" if analyst is None else "the analyst", analyst or population)
             alike = pages.lookalike(population, analyst)
             if alike is not None:
                 raise BadInput(
@@ -276,13 +293,22 @@ class Ledger:
 
         return self._write(work)
 
-    def _compare_with_anchor(self) -> None:
-        last = None if self._anchor is None else self._anchor.furthest()
-        if last is None or self._anchor is None:
+    def _compare_with_anchor(self, pages: Pages, entries: int) -> None:
+        """That the anchor has seen these entries, but for the last, and no others. [LL4]"""
+        if self._anchor is None:
             return
-        found = self._read(lambda pages: pages.entry(last.number))
-        signed = self._seal.fits(last.signature, "head", self._id, last.number, last.hash)
-        if not signed or found is None or found.hash != last.hash:
+        last = self._anchor.furthest()
+        missing = lacking(None if last is None else last.number, entries)
+        if missing is not None:
+            raise LedgerChanged(
+                f"{missing}. An older copy of {self._database.name} would look the same, so nothing is charged: put "
+                f"the anchor {self._anchor.path} back; if it is lost, see `discreet ledger trust --help`"
+            )  # [LL4]
+        if last is None:
+            return
+        found = pages.entry(last.number) if last.number else None
+        hash_ = GENESIS if last.number == 0 else None if found is None else found.hash
+        if hash_ != last.hash or not self._seal.fits(last.signature, "head", self._id, last.number, last.hash):
             raise LedgerChanged(
                 f"the anchor {self._anchor.path} has seen entry {last.number}, and {self._database.name} does not have "
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
@@ -292,69 +318,26 @@ class Ledger:
 
 def examine(where: str | Path, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None) -> Verdict:
     """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing."""
-    database, seal, outside = _parts(where, key, anchor, 30.0, make=False)
+    database, seal, outside = parts(where, key, anchor, 30.0, make=False)
     try:
-        verdict = _verify(database, seal, outside)
+        verdict = verified(database, seal, outside)
     finally:
         database.close()
-    path = _beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
-    if path is None or not exposed(path):
-        return verdict
-    open_key = f"the key {path} can be read by others than its owner, who could sign what they like"
-    return replace(verdict, notes=(*verdict.notes, open_key))
+    path = beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
+    why = None if path is None else exposed(path)
+    return (
+        verdict
+        if why is None
+        else replace(verdict, notes=(*verdict.notes, f"the key {path} {why}, who could sign what they like"))
+    )
 
 
-def is_there(where: str | Path) -> bool:
-    """Whether there is a ledger; nothing is made or written."""
-    database = Database(where, 30.0, reading=True)
-    try:
-        return database.exists()
-    finally:
-        database.close()
-
-
-def _beside(database: Database, ending: str) -> Path | None:
-    return None if database.path is None else database.path.with_name(database.path.name + ending)
-
-
-def _verify(database: Database, seal: Seal, anchor: Anchor | None) -> Verdict:
-    heads = [] if anchor is None else list(anchor.heads())  # before the picture of the ledger: [LK2]
-    _there(database)
-    verdict = database.read(lambda connection: verify(connection, seal, heads))
-    if heads:
-        return verdict
-    alone = "there is no anchor: an older copy of all of it would look the same"
-    return replace(verdict, notes=(*verdict.notes, alone))
-
-
-def _there(database: Database) -> None:
-    if not database.exists():
-        raise LedgerFault(f"there is no ledger at {database.name}; it was moved or deleted, or the path is wrong")
-
-
-def _parts(
-    where: str | Path, key: bytes | str | Path | None, anchor: str | Path | None, patience: float, *, make: bool
-) -> tuple[Database, Seal, Anchor | None]:
-    if not is_number(patience) or not 0 < patience < 1e6:
-        raise BadInput(f"patience is {patience!r}; give the seconds to wait for other writers, for example 30")
-    database = Database(where, patience, reading=not make)
-    beside = _beside(database, ".key")
-    if key is not None:
-        seal = given_seal(key)
-    elif beside is None:
-        raise BadInput(
-            "a ledger in PostgreSQL needs key=: the path of a key file that the database's users cannot read"
-        )
-    else:
-        if not make:
-            _there(database)
-        seal = new_seal(beside) if make and not database.exists() else given_seal(beside)
-    anchor = _beside(database, ".anchor") if anchor is None else Path(anchor).absolute()
-    kept = beside if key is None else None if isinstance(key, bytes) else Path(key)
-    files = [path.resolve() for path in (database.path, kept, anchor) if path is not None]
-    if len(set(files)) < len(files):
-        raise BadInput("the ledger, its key and its anchor are three files; give each a name of its own")
-    return database, seal, None if anchor is None else Anchor(anchor)
+def verified(database: Database, seal: Seal, anchor: Anchor | None) -> Verdict:
+    """What `verify` finds, with the anchor that there is."""
+    there(database)
+    entries = database.read(length)  # then the anchor, then the picture of the ledger: [LK2], [LK3]
+    heads = None if anchor is None else list(anchor.heads())
+    return database.read(lambda connection: verify(connection, seal, heads, entries))
 
 
 def _again(

@@ -4,7 +4,8 @@ Claims
     [LV1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
           answer that does not follow from the entries, a charge beyond its budget, and one below what its loss costs.
     [LV2] A chain that was written anew as a whole is found without the key by its head, and with the key by the anchor.
-          An older copy that was put back, key and all, is found by the anchor alone.
+          An older copy that was put back, key and all, is found by the anchor alone. An anchor that is gone, or ends
+          before the ledger's last entry but one, is a problem, and what a steward's word stands for is told.
 """
 
 import json
@@ -17,11 +18,12 @@ import sqlalchemy as sa
 
 from discreet.accounting.filter import Amount, Budget
 from discreet.errors import DiscreetError
+from discreet.ledger.anchor import Head, lacking
 from discreet.ledger.book import GENESIS, Entry, Kind, digest
 from discreet.ledger.budget import Account, canonical, loss_from_plain
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.pages import WHOLE, entry_of, identity, standing
-from discreet.ledger.seal import Head, Seal
+from discreet.ledger.seal import Seal
 
 MOST: Final = 100  # problems that are listed
 BATCH: Final = 1000
@@ -33,6 +35,7 @@ class Problem:
 
     entry: int | None
     what: str
+    anchor: bool = False  # whether it is the anchor that is wanting, not an entry
 
     def __str__(self) -> str:
         return self.what if self.entry is None else f"entry {self.entry} {self.what}"
@@ -52,8 +55,10 @@ class Verdict:
         return not self.problems
 
     def __str__(self) -> str:
-        told = [f"{self.entries} entries, " + ("all as they were written" if self.ok else "not as they were written")]
-        return "\n".join([*told, *map(str, self.problems), *self.notes])
+        told = "all as they were written" if self.ok else "not as they were written"
+        if not self.ok and all(problem.anchor for problem in self.problems):
+            told = "each as it was written, but nothing shows that they are all"
+        return "\n".join([f"{self.entries} entries, {told}", *map(str, self.problems), *self.notes])
 
 
 @dataclass(slots=True)
@@ -68,6 +73,7 @@ class _Reading:
     last: int = 0
     hash: str = GENESIS
     answers: int = 0
+    notes: list[str] = field(default_factory=list)
     prices: dict[tuple[tuple[Budget, Amount], str], Amount] = field(default_factory=dict)
 
     def wrong(self, entry: int | None, what: str) -> None:
@@ -99,6 +105,9 @@ class _Reading:
             self.wrong(entry.number, "is of no known kind")
         plain, whose = entry.plain, (entry.population, entry.analyst or WHOLE)
         match entry.kind:
+            case "anchor":
+                word = f"entry {entry.number} of {entry.time} began the anchor anew: {plain['note']!r}. "
+                self.notes.append(f"{word}That nothing was forgotten before it is the steward's word")  # [LV2]
             case "open" | "allot":
                 if whose in self.accounts:
                     self.wrong(entry.number, "gives a second budget")
@@ -138,13 +147,15 @@ class _Reading:
             del self.seen[number]
 
 
-def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None]) -> Verdict:
-    """Read all of it. `heads` are the anchor's, read before the transaction of `connection` began."""
+def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] | None, entries: int) -> Verdict:
+    """Read all of it. `heads` are the anchor's, None without one, read before the transaction of `connection` began;
+    `entries` is how many there were before that."""
     try:
-        reading = _Reading(identity(connection, seal), seal, {})
+        ledger, anchored = identity(connection, seal)
     except DiscreetError as error:
         return Verdict(0, (Problem(None, str(error)),))
-    notes = _anchored(reading, seal, heads)
+    reading = _Reading(ledger, seal, {})
+    _anchored(reading, heads, entries, anchored)
     both = sa.select(ENTRIES, ANSWERS.c.number.label("of"), ANSWERS.c.answer)
     both = both.outerjoin(ANSWERS, ANSWERS.c.entry == ENTRIES.c.number).order_by(ENTRIES.c.number)
     read = 0
@@ -155,19 +166,32 @@ def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None]) 
     _state(reading, connection, seal)
     for number in sorted(reading.seen):
         reading.wrong(number, "was seen by the anchor and is not in the ledger")  # [LV2]
-    return Verdict(read, tuple(reading.problems), notes)
+    return Verdict(read, tuple(reading.problems), tuple(reading.notes))
 
 
-def _anchored(reading: _Reading, seal: Seal, heads: Iterable[Head | None]) -> tuple[str, ...]:
-    torn = 0
+def _anchored(reading: _Reading, heads: Iterable[Head | None] | None, entries: int, anchored: bool) -> None:
+    alone = "an older copy of all of it would look the same"
+    if heads is None:
+        if anchored:
+            reading.problems.append(Problem(None, f"the ledger has an anchor that was not given: {alone}", anchor=True))
+        else:
+            reading.notes.append(f"there is no anchor: {alone}")
+        return
+    torn, furthest = 0, None
     for head in heads:
         if head is None:
             torn += 1
-        elif not seal.fits(head.signature, "head", reading.ledger, head.number, head.hash):
+            continue
+        furthest = head.number if furthest is None else max(furthest, head.number)
+        if not reading.seal.fits(head.signature, "head", reading.ledger, head.number, head.hash):
             reading.wrong(head.number, "is in the anchor with a signature of another key or ledger")  # [LV2]
-        elif reading.seen.setdefault(head.number, head.hash) != head.hash:
+        elif head.number and reading.seen.setdefault(head.number, head.hash) != head.hash:
             reading.wrong(head.number, "is in the anchor twice, with different contents")  # [LV2]
-    return (f"the anchor has {torn} lines that cannot be read, as a power cut leaves them",) if torn else ()
+    if torn:
+        reading.notes.append(f"the anchor has {torn} lines that cannot be read, as a power cut leaves them")
+    missing = lacking(furthest, entries)
+    if missing is not None:
+        reading.problems.append(Problem(None, f"{missing}, and {alone}", anchor=True))  # [LV2]
 
 
 def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:

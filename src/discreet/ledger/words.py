@@ -1,9 +1,17 @@
-"""What may be written in a ledger: names, notes and answers, checked before anything is charged."""
+"""What may be written in a ledger: names, notes and answers, checked before anything is charged.
+
+Two names that people would take for one are one budget. What they would confuse is decided by the skeletons of Unicode
+Technical Standard 39, section 4, with its published table (package `confusable-homoglyphs`), not by a list of letters
+that are allowed: names are written in every script. A new name is compared with those in use; names in use stay valid.
+"""
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
 from discreet.accounting.filter import Currency
@@ -13,6 +21,12 @@ from discreet.promise.cells import clean
 LONGEST_NAME: Final = 200
 LONGEST_TITLE: Final = 1_000
 LONGEST_NOTE: Final = 1_000_000  # as long as a plan may be
+APART: Final = re.compile(r"[\s._]+")  # what stands between words, or at the end, and is overlooked
+# what is drawn as nothing, beside the control characters: Default_Ignorable_Code_Point of Unicode 16, and the blank of
+# Braille; selectors of variants among them
+UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
 
 
 def name(what: str, text: object) -> str:
@@ -26,9 +40,40 @@ def name(what: str, text: object) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def folded(text: str) -> str:
-    """What two names have in common that people would confuse: large and small letters, widths, kinds of blanks."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def new_name(what: str, text: str) -> None:
+    """That nothing in a new name is unseen, or differs between the fonts of two readers."""
+    if UNSEEN.search(text) or any(unicodedata.category(letter) in ("Cn", "Co") for letter in text):
+        raise BadInput(f"{what} is {ascii(text)[:200]}; it must not hold characters that are not seen or not assigned")
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether people would take one name for the other: letters of other scripts, case, widths, blanks, a last dot."""
+    return not _looks(one).isdisjoint(_looks(other))
+
+
+def _looks(text: str) -> set[str]:
+    """A name as its small letters look, and as its own do: Cyrillic En is an H, and its small letter is no h."""
+    plain = UNSEEN.sub("", unicodedata.normalize("NFKD", text))
+    return {_skeleton(plain.casefold()), _skeleton(_skeleton(plain))}
+
+
+def _skeleton(text: str) -> str:
+    """The text in the letters that it looks like, all small; i and l are one, for a capital I and 1 look like l."""
+    seen = "".join(_prototypes().get(letter, letter) for letter in unicodedata.normalize("NFD", text))
+    return APART.sub(" ", unicodedata.normalize("NFD", seen).casefold().replace("i", "l")).strip()
+
+
+@cache
+def _prototypes() -> dict[str, str]:
+    """What each letter looks like. The table has both directions; of two, the prototype has more neighbours."""
+    table = json.loads(files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8"))
+    near = {letter: [other["c"] for other in others] for letter, others in table.items()}
+    found = {}
+    for letter, (first, *more) in near.items():
+        best = max((letter, first), key=lambda each: (len(near[each]), len(each), each))
+        if not more and best != letter and len(letter) == 1:
+            found[letter] = best
+    return found
 
 
 def note(text: object) -> str:

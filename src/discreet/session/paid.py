@@ -20,6 +20,6 @@ def paid(work: Callable[[], T]) -> T:
     except Exception:  # noqa: BLE001  its message may hold a value
         why = HIDDEN
     raise NotAnswered(
-        f"the budget was spent, and no answer could be made: {why}. If the question had a request id, ask again with "
-        "it, which costs nothing; without one, asking again is charged again"
+        f"the budget was spent, and no answer could be made: {why}. If the question had a request id and nothing was "
+        "drawn yet, asking again with it costs nothing; otherwise asking again is charged again"
     )

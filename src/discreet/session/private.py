@@ -6,7 +6,8 @@ Promise
           charge raises NotAnswered.
     [SE2] All answers of all sessions on a population together keep the promise of its budget.
     [SE3] A request that was answered before is answered the same, at no cost; one of another question or another table
-          is refused. A table in memory is another one each time that it is opened.
+          is refused. A table in memory is another one each time that it is opened. That no answer could be made is an
+          answer too: it may depend on what was drawn, and a second draw is not paid for.
 Why
     [SE1] `ask` prepares ([SQ1] of question.py), charges ([LL1] of ledger/store.py), then reads. [SE2] What is charged
     is the question's loss, or (epsilon, delta) of its guarantee, which the loss implies and which bounds it whatever
@@ -18,11 +19,12 @@ Needs
     shares a budget: give both tables one population.
 """
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,9 +32,10 @@ from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.data.read import read
 from discreet.data.table import Table, Want
-from discreet.errors import BadInput
+from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
 from discreet.ledger.book import Receipt
+from discreet.noise.door import Door, Request
 from discreet.promise.groups import Groups, recalled_groups
 from discreet.promise.loss import Approximate, Loss
 from discreet.promise.mechanism import Mechanism, Randomness
@@ -44,6 +47,23 @@ from discreet.session.columns import known, verb_of
 from discreet.session.paid import paid
 from discreet.session.question import Question, held, prepare
 from discreet.session.terms import People, Terms
+
+FAILED: Final = '{"failed": true}'  # the answer to a charge for which none could be made
+
+
+class _Watched(Door):
+    """Knows whether anything was drawn."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner, self.drawn = inner, False
+
+    @property
+    def secure(self) -> bool:
+        return bool(self._inner.secure)
+
+    def draw(self, request: Request) -> Any:
+        self.drawn = True
+        return self._inner.draw(request)
 
 
 class Verb:
@@ -134,7 +154,9 @@ class Private:
         receipt = self.charge(question.loss, question.guarantee, question.note, request)
         if receipt.answer is not None:
             return remembered(receipt.answer)  # [SE3]
-        return self.settle(receipt, question.answer(self.table, self.randomness))
+        with self.once(receipt) as rng:
+            answer = question.answer(self.table, rng)
+        return self.settle(receipt, answer)
 
     def run(self, mechanism: Mechanism[Any], *columns: str, request: str | None = None) -> Release[Any]:
         """Any mechanism on columns of numbers, missing ones as NaN: one column, or several as an array.
@@ -159,7 +181,10 @@ class Private:
             found = remembered(receipt.answer)
             assert isinstance(found, Release)
             return found
-        shown = self.settle(receipt, paid(lambda: mechanism.release(self._rows(wants), self.randomness)))
+        rows = paid(lambda: self._rows(wants))
+        with self.once(receipt) as rng:
+            answer = paid(lambda: _released(mechanism, rows, rng))
+        shown = self.settle(receipt, answer)
         assert isinstance(shown, Release)
         return shown
 
@@ -180,10 +205,28 @@ class Private:
 
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
         """Store the answer and give back the one to show: the first that was stored. [SE3]"""
-        signed = answer.signed(str(receipt))
-        text = signed.to_json(indent=None)
+        try:
+            signed = paid(lambda: answer.signed(str(receipt)))
+            text = paid(lambda: signed.to_json(indent=None))
+        except DiscreetError:
+            self.ledger.store(receipt, FAILED)  # [SE3]
+            raise
         shown = self.ledger.store(receipt, text)
         return signed if shown == text else remembered(shown)
+
+    @contextlib.contextmanager
+    def once(self, receipt: Receipt) -> Iterator[Randomness]:
+        """The noise for an answer. What is raised after a draw is the answer to the request, for good. [SE3]
+
+        What is raised before, as by a table that cannot be read, tells nothing that was drawn: it may be asked again.
+        """
+        rng = _Watched(self.randomness)
+        try:
+            yield rng
+        except Exception:
+            if rng.drawn:
+                self.ledger.store(receipt, FAILED)  # [SE3]
+            raise
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -295,9 +338,22 @@ def session_of(
     return Private(table, people, ledger, population, analyst=analyst, rng=door(rng))
 
 
+def _released(mechanism: Mechanism[Any], rows: Any, rng: Randomness) -> Release[Any]:
+    """What a mechanism of one's own makes; an error of our kind that it raises may tell of the data like any other."""
+    try:
+        return mechanism.release(rows, rng)
+    except DiscreetError:
+        raise ValueError from None
+
+
 def remembered(text: str) -> Release[Any] | Groups:
     """What the ledger stored."""
     record = json.loads(text)
+    if "failed" in record:
+        raise DiscreetError(
+            "no answer could be made to this request when it was paid for, and a second draw would cost as much again; "
+            "ask with another request"
+        )
     return recalled_groups(record) if "groups" in record else recalled(record)
 
 

@@ -95,16 +95,17 @@ class _Rehearsal(Door):
         raise _Stopped(self.mechanism)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Paid:
-    """Lets a verb draw, if it asks for what was paid. [SQ1]"""
+    """Lets a verb draw once, if it asks for what was paid. [SQ1]"""
 
-    loss: Loss
+    loss: Loss | None
     rng: Randomness
 
     def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:
         if mechanism.loss != self.loss:
             raise DiscreetError("what was asked is not what was paid for; nothing was drawn")
+        self.loss = None  # what it paid for is drawn
         return mechanism.release(rows, self.rng)
 
 

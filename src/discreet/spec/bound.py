@@ -13,7 +13,7 @@ from discreet.data.read import read
 from discreet.data.table import Table
 from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
-from discreet.ledger.store import is_there
+from discreet.ledger.place import is_there
 from discreet.plan.forecast import forecast
 from discreet.plan.need import need
 from discreet.promise.exact import Number

@@ -5,7 +5,8 @@ Promise
           it is stored. The same plan again gives the stored answers, at no cost.
 Why
     [SR1] [SP1] of price.py and [LL1], [LL2] of ledger/store.py. If the run is cut short, budget is spent and nothing
-    was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. After the table
+    was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. A run that fails by
+    itself after a draw has failed for good ([SE3] of session/private.py). After the table
     changed the same plan still has the answers of then, with their date: another title asks anew.
 """
 
@@ -17,6 +18,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
+from discreet.errors import DiscreetError
 from discreet.ledger.book import Receipt
 from discreet.ledger.words import written
 from discreet.promise.exact import show
@@ -57,9 +59,10 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
         if receipt.answer is not None:
             return stored(receipt.answer)
         answers = []
-        for question in bound.priced.questions:
-            watch(question.title)
-            answers.append(question.answer(private.table, private.randomness).signed(str(receipt)))
+        with private.once(receipt) as noise:
+            for question in bound.priced.questions:
+                watch(question.title)
+                answers.append(question.answer(private.table, noise).signed(str(receipt)))
         entries = [_entry(bound, place, answer) for place, answer in enumerate(answers)]
         made = dossier(
             title=bound.plan.title,
@@ -80,6 +83,11 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
 def stored(text: str) -> dict[str, Any]:
     """The dossier that the ledger keeps."""
     found: dict[str, Any] = json.loads(text)
+    if "failed" in found:
+        raise DiscreetError(
+            "no answers could be made to this plan when it was paid for, and a second draw would cost as much again; "
+            "another title asks anew"
+        )
     return found
 
 

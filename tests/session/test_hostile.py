@@ -117,7 +117,8 @@ def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkey
         raise ValueError("row 17 is 42.5")
 
     few = {"x": [1.0, 2.0], "day": np.array(["2020-01-01"] * 2, dtype="M8[D]")}
-    with discreet.open(few, budget=discreet.Budget(9.0), ledger=tmp_path / "l", rng=discreet.Seeded(1)) as private:
+    given = {"types": {"day": "date"}, "budget": discreet.Budget(9.0), "ledger": tmp_path / "l"}
+    with discreet.open(few, **given, rng=discreet.Seeded(1)) as private:
         mechanism = BoundedMean(0, 1, 1.0, ADD, "row")
         with pytest.raises(BadInput, match="date"):
             private.run(mechanism, "day")

@@ -149,8 +149,8 @@ def trust(
 
     Example: discreet ledger trust region.ledger --why "disk of the anchor failed; ledger compared with all releases"
     """
-    from discreet.promise.cells import clean
     from discreet.ledger.trust import trust as begin_anew
+    from discreet.promise.cells import clean
 
     entry = begin_anew(_known(ledger), why, key=key, anchor=anchor)
     if as_json:

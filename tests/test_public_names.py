@@ -45,7 +45,7 @@ def test_import_is_light() -> None:
 
 
 def test_a_first_answer_leaves_the_slow_packages_alone() -> None:
-    """A count needs neither the accountant nor scipy, and the accountant's arithmetic not dp-accounting."""
+    """A count needs neither the accountant nor scipy."""
     code = (
         "import discreet, sys; discreet.count([1], epsilon=1.0); "
         "slow = ('scipy.stats', 'dp_accounting', 'pandas', 'numba', 'pyarrow', 'opendp.prelude'); "

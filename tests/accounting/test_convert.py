@@ -2,9 +2,11 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
+import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -187,3 +189,54 @@ def test_discrete_noise_exceeds_continuous_noise_by_no_more_than_the_gap(epsilon
         largest = max(largest, (found - continuous) / (1 - continuous))
     assert steps > 64 or largest > 0.2 * min(h * h / 8, 0.05)  # and the gap is real
     assert gap_of_laplace(Fraction(epsilon)) >= Fraction(epsilon) ** 2 / 2**43
+
+
+def stepped(steps: int, ratio: Fraction) -> dict[int, Fraction]:
+    """Discrete Laplace noise, P(k) ~ ratio^|k|, moved by whole steps: the mass at each loss, in units of -log ratio."""
+    masses = {steps: 1 / (1 + ratio), -steps: ratio**steps / (1 + ratio)}
+    for k in range(1, steps):
+        masses[steps - 2 * k] = (1 - ratio) / (1 + ratio) * ratio**k
+    return masses
+
+
+def both(one: dict[int, Fraction], other: dict[int, Fraction]) -> dict[int, Fraction]:
+    masses: dict[int, Fraction] = {}
+    for loss, mass in one.items():
+        for more, share in other.items():
+            masses[loss + more] = masses.get(loss + more, Fraction(0)) + mass * share
+    return masses
+
+
+@pytest.mark.claim("C9")
+@pytest.mark.parametrize("ratio", [Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)])
+@pytest.mark.parametrize("moves", [(1, 1), (3, 2), (1, 6, 2), (4, 4, 4, 4), (1,) * 12, (10, 1, 1)])
+def test_a_vector_is_no_worse_than_one_coordinate_that_moves_as_far(moves: tuple[int, ...], ratio: Fraction) -> None:
+    """Every test of every ratio t, in rationals: so one gap is due for a vector, not one for each coordinate."""
+    vector = stepped(moves[0], ratio)
+    for move in moves[1:]:
+        vector = both(vector, stepped(move, ratio))
+    single = stepped(sum(moves), ratio)
+    assert sum(vector.values()) == sum(single.values()) == 1
+
+    def curve(masses: dict[int, Fraction], t: Fraction) -> Fraction:
+        return sum((max(Fraction(0), mass * (1 - t * ratio**loss)) for loss, mass in masses.items()), Fraction(0))
+
+    knots = [ratio**-k for k in range(-sum(moves) - 1, sum(moves) + 2)]
+    for low, high in pairwise(knots):  # the curves are linear between these
+        for t in (low, (low + high) / 2):
+            assert curve(vector, t) <= curve(single, t)
+
+
+@pytest.mark.claim("C8")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0, 1000.0])
+def test_the_gap_is_due_at_the_coarsest_grid_and_enough(epsilon: float) -> None:
+    """Half-way along the chord from t to t e^2h, h = epsilon / 2^20: discrete less continuous noise."""
+    digits = mpmath.mp.clone()
+    digits.dps = 200
+    h = digits.mpf(epsilon) / 2**20
+    for j in (1, 1000, 2**18):
+        low, high = (digits.exp(epsilon - 2 * h * k) for k in (j, j - 1))
+        smooth = [1 - digits.sqrt(t * digits.exp(-epsilon)) for t in (low, (low + high) / 2, high)]
+        above = ((smooth[0] + smooth[2]) / 2 - smooth[1]) / (1 - smooth[1])
+        gap = digits.mpf(gap_of_laplace(Fraction(epsilon)).numerator) / gap_of_laplace(Fraction(epsilon)).denominator
+        assert 0.98 * gap < above <= gap

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.amplify import amplified
+from discreet.accounting.convert import gap_of_laplace
 from discreet.accounting.currency import checked, mu, pure, rho, slack
 from discreet.errors import BadInput
 from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
@@ -37,6 +38,19 @@ def test_the_formulas() -> None:
     assert float(rho(Approximate(1, 1e-6))[0]) == pytest.approx(math.tanh(0.5), rel=1e-10)
     assert rho(Approximate(1, 1e-6))[1] == mu(Approximate(1, 1e-6))[1] == Fraction(1, 10**6)
     assert rho(Approximate(0, 0.1)) == mu(Approximate(0, 0.1)) == (Fraction(0), Fraction(1, 10))
+
+
+@pytest.mark.claim("C8")
+def test_laplace_noise_pays_for_its_grid_in_rho() -> None:
+    """Once for a draw, whatever its number of coordinates; by the sampling rate on a sample; in no pure currency."""
+    for epsilon in (0.1, 1, 30):
+        gap = gap_of_laplace(Fraction(repr(epsilon)))
+        assert gap >= Fraction(repr(epsilon)) ** 2 / 2**43
+        assert rho(Laplace(epsilon))[1] == gap
+        assert rho(Composed((Laplace(epsilon),) * 3 + (Choice(1),)))[1] == 3 * gap
+        assert rho(Sampled(Laplace(epsilon), 0.1, 5))[1] == gap / 2
+        assert mu(Laplace(epsilon))[1] == 0  # by pure epsilon, which the grid keeps
+        assert pure(Laplace(epsilon)) == (Fraction(repr(epsilon)), 0)
 
 
 @pytest.mark.claim("C4")

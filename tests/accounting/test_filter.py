@@ -14,6 +14,7 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, OverBudget
 from discreet.promise.exact import exact
 from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.promise.neighbours import Neighbours
 
 BUDGET = Budget(1.0, 1e-6)
 
@@ -91,14 +92,14 @@ def test_what_the_whole_budget_buys_is_within_the_promise(budget: Budget, reserv
 @pytest.mark.claim("T2")
 @pytest.mark.claim("T3")
 @pytest.mark.parametrize("make", [Filter.zcdp, Filter.gdp])
-def test_slack_is_charged_at_the_epsilon_of_the_budget(make: Callable[[Budget], Filter]) -> None:
+def test_slack_is_charged_at_the_epsilon_of_the_budget(make: Callable[..., Filter]) -> None:
     balance = make(BUDGET).charge(Gaussian(0.01, 1e-9))
     assert float(balance.spent.delta) == pytest.approx((1 + math.e) * 1e-9, rel=1e-9)
     assert balance.spent.delta >= (1 + Fraction(27182818284590452, 10**16)) * Fraction(1, 10**9)
     assert balance.charge(Approximate(0, 1e-8)).spent.delta == balance.spent.delta + Fraction(1, 10**8)
     with pytest.raises(OverBudget, match="delta"):
         balance.charge(Gaussian(0.01, 1e-6))
-    sampled = make(BUDGET).charge(Sampled(Gaussian(0.01, 1e-9), 0.1, 3))
+    sampled = make(BUDGET, neighbours=Neighbours.ADD_OR_REMOVE).charge(Sampled(Gaussian(0.01, 1e-9), 0.1, 3))
     assert sampled.spent.delta == 3 * balance.spent.delta
 
 
@@ -117,9 +118,25 @@ def test_mixtures_in_rho() -> None:
 
 def test_gaussian_noise_has_no_price_in_epsilon() -> None:
     for loss in (Gaussian(0.1), Composed((Laplace(0.1), Gaussian(0.1))), Sampled(Gaussian(0.1), 0.5)):
-        for ask in (Filter.basic(BUDGET).charge, Filter.basic(BUDGET).admits):
+        balance = Filter.basic(BUDGET, neighbours=Neighbours.ADD_OR_REMOVE)
+        for ask in (balance.charge, balance.admits):
             with pytest.raises(BadInput, match="Approximate"):
                 ask(loss)
+
+
+@pytest.mark.claim("T5")
+@pytest.mark.parametrize("make", [Filter.basic, Filter.zcdp, Filter.gdp])
+@pytest.mark.parametrize("loss", [Sampled(Laplace(0.1), 0.1), Composed((Laplace(0.1), Sampled(Choice(0.1), 0.1, 2)))])
+def test_a_poisson_sample_is_not_charged_for_replacement(make: Callable[..., Filter], loss: Loss) -> None:
+    for balance in (make(BUDGET), make(BUDGET, neighbours=Neighbours.REPLACE)):
+        for ask in (balance.price, balance.admits, balance.charge):
+            with pytest.raises(BadInput, match="ADD_OR_REMOVE"):
+                ask(loss)
+        after = balance.charge(Laplace(0.01))
+        assert after.neighbours is Neighbours.REPLACE
+        with pytest.raises(BadInput, match="ADD_OR_REMOVE"):
+            after.charge(loss)
+    assert make(BUDGET, neighbours=Neighbours.ADD_OR_REMOVE).admits(loss)
 
 
 @pytest.mark.parametrize("make", [Filter.basic, Filter.zcdp, Filter.gdp])

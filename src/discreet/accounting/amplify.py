@@ -23,11 +23,12 @@ Source
 
 import math
 from fractions import Fraction
+from typing import TypeVar
 
 from discreet.accounting.curve import as_float
 from discreet.errors import BadInput
 from discreet.promise.exact import Number, exact, is_number
-from discreet.promise.loss import Approximate, Loss, Sampled
+from discreet.promise.loss import Approximate, Loss, Sampled, atoms
 from discreet.promise.neighbours import Neighbours
 
 
@@ -38,12 +39,25 @@ def poisson(loss: Loss, rate: Number, times: int = 1, *, neighbours: Neighbours 
     >>> poisson(Gaussian(1), 0.01, times=1000)
     Sampled(loss=Gaussian(mu=1, slack=0), rate=0.01, times=1000)
     """
-    if neighbours is not Neighbours.ADD_OR_REMOVE:
+    return keeps(Sampled(loss, rate, times), neighbours)
+
+
+L = TypeVar("L", bound=Loss)
+
+
+def keeps(loss: L, neighbours: Neighbours) -> L:
+    """The loss, if it can be charged for this relation; BadInput if a Poisson sample is in it and it cannot. [M1]
+
+    >>> from discreet.promise.loss import Laplace
+    >>> keeps(Laplace(1), Neighbours.REPLACE)
+    Laplace(epsilon=1)
+    """
+    if neighbours is not Neighbours.ADD_OR_REMOVE and any(isinstance(part, Sampled) for part in atoms(loss)):  # [M1]
         raise BadInput(
-            f"a Poisson sample hides whether a person is there, not that {neighbours.value}; "
-            "use ADD_OR_REMOVE, or fixed_size for a sample of m of n people"
+            f"a Poisson sample hides whether a person is there, not that {neighbours.value}; state the promise, and "
+            "open the budget, for ADD_OR_REMOVE, or use fixed_size for a sample of m of n people"
         )
-    return Sampled(loss, rate, times)
+    return loss
 
 
 def fixed_size(

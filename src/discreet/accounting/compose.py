@@ -13,7 +13,9 @@ Why
     samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1 + (e^{eps/times} - 1)/q), by [M1].
     Slack S: replace each Gaussian draw by an exact one; the law of all answers moves by at most S in total variation,
     on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps) + S <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S.
-    A promise at a smaller epsilon is one at a larger, so slack may be paid at any epsilon below.
+    A promise at a smaller epsilon is one at a larger, so slack may be paid at any epsilon below, never above: an
+    epsilon is accepted only where the curve and the slack as it costs there are within delta. In (a) the Gaussian
+    draws pay for their slack at eps - E, before the other parts are composed with them.
     [C7] The bounds themselves, evaluated at the guarantee's epsilon and compared with its delta.
 
 Source
@@ -26,6 +28,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Final
 
+from discreet.accounting.amplify import keeps
 from discreet.accounting.currency import checked, mu, pure, rho, slack
 from discreet.accounting.curve import as_float, delta_of_mu, delta_of_rho
 from discreet.accounting.pld import distribution
@@ -34,13 +37,13 @@ from discreet.errors import BadInput
 from discreet.promise.exact import Number, exact, is_number
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Composed, Gaussian, Loss, Sampled, atoms, safe_exp
-from discreet.promise.neighbours import Neighbours
 
 __all__ = ["delta", "epsilon", "implies", "mu", "pure", "rho", "slack"]
 
-Curve = Callable[[float], float]
+Curve = tuple[Callable[[float], float], float]  # and the epsilon that is added after slack is paid
 ROUNDING: Final = 1e-15
 TINY: Final = sys.float_info.min
+SHARES: Final = (0.5, 0.9)  # of delta that slack may take: more only if half is too little
 
 
 def epsilon(loss: Loss, delta: Number) -> float:
@@ -61,17 +64,22 @@ def epsilon(loss: Loss, delta: Number) -> float:
     best = _written(sums[0]) if sums is not None and sums[1] <= exact(delta) else math.inf
     if not delta:
         return best
-    room, off = float(delta), slack(loss)
-    # beyond `top`, slack would take half of delta
-    top = math.log(max(1.0, room / _float_up(off) / 2 - 1)) if off else sys.float_info.max
-    for curve in _curves(loss):
-        found = smallest(lambda eps, at=curve: _with_slack(at, eps, off) <= room, min(best, top))  # type: ignore[misc]
-        best = min(best, found)
+    room, off = -_written(-exact(delta)), slack(loss)
+    curves = list(_curves(loss))
     losses = None if _only_gaussian(loss) else distribution(loss)
-    if losses is not None:
+    for share in SHARES:
+        # beyond `top`, slack would take more than this share of delta
+        top = math.log(max(1.0, room * share / _float_up(off) - 1)) if off else sys.float_info.max
+        for curve in curves:
+            high = min(best, top + curve[1], sys.float_info.max)
+            best = min(best, smallest(lambda eps, at=curve: _with_slack(at, eps, off) <= room, high))  # type: ignore[misc]
         for _ in range(2 if off else 1):  # slack is kept for a larger epsilon than is found: once more, for less
-            kept = (1 + safe_exp(min(best, top))) * _float_up(off) if off else 0.0
-            best = min(best, losses.epsilon(room - kept))
+            if losses is not None:
+                found = losses.epsilon(room - _paid(min(best, top), off))
+                if found < best and _with_slack((losses.delta, 0.0), found, off) <= room:  # [C6]: as slack costs there
+                    best = found
+        if best <= top:
+            break
     return best
 
 
@@ -94,12 +102,7 @@ def implies(loss: Loss, guarantee: Guarantee) -> bool:
     >>> implies(Composed((Laplace(0.1),) * 10), Guarantee(1.0)), implies(Laplace(1.01), Guarantee(1.0))
     (True, False)
     """
-    checked(loss)
-    if guarantee.neighbours is not Neighbours.ADD_OR_REMOVE and _has_sample(loss):
-        raise BadInput(
-            f"a Poisson sample hides whether a person is there, not that {guarantee.neighbours.value}; "
-            "state the guarantee for ADD_OR_REMOVE"
-        )
+    keeps(checked(loss), guarantee.neighbours)
     sums = pure(loss)
     if sums is not None and sums[0] <= exact(guarantee.epsilon) and sums[1] <= exact(guarantee.delta):  # [C7]
         return True
@@ -116,14 +119,23 @@ def _bounds(loss: Loss, epsilon: Number) -> Iterator[float]:
         yield min(1.0, _written(sums[1]))
         return
     here, off = -_written(-exact(epsilon)), slack(loss)
-    places = [here]
+    cheaper = []
     if off:  # slack paid at smaller epsilons, where it costs a tenth, a hundredth, ...
-        places += [math.log(10.0**-k / _float_up(off)) for k in range(1, 19) if 10.0**-k > _float_up(off)]
-    for curve in _curves(loss):
-        yield from (_with_slack(curve, place, off) for place in places if place <= here)
+        cheaper = [math.log(10.0**-k / _float_up(off)) for k in range(1, 19) if 10.0**-k > _float_up(off)]
+    for curve in _all_curves(loss):
+        for place in (here, *(place + curve[1] for place in cheaper if place + curve[1] < here)):
+            bound = _with_slack(curve, place, off)
+            yield bound
+            if _paid(place - curve[1], off) < bound / 100:  # less slack would not help any more
+                break
+
+
+def _all_curves(loss: Loss) -> Iterator[Curve]:
+    """The closed curves, and then the one that takes longer."""
+    yield from _curves(loss)
     losses = None if _only_gaussian(loss) else distribution(loss)
     if losses is not None:
-        yield from (_with_slack(losses.delta, place, off) for place in places if place <= here)
+        yield losses.delta, 0.0
 
 
 def _curves(loss: Loss) -> Iterator[Curve]:
@@ -133,16 +145,16 @@ def _curves(loss: Loss) -> Iterator[Curve]:
     sums = pure(Composed(tuple(part for part in parts if not isinstance(part, Gaussian))))
     if sums is not None:
         size, rest, extra = _root_up(square), sums[0], _float_up(sums[1])
-        yield lambda eps: extra + delta_of_mu(exact(eps) - rest, size) if exact(eps) >= rest else 1.0
+        yield lambda eps: extra + delta_of_mu(exact(eps) - rest, size) if exact(eps) >= rest else 1.0, -_written(-rest)
     if _only_gaussian(loss):  # exact already
         return
     cost, more = rho(loss)
-    yield lambda eps: _float_up(more) + delta_of_rho(eps, _float_up(cost))
+    yield lambda eps: _float_up(more) + delta_of_rho(eps, _float_up(cost)), 0.0
     total, most = mu(loss)
-    yield lambda eps: _float_up(most) + delta_of_mu(eps, _root_up(total))
+    yield lambda eps: _float_up(most) + delta_of_mu(eps, _root_up(total)), 0.0
     if len(parts) == 1 and isinstance(sample := parts[0], Sampled):
         rate, times = float(sample.rate), sample.times
-        inner = list(_curves(sample.loss))
+        inner = [curve for curve, _ in _curves(sample.loss)]
 
         def amplified(eps: float) -> float:
             each = eps / times * (1 - ROUNDING)
@@ -151,22 +163,24 @@ def _curves(loss: Loss) -> Iterator[Curve]:
             whole = math.log1p(math.expm1(each) / rate) * (1 - ROUNDING)
             return times * rate * min(curve(whole) for curve in inner)  # [M1]
 
-        yield amplified
+        yield amplified, 0.0
 
 
 def _with_slack(curve: Curve, epsilon: float, off: Fraction) -> float:
     """The curve, and the slack as it costs at this epsilon. [C6]"""
-    paid = (1 + safe_exp(epsilon)) * _float_up(off) if off else 0.0  # [C6]
-    return min(1.0, (curve(epsilon) + paid) * (1 + 4 * ROUNDING))
+    bare, rest = curve
+    there = epsilon - rest + ROUNDING * (epsilon + rest)
+    return min(1.0, (bare(epsilon) + _paid(there, off)) * (1 + 4 * ROUNDING))
+
+
+def _paid(epsilon: float, off: Fraction) -> float:
+    """What slack costs at this epsilon. [C6]"""
+    return (1 + safe_exp(epsilon)) * _float_up(off) if off else 0.0  # [C6]
 
 
 def _only_gaussian(loss: Loss) -> bool:
     """Gaussian noise, and events at which all may be lost: the closed curve is exact."""
     return all(isinstance(part, Gaussian) or getattr(part, "epsilon", 1) == 0 for part in atoms(loss))
-
-
-def _has_sample(loss: Loss) -> bool:
-    return any(isinstance(part, Sampled) for part in atoms(loss))
 
 
 def _written(number: Fraction) -> float:

@@ -7,6 +7,7 @@ Promise
          mu = -2 Phi^-1(1/(1 + e^eps)); a bounded-range release with the mu of anything pure with eps/2.
     [C8] On a grid of at least 2^20 steps in the sensitivity, discrete Laplace noise costs no more than continuous noise
          together with an event of probability gap_of_laplace(eps).
+    [C9] The same for a vector whose coordinates move by as many steps in all: one gap for all of them, not one each.
     Each number is above its formula, by at most 1e-10 of itself (mu above epsilon 600: by 1e-2).
 
 Why
@@ -26,6 +27,15 @@ Why
     event of probability h^2 / 8 adds. For D = 1 the chord is all there is: randomised response. So noise on small whole
     numbers costs Approximate(eps, 0), and noise on FINE or more steps Laplace(eps), with that event's probability as
     delta.
+
+    [C9] Let b_d(x) be the best power of a test of level x against noise that is shifted by d steps. Discrete Laplace
+    noise is log-concave, so the best tests are thresholds (with a coin at the threshold), the same ones for every d.
+    Read such a test first against a shift by d, then from there against one by e more: b_e(b_d(x)) = b_{d+e}(x). Now
+    move a vector one coordinate at a time, by d_1, ..., d_m steps. Given the other coordinates, which keep their law, a
+    step raises power p to at most b_{d_i}(p); b is concave and increasing, so this holds on average too. After the last
+    step the power is at most b_{d_1 + ... + d_m}(x): that of one coordinate which moves by all the steps, to which [C8]
+    applies. The same argument holds for continuous Laplace noise. Gaussian noise is the same in every direction, so for
+    it only the Euclidean length of the move matters.
 
     [C2] The trade-off curve of N(0, 1) and N(mu, 1) is convex from (0, 1) to (1, 0) and, mu as said, passes through
     the kink (c, c), c = 1/(1 + e^eps), of randomised response: below both its segments. A bounded-range pair lies above
@@ -79,7 +89,7 @@ def gap_of_laplace(epsilon: Fraction) -> Fraction:
     >>> float(gap_of_laplace(Fraction(1))) < 2e-13
     True
     """
-    return Fraction(1) if epsilon > 1000 else Fraction(101, 800) * (epsilon / FINE) ** 2  # [C8]
+    return Fraction(1) if epsilon > 1000 else Fraction(101, 800) * (epsilon / FINE) ** 2  # [C8] [C9]
 
 
 def rho_of_choice(epsilon: Fraction) -> Fraction:

@@ -75,7 +75,7 @@ def rho(loss: Loss) -> Pair:
         case Choice(epsilon):
             return rho_of_choice(exact(epsilon)), Fraction(0)
         case Laplace(epsilon):
-            return rho_of_laplace(exact(epsilon)), gap_of_laplace(exact(epsilon))  # [C8]
+            return rho_of_laplace(exact(epsilon)), gap_of_laplace(exact(epsilon))  # [C8] [C9]
         case Approximate(epsilon, delta):
             return rho_of_pure(exact(epsilon)), exact(delta)
         case Sampled(inner, rate, times):

@@ -8,6 +8,7 @@ Promise
     [T3] gdp: the same for the squares of mu.
     [T4] Charges are exact rationals: ten times 0.1 fit into 1, the eleventh does not. A Filter is a value: a refused
          charge changes nothing, an accepted one returns a new Filter.
+    [T5] A loss on Poisson samples is charged only where the promise is for ADD_OR_REMOVE.
 
 Why
     [T1] A sum of predictable epsilons that never exceeds the budget bounds the log-ratio of every transcript. [T2] With
@@ -18,6 +19,7 @@ Why
     Deltas: on each transcript, both tables' laws are the same product of (1 - delta_i) times "good" laws, plus the
     rest, whose mass is at most the largest sum of delta_i that any transcript has. Slack likewise: real and exact noise
     can be coupled so that they ever part with at most the largest sum of slacks; then as in [C6].
+    [T5] [M1] of accounting/amplify.py is for those neighbours only, and `price` asks before anything is summed.
 
     Never privacy loss distributions across adaptive releases: their delta at a given epsilon does not add up. Composing
     the distributions of the costs that happened to be paid treats those costs as fixed in advance. Whoever asks for
@@ -39,12 +41,14 @@ from fractions import Fraction
 from typing import Final, assert_never
 
 from discreet.accounting import calibrate
+from discreet.accounting.amplify import keeps
 from discreet.accounting.currency import checked, mu, pure, rho, slack
 from discreet.accounting.curve import UP
 from discreet.errors import BadInput, OverBudget
 from discreet.promise.exact import Number, exact, is_number, show
 from discreet.promise.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON
 from discreet.promise.loss import Loss, in_words
+from discreet.promise.neighbours import Neighbours
 
 RESERVE: Final = Fraction(1, 2)
 
@@ -98,7 +102,8 @@ class Amount:
 class Filter:
     """A budget and what is spent of it. Make one with `basic`, `zcdp` or `gdp`.
 
-    All charges must be for one neighbour relation and one unit, those of the promise (a Sampled one: ADD_OR_REMOVE).
+    All charges must be for one neighbour relation, `neighbours`, and one unit, those of the promise. A sampled loss is
+    refused unless the relation is ADD_OR_REMOVE.
 
     >>> from discreet.promise.loss import Laplace
     >>> balance = Filter.basic(Budget(1.0))
@@ -111,14 +116,17 @@ class Filter:
     budget: Budget
     total: Amount
     spent: Amount
+    neighbours: Neighbours = Neighbours.REPLACE
 
     @classmethod
-    def basic(cls, budget: Budget) -> "Filter":
+    def basic(cls, budget: Budget, *, neighbours: Neighbours = Neighbours.REPLACE) -> "Filter":
         """Epsilons and deltas are summed. [T1]"""
-        return cls._open(budget, Currency.EPSILON, exact(budget.epsilon), exact(budget.delta))
+        return cls._open(budget, Currency.EPSILON, exact(budget.epsilon), exact(budget.delta), neighbours)
 
     @classmethod
-    def zcdp(cls, budget: Budget, *, reserve: Number = RESERVE) -> "Filter":
+    def zcdp(
+        cls, budget: Budget, *, reserve: Number = RESERVE, neighbours: Neighbours = Neighbours.REPLACE
+    ) -> "Filter":
         """Rhos are summed. The share `reserve` of delta is for the charges' own deltas and slack. [T2]
 
         >>> from discreet.promise.loss import Gaussian
@@ -127,10 +135,10 @@ class Filter:
         """
         kept = _reserve(budget, reserve)
         limit = Fraction(calibrate.rho(budget.epsilon, exact(budget.delta) - kept))  # [T2]
-        return cls._open(budget, Currency.RHO, limit, kept)
+        return cls._open(budget, Currency.RHO, limit, kept, neighbours)
 
     @classmethod
-    def gdp(cls, budget: Budget, *, reserve: Number = RESERVE) -> "Filter":
+    def gdp(cls, budget: Budget, *, reserve: Number = RESERVE, neighbours: Neighbours = Neighbours.REPLACE) -> "Filter":
         """Squares of mu are summed. The share `reserve` of delta is for the charges' own deltas and slack. [T3]
 
         >>> from discreet.promise.loss import Gaussian
@@ -139,11 +147,13 @@ class Filter:
         """
         kept = _reserve(budget, reserve)
         limit = Fraction(calibrate.gaussian(budget.epsilon, exact(budget.delta) - kept)) ** 2  # [T3]
-        return cls._open(budget, Currency.MU_SQUARED, limit, kept)
+        return cls._open(budget, Currency.MU_SQUARED, limit, kept, neighbours)
 
     @classmethod
-    def _open(cls, budget: Budget, currency: Currency, limit: Fraction, delta: Fraction) -> "Filter":
-        return cls(budget, Amount(currency, limit, delta), Amount(currency, Fraction(0), Fraction(0)))
+    def _open(
+        cls, budget: Budget, currency: Currency, limit: Fraction, delta: Fraction, neighbours: Neighbours
+    ) -> "Filter":
+        return cls(budget, Amount(currency, limit, delta), Amount(currency, Fraction(0), Fraction(0)), neighbours)
 
     @property
     def left(self) -> Amount:
@@ -151,9 +161,9 @@ class Filter:
         return Amount(self.total.currency, self.total.cost - self.spent.cost, self.total.delta - self.spent.delta)
 
     def price(self, loss: Loss) -> Amount:
-        """What a loss costs here; BadInput if it has no price in this currency."""
+        """What a loss costs here; BadInput if it has no price in this currency, or none for these neighbours."""
         currency = self.total.currency
-        paid = slack(checked(loss))
+        paid = slack(keeps(checked(loss), self.neighbours))  # [T5]
         match currency:
             case Currency.EPSILON:
                 sums = pure(loss)

@@ -1,4 +1,4 @@
-"""Privacy loss distributions, by Google's dp-accounting: the tightest numbers for a mixture inside one declared plan.
+"""Privacy loss distributions: the tightest numbers for a mixture inside one declared plan.
 
 Promise
     [G1] distribution(loss).delta(epsilon) bounds the delta of a loss, its slack apart, wherever the route applies; it
@@ -7,17 +7,18 @@ Promise
 
 Why
     [G1] The worst pair of outputs of each part is known: Laplace and Gaussian noise shifted by the sensitivity (a shift
-    in several coordinates is no worse than one of the same size: walk from one table to the other one coordinate at a
-    time; log-concave noise makes the power of the steps compose to that of the whole); for anything else with
-    (eps, delta), randomised response beside an event of probability delta. A Poisson sample mixes a pair with an
-    equal one, and dp-accounting follows both directions, adding and removing. Worst pairs compose (Zhu, Dong and Wang
-    2022), and losses rounded up to a grid ("pessimistic") only grow. Sums of losses are convolutions done by FFT in
-    floats; their error, measured against exact curves, is 2.5e-17 for each part: GUARD covers it 40 times.
-    Epsilons that are on the grid but for the rounding of floats are placed there; the curve is read a little to the
-    left for it.
+    in several coordinates is no worse than one of the same size: [C9] of accounting/convert.py); for anything else with
+    (eps, delta), randomised response beside an event of probability delta. Its curve at t = e^eps is h(t): [K1] for
+    Gaussian noise; for Laplace noise 1 - e^{(eps - size)/2}, and [C8]. A Poisson sample mixes P with P' in the shares q
+    and 1 - q. Removing: qP + (1 - q)P' - tP' = q (P - ((t - 1 + q)/q) P'), so the curve is q h((t - 1 + q)/q). Adding:
+    P' - t qP - t (1 - q)P' = r (P' - (t q / r) P), r = 1 - t (1 - q), so it is r h(t q / r), 0 where r <= 0. Worst
+    pairs compose (Zhu, Dong and Wang 2022), each direction by itself. They are placed on a grid by [G2], summed
+    by [G3] of accounting/sums.py, both from above. Randomised response has two losses; each is split between the two
+    points of the grid beside it so that the mass and the mass times e^-l stay: a chord of [G2]. Curves are evaluated
+    at a size larger, and a loss smaller, by more than their rounding.
 
 Source
-    Koskela et al. 2020; Doroshenko et al. 2022 ("connect the dots"); dp-accounting 0.6.
+    Koskela et al. 2020; Doroshenko et al. 2022 ("connect the dots"); Zhu, Dong and Wang 2022.
 """
 
 import math
@@ -25,23 +26,28 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal, NamedTuple, assert_never
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from discreet.accounting.amplify import amplified
 from discreet.accounting.convert import gap_of_laplace, rho_of_pure
 from discreet.accounting.currency import pure
-from discreet.accounting.curve import as_float
+from discreet.accounting.curve import NODES, UP, as_float
 from discreet.promise.exact import exact
 from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, Sampled, atoms
 
-POINTS: Final = 50_000
-GUARD: Final = 1e-15
+if TYPE_CHECKING:
+    from discreet.accounting.sums import Curve, Floats, Part, Sum
+
+POINTS: Final = 30_000
 MOST_PARTS: Final = 100_000
 MOST_KINDS: Final = 40
 SMALLEST_REACH: Final = 1e-5
 LARGEST_REACH: Final = 300.0
 SMALLEST_RATE: Final = 1e-6
 ROUNDING: Final = 1e-12
+TRIES: Final = 8
+FAR: Final = 12.0  # standard deviations after which Gaussian losses are lost
 
 
 class Kind(NamedTuple):
@@ -53,47 +59,47 @@ class Kind(NamedTuple):
     delta: Fraction = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
-    """The privacy curve of a composition, from above."""
+    """The privacy curve of a composition, from above: the worse of removing and adding, where they differ."""
 
-    pld: Any
-    guard: float
-    shift: float
+    ways: "tuple[Sum, ...]"
 
     def delta(self, epsilon: float) -> float:
         """The delta at this epsilon. [G1]"""
-        here = max(0.0, epsilon * (1 - ROUNDING) - self.shift)
-        return min(1.0, float(self.pld.get_delta_for_epsilon(here)) * (1 + ROUNDING) + self.guard)  # [G1]
+        return max(way.delta(epsilon) for way in self.ways)  # [G1]
 
     def epsilon(self, delta: float) -> float:
-        """An epsilon at which `delta` holds, infinite if there is none."""
-        for margin in (1e-8, 1e-6, 1e-4):  # dp-accounting inverts its own curve to some nine digits
-            goal = (delta - self.guard) * (1 - margin)
-            if goal > 0:
-                found = float(self.pld.get_epsilon_for_delta(goal)) * (1 + 10 * ROUNDING) + 2 * self.shift
-                if self.delta(found) <= delta:
-                    return found
+        """An epsilon at which `delta` holds, infinite if none is found."""
+        goal = delta
+        for _ in range(TRIES):  # about what is sought, and then nearer to it from the safe side
+            found = max(way.near(goal) for way in self.ways) if goal > 0 else math.inf
+            if found == math.inf:
+                break
+            seen = self.delta(max(0.0, found))
+            if seen <= delta:
+                return max(0.0, found)
+            goal *= delta / seen * (1 - ROUNDING)
         return math.inf
 
 
 def distribution(loss: Loss) -> Distribution | None:
     """The distribution of a loss, or None where this route does not apply. [G1]"""
     kinds = _kinds(loss)
-    if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS:
+    if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS or any(kind.delta >= 1 for kind in kinds):
         return None
     reach = _reach(kinds)
-    if not SMALLEST_REACH < reach < LARGEST_REACH:
-        return None
-    grid = _grid(kinds, reach)
-    whole: Any = None
-    for kind, times in sorted(kinds.items()):
-        part = _pair(kind, grid)
-        part = part.self_compose(times) if times > 1 else part
-        whole = part if whole is None else whole.compose(part)
-    shift = sum(times * as_float(kind.size) for kind, times in kinds.items() if kind.law == "anything")
-    gaps = sum(times * as_float(gap_of_laplace(kind.size)) for kind, times in kinds.items() if kind.law == "laplace")
-    return Distribution(whole, GUARD * (kinds.total() + 100) + 2 * gaps, GUARD * shift)  # [C8]
+    return _built(tuple(sorted(kinds.items())), reach) if SMALLEST_REACH < reach < LARGEST_REACH else None
+
+
+@lru_cache(maxsize=4)  # by exact rationals: losses that are equal as floats may be written differently
+def _built(kinds: tuple[tuple[Kind, int], ...], reach: float) -> Distribution:
+    from discreet.accounting.sums import Sum
+
+    grid = _grid(Counter(dict(kinds)), reach)
+    ways = (False, True) if any(kind.rate < 1 for kind, _ in kinds) else (False,)
+    parts = [[_part(kind, grid, adding)._replace(times=times) for kind, times in kinds] for adding in ways]
+    return Distribution(tuple(Sum(each, grid, reach) for each in parts))
 
 
 def _kinds(loss: Loss) -> "Counter[Kind] | None":
@@ -171,28 +177,88 @@ def _common(sizes: Iterable[Fraction]) -> Fraction:
     return unit
 
 
-def _pair(kind: Kind, grid: float) -> Any:
-    from dp_accounting.pld import privacy_loss_distribution as losses
+def _part(kind: Kind, grid: float, adding: bool) -> "Part":
+    """The worst pair on the grid; of a sample, the one that adds a person or the one that removes them. [G1]"""
+    from discreet.accounting.sums import dots
 
-    rate = float(kind.rate)
-    if kind.law == "gaussian":
-        return losses.from_gaussian_mechanism(
-            1 / math.sqrt(as_float(kind.size) * (1 + ROUNDING)),
-            value_discretization_interval=grid,
-            sampling_prob=rate,
-        )
-    size = as_float(kind.size)
-    if kind.law == "laplace":
-        return losses.from_laplace_mechanism(
-            1 / (size * (1 + ROUNDING)), value_discretization_interval=grid, sampling_prob=rate
-        )
-    steps = kind.size / Fraction(grid)
-    nearest = round(steps)
-    if abs(steps - nearest) <= GUARD / 4 * nearest:  # on the grid, but for rounding
-        up, down = nearest, -nearest
-    else:
-        up, down = math.ceil(steps), -math.floor(steps)
-    rest = 1 - float(kind.delta)
-    masses = {up: rest / (1 + math.exp(-size))}
-    masses[down] = masses.get(down, 0.0) + rest / (1 + math.exp(size))
-    return losses.PrivacyLossDistribution.create_from_rounded_probability(masses, float(kind.delta), grid)
+    if kind.law == "anything":
+        return _response(kind, grid)
+    size, rate = as_float(kind.size) * (1 + ROUNDING), float(kind.rate)
+    curve = _gaussian(math.sqrt(size)) if kind.law == "gaussian" else _laplace(size, float(gap_of_laplace(kind.size)))
+    top = size / 2 + FAR * math.sqrt(size) if kind.law == "gaussian" else size
+    if rate == 1:
+        high = math.ceil(top / grid)
+        return dots(curve, curve, grid, -high, high)
+    removed, added = _sampled_curves(curve, rate, float(1 - kind.rate))
+    up, down = as_float(amplified(Fraction(top), kind.rate)), -math.log1p(-rate * -math.expm1(-top))
+    high, low = math.ceil(up / grid) + 1, math.ceil(down / grid) + 1
+    return dots(added, removed, grid, -high, low) if adding else dots(removed, added, grid, -low, high)
+
+
+def _sampled_curves(curve: "Curve", rate: float, absent: float) -> "tuple[Curve, Curve]":
+    """The curves of removing and of adding a person who is in the sample with this probability. [G1]"""
+    import numpy as np
+
+    def removed(losses: "Floats") -> "Floats":
+        return rate * curve(np.log1p(np.expm1(losses) / rate) * (1 - ROUNDING)) * (1 + ROUNDING)  # [G1]
+
+    def added(losses: "Floats") -> "Floats":
+        rest = rate - absent * np.expm1(losses) + rate * ROUNDING
+        open_ = np.maximum(rest, rate * ROUNDING)
+        turned = np.maximum(0.0, losses + np.log(rate / open_)) * (1 - ROUNDING)
+        return np.where(rest > 0, open_ * curve(turned), 0.0) * (1 + ROUNDING)  # [G1]
+
+    return removed, added
+
+
+def _laplace(size: float, gap: float) -> "Curve":
+    """The curve of Laplace noise, with what its grid adds. [C8]"""
+    import numpy as np
+
+    def curve(losses: "Floats") -> "Floats":
+        smooth = -np.expm1(np.minimum(0.0, losses - size) / 2)
+        return np.where(losses < size, smooth + gap * (1 - smooth), 0.0) * (1 + ROUNDING)  # [C8] [C9]
+
+    return curve
+
+
+def _gaussian(mu: float) -> "Curve":
+    """delta_of_mu, for many losses at once. [K1]"""
+    import numpy as np
+    from scipy.special import erfcx
+
+    def mills(x: "Floats") -> "Floats":
+        return np.asarray(math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2)))
+
+    def curve(losses: "Floats") -> "Floats":
+        middle = losses / mu
+        a = middle - mu / 2 - 1e-15 * (middle + mu / 2)
+        density = np.exp(-a * a / 2) / math.sqrt(2 * math.pi)
+        if mu > 0.5:
+            value = density * (mills(a) - mills(a + mu))
+        else:
+            points = [(a + mu / 2 * (1 + sign * node), weight) for node, weight in NODES for sign in (-1, 1)]
+            value = density * mu / 2 * sum(weight * (1 - x * mills(x)) for x, weight in points)
+        return np.minimum(1.0, value * UP)  # [K1]
+
+    return curve
+
+
+def _response(kind: Kind, grid: float) -> "Part":
+    """Randomised response, each of its two losses between two points of the grid, and what is lost. [G1]"""
+    import numpy as np
+
+    from discreet.accounting.sums import Part
+
+    size, steps = as_float(kind.size), kind.size / Fraction(grid)
+    low = math.floor(steps)
+    over, under = (float(part) * grid for part in (steps - low, low + 1 - steps))  # to the points beside the size
+    right = (1 - float(kind.delta)) * (1 + ROUNDING)
+    masses = np.zeros(2 * low + 3)
+    for place, mass, below, above in (
+        (2 * low + 1, right / (1 + math.exp(-size)), over, under),
+        (0, right / (1 + math.exp(size)), under, over),
+    ):
+        masses[place] += mass * math.expm1(above) / math.expm1(grid)  # [G1]
+        masses[place + 1] += mass * math.expm1(-below) / math.expm1(-grid)  # [G1]
+    return Part(-low - 1, masses, float(kind.delta) * (1 + ROUNDING))

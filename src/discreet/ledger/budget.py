@@ -21,7 +21,7 @@ from typing import Any, Final, assert_never
 from discreet.accounting.filter import Amount, Budget, Currency, Filter
 from discreet.errors import BadInput, OverBudget
 from discreet.promise.exact import Number, exact
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, atoms, in_words
+from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, in_words
 from discreet.promise.neighbours import Neighbours
 
 DEEPEST: Final = 32  # losses within losses
@@ -98,7 +98,6 @@ class Account:
     """A filter, what its promise is for, and how many charges it has seen."""
 
     filter: Filter
-    neighbours: Neighbours
     unit: str
     charges: int = 0
 
@@ -113,25 +112,20 @@ class Account:
             case Currency.EPSILON:
                 if share:
                     raise BadInput("a budget that is counted in epsilon keeps no reserve of delta; leave reserve out")
-                filter_ = Filter.basic(budget)
+                filter_ = Filter.basic(budget, neighbours=neighbours)
             case Currency.RHO:
-                filter_ = Filter.zcdp(budget, **share)
+                filter_ = Filter.zcdp(budget, neighbours=neighbours, **share)
             case Currency.MU_SQUARED:
-                filter_ = Filter.gdp(budget, **share)
+                filter_ = Filter.gdp(budget, neighbours=neighbours, **share)
             case _:
                 assert_never(counted)
-        return cls(filter_, neighbours, unit)
+        return cls(filter_, unit)
 
     def charge(self, loss: Loss) -> tuple["Account", Amount]:
         """The account after this loss, and its price; OverBudget, and nothing has changed, if it does not fit."""
         price = self.filter.price(loss)
         if price.cost <= 0:  # [LB3]
             raise BadInput(f"{in_words(loss)}: this costs no {price.currency.value}; a release costs more than 0")
-        if self.neighbours is not Neighbours.ADD_OR_REMOVE and any(isinstance(part, Sampled) for part in atoms(loss)):
-            raise BadInput(
-                "secret samples hide that one person is added or removed; this budget promises that "
-                f"{self.neighbours.value}: open a population with neighbours=Neighbours.ADD_OR_REMOVE"
-            )
         written(price.cost), written(price.delta)  # [LB2] before anything is decided
         self.filter.charge(loss)
         return self.paid(price), price
@@ -141,6 +135,11 @@ class Account:
         spent = self.filter.spent
         after = replace(spent, cost=_bounded(spent.cost + price.cost), delta=_bounded(spent.delta + price.delta))
         return replace(self, filter=replace(self.filter, spent=after), charges=self.charges + 1)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Which change of the data the promise hides."""
+        return self.filter.neighbours
 
     @property
     def terms(self) -> tuple[Budget, Amount, Neighbours, str]:
@@ -185,7 +184,8 @@ class Account:
         currency = Currency(plain["counted"])
         total, spent = (Amount(currency, *map(Fraction, plain[name])) for name in ("total", "spent"))
         budget = Budget(Fraction(plain["epsilon"]), Fraction(plain["delta"]))
-        return cls(Filter(budget, total, spent), Neighbours[plain["neighbours"]], plain["unit"], plain["charges"])
+        filter_ = Filter(budget, total, spent, Neighbours[plain["neighbours"]])
+        return cls(filter_, plain["unit"], plain["charges"])
 
 
 def for_whom(error: OverBudget, analyst: str | None) -> OverBudget:

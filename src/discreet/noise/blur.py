@@ -10,7 +10,7 @@ Why
     [N1] The discrete Laplace law of scale b has P(k) ~ exp(-|k| / b): shifting each coordinate by an integer v_i
     changes the joint probability by at most exp(sum |v_i| / b), and b is never below sensitivity / epsilon. The sum is
     cut to +-2^62 after the noise: post-processing, even where an engine's noise saturates. For the loss on a fine
-    grid see [C8] of accounting/convert.py.
+    grid see [C8] and, for vectors, [C9] of accounting/convert.py.
     [N2] sigma is sensitivity / mu in steps, rounded up to an integer; then [L2].
 Source
     Ghosh, Roughgarden and Sundararajan 2009; Canonne, Kamath and Steinke 2020.

@@ -63,7 +63,7 @@ def _odd_rows(rng: np.random.Generator, who: str, count: int) -> list[dict[str, 
         row = {name: plain[name][0] for name in NAMES}
         for name in columns:
             pool = ODD[TYPE[name]]
-            row[name] = pool[rng.integers(len(pool))]
+            row[name] = pool[int(rng.integers(len(pool)))]
         row["id"] = who  # whose row it is decides what a neighbour is
         found.append(row)
     return found
@@ -87,7 +87,7 @@ def pair(rng: np.random.Generator, relation: Neighbours, *, several: bool, peopl
     else:
         other = without
     sides = (base, other)
-    return sides if rng.integers(2) else sides[::-1]  # type: ignore[return-value]
+    return sides if rng.integers(2) else sides[::-1]
 
 
 def _inserted(

@@ -319,11 +319,14 @@ def _of_sessions() -> dict[str, Case]:
     }
     found: dict[str, Case] = {
         f"session: {name}": Session(
-            _askings(verb, columns, options), people, share, relations=(REPLACE,) if verb == "covariance" else BOTH
+            _askings(verb, columns, options),
+            people,
+            share,
+            relations=(REPLACE,) if verb == "covariance" else BOTH,
+            guessed={"people": people} if verb == "sgd" else {},
         )
         for name, (verb, columns, options, people, share) in asked.items()
     }
-    found["session: sgd"] = replace(found["session: sgd"], guessed={"people": 100})
     spied = {"epsilon": 60.0, "blocks": 4, "names": "number", "sandbox": Sandbox(seconds=0.2, memory=1 << 28)}
     spy = str(Path(__file__).with_name("spy.py:spy"))
     people = Asking("fit", (spy, "x"), spied, KEPT, person=True)

@@ -25,7 +25,7 @@ from discreet.audit.replay import FREE, Recorder, _DivergedError
 from discreet.audit.seen import Seen, trace, watch
 from discreet.blocks import inside, partition, sandbox
 from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.data import table
+from discreet.data import cells, table
 from discreet.noise.door import Request, Shuffle
 from discreet.noise.seeded import Seeded
 from discreet.promise.exact import exact
@@ -198,7 +198,7 @@ def inspected(
 
     `renumbered` gives the number to hash in place of a person's own. `boxed`: cells are real.
     """
-    estimates, numbered, digest = SubsampleAggregate.estimates, table.owners, partition._digest  # noqa: SLF001
+    estimates, numbered, digest = SubsampleAggregate.estimates, cells.owners, partition._digest  # noqa: SLF001
 
     def noted(self: SubsampleAggregate, *given: Any) -> Any:
         found = estimates(self, *given)
@@ -220,13 +220,12 @@ def inspected(
         return digest(secret, content if earlier is None else repr(earlier).encode())
 
     with ExitStack() as stack:
-        for where, name, instead in (
-            (SubsampleAggregate, "estimates", noted),
-            (table, "owners", counted),
-            *([] if boxed else [(sandbox.Sandbox, "opened", _here(seen))]),
-            *([(partition, "_digest", digested)] if renumbered else []),
-        ):
-            stack.enter_context(patch.object(where, name, instead))
+        stack.enter_context(patch.object(SubsampleAggregate, "estimates", noted))
+        stack.enter_context(patch.object(table, "owners", counted))
+        if not boxed:
+            stack.enter_context(patch.object(sandbox.Sandbox, "opened", _here(seen)))
+        if renumbered:
+            stack.enter_context(patch.object(partition, "_digest", digested))
         yield
 
 

@@ -3,12 +3,14 @@
 import hashlib
 import pickle
 import sys
+from types import FrameType
 from typing import Any
 
 
 def spy(x: Any) -> float:
     """A number that depends on the rows, and on all of the block that its callers can see."""
-    held, frame = [x], sys._getframe(1)  # noqa: SLF001
+    held = [x]
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
         block = frame.f_locals.get("block")
         held += [getattr(block, name, None) for name in ("x", "y", "people")]

@@ -44,7 +44,7 @@ def test_pairs_differ_in_one_person(relation: Neighbours, several: bool) -> None
     rng = np.random.default_rng(0)
     for _ in range(20):
         sides = pair(rng, relation, several=several, people=30)
-        rows = [{who: [] for who in side["id"]} for side in sides]
+        rows: list[dict[str, list[str]]] = [{who: [] for who in side["id"]} for side in sides]
         for side, held in zip(sides, rows, strict=True):
             for place, who in enumerate(side["id"]):
                 held[who].append(repr([side[name][place] for name in sorted(side)]))

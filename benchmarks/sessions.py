@@ -10,7 +10,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -67,9 +67,16 @@ class Moved(Replayer):
     def draw(self, request: Request) -> Any:
         """As recorded."""
         earlier = self._log[self._at][0] if self._at < len(self._log) else request
-        if trace(earlier) != trace(request):
+        if trace(_fields(earlier)) != trace(_fields(request)):
             self.losses.append(request.loss)
         return super().draw(request)
+
+
+def _fields(thing: Any) -> Any:
+    """A request by its fields: what it works out when it is answered, and keeps, is no part of the question."""
+    if not is_dataclass(thing) or isinstance(thing, type):
+        return thing
+    return type(thing).__name__, {one.name: _fields(getattr(thing, one.name)) for one in fields(thing)}
 
 
 MUCH = 60.0  # small tables have too few rows for a mean at epsilon 1: nothing would be drawn, nor compared
@@ -77,7 +84,7 @@ MUCH = 60.0  # small tables have too few rows for a mean at epsilon 1: nothing w
 
 def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, seed: int) -> list[str]:
     """What is wrong on one pair of neighbours, of the relation that the mechanism is asked under."""
-    question, other = _prepared(asking, left, relation), _prepared(asking, right, relation)
+    question, other = prepared(asking, left, relation), prepared(asking, right, relation)
     if isinstance(question, str) or isinstance(other, str):
         return [f"not asked: {question}"] if question == other else ["whether it can be asked depends on the data"]
     if trace(question.loss) != trace(other.loss) or question.note != other.note:
@@ -96,12 +103,12 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
         found.append("the neighbour asks for fewer draws")
     elif (first.release, first.said) != (second.release, second.said):
         found.append("with equal draws the releases, or what was said, differ")
-    if replayer.losses and not implies(compose(*replayer.losses), _of_one(question)):
+    if replayer.losses and not implies(compose(*replayer.losses), of_one(question)):
         found.append(f"what moved costs more than one person was charged for: {replayer.losses}")
     return found
 
 
-def _prepared(asking: Asking, table: Table, relation: Neighbours) -> Question | str:
+def prepared(asking: Asking, table: Table, relation: Neighbours) -> Question | str:
     """The question, or why it cannot be asked."""
     try:
         question = asking.of(table, relation)
@@ -111,7 +118,7 @@ def _prepared(asking: Asking, table: Table, relation: Neighbours) -> Question | 
     return question
 
 
-def _of_one(question: Question) -> Guarantee:
+def of_one(question: Question) -> Guarantee:
     """What one step may cost: all that was charged, or half where a replacement is two steps."""
     whole = question.guarantee
     if question.asked["neighbours"] is question.people.neighbours or (question.reading.verb, question.by) == (

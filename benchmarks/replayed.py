@@ -1,0 +1,278 @@
+"""A whole question on two neighbouring tables, with the same answers from the door: what differs, and did it answer?
+
+Beyond the draws and all that leaves, it compares what only code inside can see: the estimates of the blocks, and what
+each cell of a sandbox is sent. Neighbours may differ in one block.
+
+Where people are numbered by first appearance, somebody who comes first renumbers all others. Blocks are drawn for the
+numbers, so the two runs are paired as the proofs pair them ([PB2] of blocks/partition.py, [SQ4] of
+session/question.py): whoever is in both tables has the same block, or the same place in the order that is drawn.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.sessions import Moved
+from discreet.accounting.compose import implies
+from discreet.audit.replay import FREE, Recorder, _DivergedError
+from discreet.audit.seen import Seen, trace, watch
+from discreet.blocks import inside, partition, sandbox
+from discreet.blocks.aggregate import SubsampleAggregate
+from discreet.data import cells, table
+from discreet.noise.door import Request, Shuffle
+from discreet.noise.seeded import Seeded
+from discreet.promise.exact import exact
+from discreet.promise.groups import Groups
+from discreet.promise.guarantee import Guarantee
+from discreet.promise.loss import Approximate, Loss, compose
+from discreet.rows import column, key
+
+Numbers = Mapping[Any, int]  # the number of each person
+
+
+@dataclass
+class Inside:
+    """What code inside a run can see: estimates and messages, block by block, and how people were numbered."""
+
+    estimates: list[Any] = field(default_factory=list)
+    sent: list[list[bytes]] = field(default_factory=list)
+    rehearsed: list[bytes] = field(default_factory=list)
+    numbers: Numbers = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is wrong on one pair of neighbours; whether noise that costs something was drawn, and an answer given."""
+
+    objections: list[str]
+    drew: bool = False
+    answered: bool = False
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How two runs are paired. `slots`: the permutation drawn gives each person a slot, else it lists the people.
+
+    `numbers` are those of both tables, where the caller knows them; else they are those that a session gave.
+    """
+
+    slots: bool
+    numbers: tuple[Numbers, Numbers] | None = None
+    hashed: bool = False  # the numbers themselves are hashed
+
+
+class Paired(Moved):
+    """A door that replays, with the first shuffle in the order that pairs the people of both tables."""
+
+    def __init__(self, recorded: Recorder, places: Callable[[], dict[int, int]], slots: bool) -> None:
+        super().__init__(recorded)
+        self._places, self._slots, self._shuffled = places, slots, False
+
+    def draw(self, request: Request) -> Any:
+        """As recorded, for the same people."""
+        answer = super().draw(request)
+        if self._shuffled or not isinstance(request, Shuffle):
+            return answer
+        self._shuffled = True
+        earlier = self._places()  # of the neighbour's numbers
+        if sorted(earlier) != list(range(len(answer))):
+            return answer
+        back = np.array([earlier[one] for one in range(len(answer))], dtype=np.int64)
+        return answer[back] if self._slots else np.argsort(back)[answer]
+
+
+def paired(left: Numbers, right: Numbers) -> dict[int, int]:
+    """The right table's numbers, each with that of the same person on the left; who is new has that of who is gone."""
+    gone = iter([number for who, number in left.items() if who not in right])
+    return {number: left[who] if who in left else next(gone, -1) for who, number in right.items()}
+
+
+def compared(
+    first: Callable[[Any], Any],
+    second: Callable[[Any], Any],
+    seed: int,
+    *,
+    paid: Guarantee | None = None,
+    pairing: Pairing | None = None,
+    boxed: bool = False,
+) -> Judged:
+    """Two runs, each given a door. What is refused before anything is drawn must be refused alike, and is no answer.
+
+    `paid` is what one person was charged for, by default what the release promises. `boxed`: cells of a sandbox are
+    real ones, and not seen into.
+    """
+    recorder = Recorder(Seeded(seed))
+    kept: list[Any] = []
+    left, right = Inside(), Inside()
+    with inspected(left, boxed=boxed):
+        one = watch(lambda: _kept(first(recorder), kept), but=_DivergedError)
+    drew = any(request.loss != FREE for request, _ in recorder.log)
+    pairing = pairing or Pairing(slots=True, numbers=({}, {}))
+
+    def places() -> dict[int, int]:
+        return paired(*(pairing.numbers or (left.numbers, right.numbers)))
+
+    replayer = Paired(recorder, places, pairing.slots)
+    answered = drew and one.error is None and _answers(kept[0])
+    try:
+        with inspected(right, renumbered=places if pairing.hashed else None, boxed=boxed):
+            other = watch(lambda: second(replayer), but=_DivergedError)
+    except _DivergedError:
+        return Judged(replayer.objections, drew, answered)
+    found = list(replayer.objections)
+    found += _seen(one, other, drew=drew, unused=replayer.unused)
+    found += _blocks(left, right)
+    promised = paid or (kept[0].guarantee if kept else None)
+    if promised is not None and replayer.losses and not _covered(tuple(replayer.losses), promised):
+        found.append("what moved costs more than one person was charged for")
+    return Judged(found, drew, answered, one.error or "")
+
+
+@lru_cache(10_000)
+def _covered(losses: tuple[Loss, ...], promised: Guarantee) -> bool:
+    """Whether a promise covers some losses; those that are a pair of numbers are added, and the rest composed."""
+    pairs = [loss for loss in losses if isinstance(loss, Approximate)]
+    others = compose(*(loss for loss in losses if not isinstance(loss, Approximate)))
+    left = exact(promised.epsilon) - sum(pair.epsilon for pair in pairs)
+    rest = exact(promised.delta) - sum(pair.delta for pair in pairs)
+    if pairs and left > 0 and rest >= 0 and implies(others, replace(promised, epsilon=left, delta=rest)):
+        return True
+    return implies(compose(*losses), promised)
+
+
+def _kept(release: Any, kept: list[Any]) -> Any:
+    kept.append(release)
+    return release
+
+
+def _answers(release: Any) -> bool:
+    if isinstance(release, Groups):
+        return any(part.refusal is None for _, part in release.releases)
+    return release.refusal is None
+
+
+def _seen(one: Seen, other: Seen, *, drew: bool, unused: int) -> list[str]:
+    """What anybody can see of two runs."""
+    if one.error != other.error:
+        return [f"an exception depends on the data: {_short(one.error)} and {_short(other.error)}"]
+    if one.error and drew and not one.error.startswith("Refused: "):  # a refusal is a result, whoever raises it
+        return [f"an exception after the first draw: {_short(one.error)}"]
+    if unused:
+        return ["the neighbour asks for fewer draws"]
+    if one.said != other.said:
+        return ["a warning, a log or a print depends on the data"]
+    return [] if one.release == other.release else ["with equal draws the releases differ"]
+
+
+def _blocks(left: Inside, right: Inside) -> list[str]:
+    """What only code within the blocks can see."""
+    found = []
+    if left.rehearsed != right.rehearsed:
+        found.append("what a sandbox rehearses with depends on the data")
+    if [part.shape for part in left.estimates] != [part.shape for part in right.estimates]:
+        return [*found, "the number of blocks depends on the data"]
+    for mine, theirs in zip(left.estimates, right.estimates, strict=True):
+        changed = sum(trace(row) != trace(same) for row, same in zip(mine, theirs, strict=True))
+        if changed > 1:
+            found.append(f"{changed} of {len(mine)} blocks have another estimate")
+    for sent, same in zip(left.sent, right.sent, strict=False):
+        changed = sum(message != twin for message, twin in zip(sent, same, strict=True))
+        if changed > 1:
+            found.append(f"{changed} of {len(sent)} cells are sent something else")
+    return found
+
+
+@contextmanager
+def inspected(
+    seen: Inside, *, renumbered: Callable[[], dict[int, int]] | None = None, boxed: bool = False
+) -> Iterator[None]:
+    """Note what code inside can see; cells of a sandbox run here, one after the other, on what they are sent.
+
+    `renumbered` gives the number to hash in place of a person's own. `boxed`: cells are real.
+    """
+    estimates, numbered, digest = SubsampleAggregate.estimates, cells.owners, partition._digest  # noqa: SLF001
+
+    def noted(self: SubsampleAggregate, *given: Any) -> Any:
+        found = estimates(self, *given)
+        seen.estimates.append(found.copy())
+        return found
+
+    def counted(ids: Any, *given: Any) -> Any:
+        codes, people = numbered(ids, *given)
+        names = [key(name) for part in ids for name in column(part)]
+        seen.numbers = {name: int(code) for name, code in zip(names, codes, strict=True) if code >= 0}
+        return codes, people
+
+    known: dict[int, int] = {}
+
+    def digested(secret: bytes, content: bytes) -> bytes:
+        if renumbered is not None and not known:  # people are numbered by now
+            known.update(renumbered())
+        earlier = known.get(int(content), -1) if content.isdigit() else None
+        return digest(secret, content if earlier is None else repr(earlier).encode())
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(SubsampleAggregate, "estimates", noted))
+        stack.enter_context(patch.object(table, "owners", counted))
+        if not boxed:
+            stack.enter_context(patch.object(sandbox.Sandbox, "opened", _here(seen)))
+        if renumbered:
+            stack.enter_context(patch.object(partition, "_digest", digested))
+        yield
+
+
+def _here(seen: Inside) -> Callable[..., Any]:
+    """In place of a sandbox: the same messages, worked on in this process."""
+
+    @contextmanager
+    def opened(_box: Any, fit: Any, schema: Any = None) -> Iterator["_Cells"]:
+        raw = sandbox.packed(fit)
+        seen.rehearsed.append(pickle.dumps(sandbox.rehearsal(schema)))
+        yield _Cells(raw, seen)
+
+    return opened
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Cells that share this process."""
+
+    raw: bytes
+    seen: Inside
+
+    def rows(self, shape: Any, blocks: Any, correct: Any) -> Any:
+        """One row a block, of the message that a cell would be sent."""
+        found = np.full((blocks.count, shape.width), np.nan)
+        self.seen.sent.append([])
+        for number in range(blocks.count):
+            message = sandbox._message(self.raw, shape, blocks, number, correct)  # noqa: SLF001
+            self.seen.sent[-1].append(message)
+            row = _worked(message, shape.width)
+            if row is not None and np.isfinite(row).all():
+                found[number] = row
+        return found
+
+
+def _worked(message: bytes, width: int) -> Any:
+    rows, result = os.memfd_create("rows"), os.memfd_create("row")
+    try:
+        os.pwrite(rows, message, 0)
+        inside.work(rows, result)
+        raw = os.pread(result, 8 * width + 1, 0)
+    except EOFError:  # nothing was sent
+        return None
+    finally:
+        os.close(result)
+    return np.frombuffer(raw, dtype=np.float64) if len(raw) == 8 * width else None
+
+
+def _short(words: str | None) -> str:
+    return "none" if words is None else words[:160]

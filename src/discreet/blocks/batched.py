@@ -14,6 +14,7 @@ The compiled path calls no matrix library; the plain one does, one block at a ti
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
@@ -26,7 +27,7 @@ from discreet.blocks.partition import Blocks
 from discreet.blocks.run import Correct
 from discreet.blocks.shape import Shape
 from discreet.noise.source import compiled
-from discreet.rows import number, numbers_of
+from discreet.rows import numbers_of
 
 Floats = npt.NDArray[np.float64]
 Law = Literal["normal", "logistic", "poisson"]
@@ -70,7 +71,7 @@ class Batched:
         fast = is_compiled(blocks.count)
         x = np.ascontiguousarray(blocks.table.x, dtype=np.float64)
         ranked = self.law == "logistic" and self.labels
-        y = numbered(blocks.table.y) if ranked else numbers_of(blocks.table.y)  # [BB3]
+        y = numbered(blocks.table.y, edges[::2]) if ranked else numbers_of(blocks.table.y)  # [BB3]
         whole = self.fits(x, y, edges[::2], adjusted=correct == "firth", fast=fast)
         if correct != "half":
             return whole
@@ -137,16 +138,20 @@ def is_compiled(blocks: int) -> bool:
     return blocks >= MANY and compiled()
 
 
-def numbered(y: npt.NDArray[Any]) -> Floats:
-    """An outcome as numbers: texts by their rank, other objects as rows.py reads them, whatever type they came in.
+def numbered(y: npt.NDArray[Any], edges: npt.NDArray[np.int64]) -> Floats:
+    """An outcome as numbers, block by block: texts alone by their rank in the block, else what is no number NaN. [BB3]
 
-    Only the order of a block's own texts is used, and others do not change it. [BB3]
+    A block of one text has no estimate: which of two labels it is, only the other blocks could tell.
     """
+    found = numbers_of(y)
     if y.dtype.kind not in "UO":
-        return np.ascontiguousarray(y, dtype=np.float64)
-    entries = y.tolist()
-    ranks = {text: rank for rank, text in enumerate(sorted({text for text in entries if isinstance(text, str)}))}
-    return np.array([ranks[entry] if isinstance(entry, str) else number(entry) for entry in entries], dtype=np.float64)
+        return np.ascontiguousarray(found)
+    for start, stop in pairwise(edges):
+        own = y[start:stop].tolist()
+        if all(isinstance(entry, str) for entry in own):
+            ranks = {text: rank for rank, text in enumerate(sorted(set(own)))}
+            found[start:stop] = [ranks[text] if len(ranks) > 1 else np.nan for text in own]  # [BB3]
+    return found
 
 
 class Fast(Protocol):

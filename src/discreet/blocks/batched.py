@@ -145,7 +145,6 @@ def numbered(y: npt.NDArray[Any], edges: npt.NDArray[np.int64]) -> Floats:
 
     A block of one text has no estimate: which of two labels it is, only the other blocks could tell.
     """
-    found = numbers_of(y)
     if y.dtype.kind not in "UO":
         return np.ascontiguousarray(y, dtype=np.float64)
     found = np.full(len(y), np.nan)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.session.verbs import asked
 
@@ -116,9 +117,8 @@ def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkey
     def told(*_: Any) -> Any:
         raise ValueError("row 17 is 42.5")
 
-    few = {"x": [1.0, 2.0], "day": np.array(["2020-01-01"] * 2, dtype="M8[D]")}
-    given = {"types": {"day": "date"}, "budget": discreet.Budget(9.0), "ledger": tmp_path / "l"}
-    with discreet.open(few, **given, rng=discreet.Seeded(1)) as private:
+    few = {"x": [1.0, 2.0], "day": pa.array([18262] * 2, pa.date32())}
+    with discreet.open(few, budget=discreet.Budget(9.0), ledger=tmp_path / "l", rng=discreet.Seeded(1)) as private:
         mechanism = BoundedMean(0, 1, 1.0, ADD, "row")
         with pytest.raises(BadInput, match="date"):
             private.run(mechanism, "day")
@@ -127,4 +127,4 @@ def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkey
         with pytest.raises(DiscreetError) as caught:
             private.run(mechanism, "x")
     assert "42.5" not in str(caught.value)
-    assert caught.value.__context__ is None
+    assert caught.value.__suppress_context__

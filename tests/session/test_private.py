@@ -40,6 +40,8 @@ BUDGET = discreet.Budget(1000.0, 1e-2)
 def opened(folder: Path, source: Any = PEOPLE, **options: Any) -> Private:
     folder.mkdir(exist_ok=True)
     given: dict[str, Any] = {"budget": BUDGET, "ledger": folder / "study.ledger", "rng": discreet.Seeded(1)} | options
+    if source is PEOPLE:
+        given.setdefault("types", {"sex": "text"})
     return discreet.open(source, **given)
 
 

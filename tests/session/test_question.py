@@ -47,7 +47,7 @@ def test_a_missing_entry_is_stood_in_for_by_one_value() -> None:
 
 def test_what_a_table_would_refuse_is_refused_before_it_is_paid() -> None:
     with pytest.raises(BadInput, match="date"):
-        asked(read({"day": DAYS}), "count", "day", terms=Terms())
+        asked(read({"day": DAYS}, types={"day": "date"}), "count", "day", terms=Terms())
 
 
 def test_a_table_of_one_column_is_counted_by_it() -> None:

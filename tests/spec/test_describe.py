@@ -143,7 +143,7 @@ def test_tables_of_nobody_and_of_one(rows: int) -> None:
 @pytest.mark.claim("SD1")
 def test_a_column_that_too_few_people_can_answer_is_refused_alone() -> None:
     """Under REPLACE their number is public, and known before: the profile is paid for, and shows the other columns."""
-    few = read({"town": ["Ulm", "Bonn"] * 20, "age": np.arange(40.0)})
+    few = read({"town": ["Ulm", "Bonn"] * 20, "age": np.arange(40.0)}, types={"age": "number"})
     made = describe(profile(few, 1.0, people=People.of(None, None, Neighbours.REPLACE)), rng=Seeded(1))
     (town,) = about(made, "town")[-1:]
     assert "40 rows are fewer than the threshold" in town["release"]["refusal"]

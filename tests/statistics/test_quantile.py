@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -389,17 +390,18 @@ def test_whole_number_types_need_a_granularity_whatever_they_hold() -> None:
     floats = np.random.default_rng(1).normal(40, 9, size=400)
     whole = floats.astype(int)
     mechanism = Quantile(0.5, 1.0)
-    for column in (whole, whole.astype("uint8"), whole > 40, np.ma.MaskedArray(whole, whole > 60)):
+    for column in (pa.array(whole), pa.array(whole.astype("uint8")), pa.array(whole > 40)):
         release = mechanism.release(column, Seeded(1))
         assert math.isfinite(release.value)
         with pytest.raises(Refused, match="granularity=1"):
             release.interval()
         assert "granularity=1" in str(release)
         assert release.to_dict()["interval"] is None
-    for column in (floats, whole.astype(float), whole.tolist(), whole.astype(object)):  # values are not looked at
+    inferred = (whole, whole > 40, whole.astype(float), whole.tolist(), whole.astype(object))  # by numpy, or not at all
+    for column in (floats, *inferred, np.ma.MaskedArray(whole, whole > 60)):
         assert mechanism.release(column, Seeded(1)).interval().population
     for sure in (replace(mechanism, granularity=1), replace(mechanism, guaranteed=True)):
-        assert sure.release(whole, Seeded(1)).interval().low <= 40
+        assert sure.release(pa.array(whole), Seeded(1)).interval().low <= 40
 
 
 @pytest.mark.claim("U10")
@@ -632,7 +634,7 @@ def test_bad_parameters_are_our_errors_before_any_draw(bad: dict[str, Any], word
 
 
 def test_bad_columns_are_our_errors() -> None:
-    for rows in ("text", 5, np.zeros((3, 2)), np.array(["a"]), {"a": 1}):
+    for rows in ("text", 5, np.zeros((3, 2)), {"a": 1}):
         with pytest.raises(BadInput):
             Quantile(0.5, 1.0).release(rows, Seeded(0))
 

@@ -45,7 +45,8 @@ Needs
     epsilon = 1 that is n = 68 for the value of a median, 183 with its interval. Refused otherwise, except for points
     under ADD_OR_REMOVE, which carry a note. With bounds only ranks that are inside the data.
     A missing entry counts as the number `missing` (0, clamped to the bounds): where n is public none can be dropped.
-    Whole-number types need granularity= or guaranteed=True for an interval: ties break [U8], and coverage with them.
+    Columns declared to hold whole numbers need granularity= or guaranteed=True for an interval: ties break [U8], and
+    coverage with them. Lists, numpy arrays and pandas' numpy columns declare nothing; a note says what is assumed.
     With bounds, all is about the values clamped to them.
 Accuracy
     A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the

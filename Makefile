@@ -22,8 +22,9 @@ check: $(READY) ## format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-audit: $(READY) ## the long audit of every mechanism
+audit: $(READY) ## the long audit of every mechanism, and of whole questions
 	$(BIN)/python -m benchmarks.audit
+	$(BIN)/python -m benchmarks.questions
 
 bench: $(READY) ## the bars of speed and accuracy, ours beside the baselines
 	$(BIN)/python -m benchmarks.run

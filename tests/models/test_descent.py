@@ -1,5 +1,6 @@
 """Logistic and Poisson regression by noisy descent."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,15 @@ from tests.models.test_objective import people
 from tests.models.worlds import pairs
 
 from discreet import audit
+from discreet.accounting import calibrate, compose
 from discreet.accounting.compose import implies
 from discreet.audit.meter import drawn, itemised
 from discreet.errors import BadInput
+from discreet.models import descent
 from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.noise.seeded import Seeded
+from discreet.promise.loss import Gaussian
 from discreet.promise.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -81,3 +85,14 @@ def test_parameters_are_refused_in_words() -> None:
     ):
         with pytest.raises(BadInput, match=words):
             Descent(**(base | wrong))
+
+
+@pytest.mark.claim("GD1")
+def test_the_slack_of_every_draw_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With draws whose slack is no smaller at their own strength than at the strongest: each must be reserved."""
+    for name in ("score_cost", "moment_cost"):
+        monkeypatch.setattr(descent, name, lambda mu, *rest: Gaussian(mu, Fraction(1, 10**9)))
+    loss = Descent(Features(("a", "b")), 1.0, 1e-6, size=5_000).loss
+    paid = calibrate.gaussian(1.0, 1e-6, compose.slack(loss))
+    assert compose.slack(loss) > Fraction(3, 10**9)
+    assert float(compose.mu(loss)[0]) ** 0.5 <= paid * (1 + 1e-12)

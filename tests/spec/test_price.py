@@ -18,6 +18,7 @@ from discreet.spec.bound import Bound
 from discreet.spec.price import price
 
 TABLE = read({"age": [30.0, 40.0], "town": ["Ulm", "Bonn"]})
+PAIRS = read({"age": [30.0, 40.0], "weight": [60.0, 70.0]})
 PEOPLE = People.of(None, None, Neighbours.ADD_OR_REMOVE)
 
 
@@ -79,3 +80,27 @@ def test_a_plan_of_all_prices(bound: Callable[[str], Bound], head: str) -> None:
     assert epsilons[2] == pytest.approx(2 * epsilons[3])
     assert compose.epsilon(priced.loss, 1e-5) <= 1.0
     assert priced.questions[2].guarantee.delta == pytest.approx(5e-6)
+
+
+def means(place: int, epsilon: Number) -> Question:
+    del place
+    return prepare(PAIRS, PEOPLE, "mean", (["age", "weight"],), {"epsilon": epsilon, "delta": 1e-10}, terms=Terms())
+
+
+@pytest.mark.claim("SP1")
+def test_a_plan_costs_no_more_than_its_releases_one_by_one() -> None:
+    """The slack of several means is dear at the sum of their epsilons; each pays for its own at its own."""
+    found = price(means, [6.0] * 4, [1] * 4, Budget(24.0, 4e-10))
+    assert compose.epsilon(found.loss, 4e-10) > 24
+    assert found.together == Budget(24.0, 4e-10)
+    with pytest.raises(BadInput, match="need more"):
+        price(means, [6.0] * 4, [1] * 4, Budget(24.0, 3.9e-10))
+
+
+@pytest.mark.claim("SP1")
+def test_the_price_of_a_plan_is_an_upper_bound() -> None:
+    def ask(place: int, epsilon: Number) -> Question:
+        return (means, counts)[place](place, epsilon)
+
+    found = price(ask, [5.0, 5.0], [1, 1], Budget(10.0, 1.5e-10))
+    assert compose.delta(found.loss, found.together.epsilon) <= 1.5e-10

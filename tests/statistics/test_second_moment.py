@@ -9,11 +9,12 @@ import pytest
 
 from discreet.accounting.calibrate import gaussian
 from discreet.accounting.compose import implies
-from discreet.accounting.currency import mu
+from discreet.accounting.currency import mu, slack
 from discreet.audit.replay import Recorder
 from discreet.noise.seeded import Seeded
+from discreet.promise.exact import exact
 from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import atoms
+from discreet.promise.loss import Gaussian, atoms
 from discreet.statistics import second_moment, whiten
 from discreet.statistics.second_moment import Fitted, fit, needed, part, plan, positive
 
@@ -97,3 +98,15 @@ def test_positive() -> None:
     found = positive(np.array([[1.0, 2.0], [2.0, 1.0]]))
     assert np.linalg.eigvalsh(found)[0] == pytest.approx(1e-6)
     assert found == pytest.approx(np.full((2, 2), 1.5), abs=1e-5)
+
+
+@pytest.mark.claim("SM1")
+def test_the_slack_of_every_draw_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With draws whose slack is no smaller at their own strength than at the strongest: each must be reserved."""
+    for name in ("gram_cost", "sum_cost"):
+        monkeypatch.setattr(second_moment, name, lambda mu, *rest: Gaussian(mu, Fraction(1, 10**9)))
+    monkeypatch.setattr(second_moment, "SLACK", Fraction(1, 10**8))
+    for rows in (300, 3_000, 100_000):
+        stages = plan(1.0, 1e-6, rows, 3, model=False, mean=SHARE)
+        paid = gaussian(1.0, exact(1e-6) - stages.miss, slack(stages.loss))
+        assert float(mu(stages.loss)[0]) ** 0.5 <= paid * (1 + 1e-12)

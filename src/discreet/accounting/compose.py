@@ -61,10 +61,10 @@ def epsilon(loss: Loss, delta: Number) -> float:
     if delta == 1:
         return 0.0
     sums = pure(loss)
-    best = _written(sums[0]) if sums is not None and sums[1] <= exact(delta) else math.inf
+    best = as_written(sums[0]) if sums is not None and sums[1] <= exact(delta) else math.inf
     if not delta:
         return best
-    room, off = -_written(-exact(delta)), slack(loss)
+    room, off = -as_written(-exact(delta)), slack(loss)
     curves = list(_curves(loss))
     losses = None if _only_gaussian(loss) else distribution(loss)
     for share in SHARES:
@@ -116,9 +116,9 @@ def _bounds(loss: Loss, epsilon: Number) -> Iterator[float]:
     yield 1.0
     sums = pure(loss)
     if sums is not None and sums[0] <= exact(epsilon):
-        yield min(1.0, _written(sums[1]))
+        yield min(1.0, as_written(sums[1]))
         return
-    here, off = -_written(-exact(epsilon)), slack(loss)
+    here, off = -as_written(-exact(epsilon)), slack(loss)
     cheaper = []
     if off:  # slack paid at smaller epsilons, where it costs a tenth, a hundredth, ...
         cheaper = [math.log(10.0**-k / _float_up(off)) for k in range(1, 19) if 10.0**-k > _float_up(off)]
@@ -145,7 +145,10 @@ def _curves(loss: Loss) -> Iterator[Curve]:
     sums = pure(Composed(tuple(part for part in parts if not isinstance(part, Gaussian))))
     if sums is not None:
         size, rest, extra = _root_up(square), sums[0], _float_up(sums[1])
-        yield lambda eps: extra + delta_of_mu(exact(eps) - rest, size) if exact(eps) >= rest else 1.0, -_written(-rest)
+        yield (
+            lambda eps: extra + delta_of_mu(exact(eps) - rest, size) if exact(eps) >= rest else 1.0,
+            -as_written(-rest),
+        )
     if _only_gaussian(loss):  # exact already
         return
     cost, more = rho(loss)
@@ -183,8 +186,12 @@ def _only_gaussian(loss: Loss) -> bool:
     return all(isinstance(part, Gaussian) or getattr(part, "epsilon", 1) == 0 for part in atoms(loss))
 
 
-def _written(number: Fraction) -> float:
-    """The least float that, as it is written, is not below `number`: 0.3 for three tenths."""
+def as_written(number: Fraction) -> float:
+    """The least float that, as it is written, is not below `number`.
+
+    >>> as_written(Fraction(3, 10))
+    0.3
+    """
     nearest = as_float(number)
     if nearest == math.inf or exact(nearest) >= number:
         return nearest

@@ -4,7 +4,8 @@ Promise
     [SP1] The epsilon found bounds the whole plan at the plan's delta: all costs are fixed before the first row is read.
 Why
     [SP1] Every question is prepared, so that its loss is known, and the losses are composed as one list that nothing
-    changes any more ([C6] of accounting/compose.py: privacy loss distributions where they are tightest). What is
+    changes any more ([C6] of accounting/compose.py: privacy loss distributions where they are tightest). The plain sums
+    of the questions' epsilons and deltas bound the plan as well ([T1]); the smaller figure counts. What is
     charged is (epsilon, delta) of the composition, so that plans and single questions add up by [T1].
 """
 
@@ -50,53 +51,59 @@ def price(
     held = sum((exact(epsilon) for epsilon in fixed if epsilon is not None), Fraction(0))
     whole = sum((exact(share) for share, epsilon in zip(shares, fixed, strict=True) if epsilon is None), Fraction(0))
 
-    def at(total: Fraction) -> Priced:
+    def at(total: Fraction) -> tuple[tuple[Question, ...], float]:
+        """All questions at this total, and what they cost together."""
         asked = tuple(
             ask(place, total * exact(shares[place]) / whole if epsilon is None else epsilon)
             for place, epsilon in enumerate(fixed)
         )
-        loss = Composed(tuple(question.loss for question in asked))
-        epsilon = compose.epsilon(loss, spend.delta)  # [SP1]
-        if not math.isfinite(epsilon):
-            raise BadInput(
-                f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
-                f"give less to {', '.join(question.title for question in asked if question.guarantee.delta)}"
-            )
-        return Priced(asked, Budget(epsilon, spend.delta))  # [SP1]
+        found = Priced(asked, spend)
+        epsilon = compose.epsilon(found.loss, spend.delta)  # [SP1]
+        if sum(exact(question.guarantee.delta) for question in asked) <= exact(spend.delta):
+            epsilon = min(epsilon, compose.as_written(found.apart))  # [SP1]: slack may cost less at each epsilon alone
+        return asked, epsilon
 
     if not whole:
-        found = at(Fraction(0))
-        return _fitting(found, spend)
+        return _fitting(*at(Fraction(0)), spend)
     if held >= exact(spend.epsilon):
         raise BadInput(
             f"the releases with an epsilon of their own take {show(held)}, and the plan may spend "
             f"{show(spend.epsilon)} in all: nothing is left for those with a share"
         )
     low = exact(spend.epsilon) - held
-    best = _fitting(at(low), spend)
+    best = _fitting(*at(low), spend)
     if len(fixed) == 1 or not spend.delta:
         return best
     high = low
     for _ in range(STEPS):  # composed tightly, more than the plain sum may fit
-        higher = at(high * 2)
-        if exact(higher.together.epsilon) > exact(spend.epsilon):
+        higher, epsilon = at(high * 2)
+        if not _fits(epsilon, spend):
             break
-        best, low, high = higher, high * 2, high * 2
+        best, low, high = _fitting(higher, epsilon, spend), high * 2, high * 2
     high *= 2
     while high - low > PRECISION * low:
         middle = (low + high) / 2
-        tried = at(middle)
-        if exact(tried.together.epsilon) <= exact(spend.epsilon):
-            best, low = tried, middle
+        tried, epsilon = at(middle)
+        if _fits(epsilon, spend):
+            best, low = _fitting(tried, epsilon, spend), middle
         else:
             high = middle
     return best
 
 
-def _fitting(found: Priced, spend: Budget) -> Priced:
-    if exact(found.together.epsilon) > exact(spend.epsilon):
+def _fits(epsilon: float, spend: Budget) -> bool:
+    return math.isfinite(epsilon) and exact(epsilon) <= exact(spend.epsilon)
+
+
+def _fitting(asked: tuple[Question, ...], epsilon: float, spend: Budget) -> Priced:
+    if not math.isfinite(epsilon):
+        raise BadInput(
+            f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
+            f"give less to {', '.join(question.title for question in asked if question.guarantee.delta)}"
+        )
+    if not _fits(epsilon, spend):
         raise OverBudget(
-            f"the plan's releases cost epsilon {show(found.together.epsilon)} together, at delta {show(spend.delta)}; "
+            f"the plan's releases cost epsilon {show(epsilon)} together, at delta {show(spend.delta)}; "
             f"the plan may spend {show(spend.epsilon)}. Ask for less, or spend more"
         )
-    return found
+    return Priced(asked, Budget(epsilon, spend.delta))  # [SP1]

@@ -50,7 +50,7 @@ def test_laplace_noise_pays_for_its_grid_in_rho() -> None:
         assert rho(Composed((Laplace(epsilon),) * 3 + (Choice(1),)))[1] == 3 * gap
         assert rho(Sampled(Laplace(epsilon), 0.1, 5))[1] == gap / 2
         assert mu(Laplace(epsilon))[1] == 0  # by pure epsilon, which the grid keeps
-        assert pure(Laplace(epsilon)) == (Fraction(repr(epsilon)), 0)
+        assert pure(Laplace(epsilon)) == (Fraction(repr(epsilon)), Fraction(0))
 
 
 @pytest.mark.claim("C4")

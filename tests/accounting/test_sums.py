@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
@@ -217,7 +217,8 @@ def test_a_window_shorter_than_the_support_loses_nothing(monkeypatch: pytest.Mon
 @pytest.mark.claim("G3")
 def test_planted_faults_are_seen() -> None:
     """Without the error of the transform, or without what is lost, a sum falls below the exact curve somewhere."""
-    for lost, without in ((0.0, {"error": 0.0, "rounding": 0.0}), (1e-9, {"lost": 0.0})):
+    cases: list[tuple[float, dict[str, Any]]] = [(0.0, {"error": 0.0, "rounding": 0.0}), (1e-9, {"lost": 0.0})]
+    for lost, without in cases:
         below = 0
         for seed in range(5):
             part = random_part(np.random.default_rng(seed), 9, 6, lost)

@@ -127,4 +127,4 @@ def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkey
         with pytest.raises(DiscreetError) as caught:
             private.run(mechanism, "x")
     assert "42.5" not in str(caught.value)
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None

@@ -210,7 +210,7 @@ def test_a_verb_that_fails_after_a_draw_has_failed_for_good(tmp_path: Path, monk
     with opened(tmp_path) as private:
         with monkeypatch.context() as patched:
             patched.setattr(Release, "signed", lambda *_: 1 / 0)
-            with pytest.raises(DiscreetError, match="could not be made"):
+            with pytest.raises(DiscreetError, match="no answer could be made"):
                 private.mean("x", **ASKED)
         with pytest.raises(DiscreetError, match="no answer could be made to this request"):
             private.mean("x", **ASKED)
@@ -218,7 +218,7 @@ def test_a_verb_that_fails_after_a_draw_has_failed_for_good(tmp_path: Path, monk
         assert float(private.balance.spent.epsilon) == 1.0
         with monkeypatch.context() as patched:  # nothing was drawn: a table that cannot be read is read later
             patched.setattr(type(private.table), "columns", lambda *_, **__: 1 / 0)
-            with pytest.raises(DiscreetError, match="could not be made"):
+            with pytest.raises(DiscreetError, match="no answer could be made"):
                 private.mean("x", **ASKED | {"request": "q3"})
         assert private.mean("x", **ASKED | {"request": "q3"}).value is not None
         assert float(private.balance.spent.epsilon) == 1.5

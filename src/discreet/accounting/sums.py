@@ -75,7 +75,7 @@ class Part(NamedTuple):
 def dots(above: Curve, below: Curve, grid: float, low: int, high: int) -> Part:
     """The measure on low..high steps, low < 0 < high, for curves of at most `above`, and `below` turned round. [G2]"""
     up, down = math.expm1(grid), -math.expm1(-grid)
-    right, left = (grid * np.arange(size + 1, dtype=np.float64) * (1 - 4 * UNIT) for size in (high, -low))  # below, by their rounding
+    right, left = (np.asarray(grid * np.arange(size + 1) * (1 - 4 * UNIT)) for size in (high, -low))  # lower than exact
     h, g = above(right), below(left) * np.exp(-left) * (1 + ROUNDED)
     h[0] = g[0] = max(h[0], g[0])
     falls, fades = -np.diff(h), -np.diff(g)

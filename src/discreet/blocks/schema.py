@@ -98,5 +98,6 @@ def found_shape(fit: Fit, table: Table) -> Shape:
                 continue
     raise BadInput(
         "the estimator did not run on rows made up from the table's columns and types, so what it returns is unknown; "
-        "declare it: names=['slope', 'intercept'], names='number', names=3 or labels=[...]"
+        "declare it: names=['slope', 'intercept'], names='number', names=3 or labels=[...]; or declare the public "
+        "categories that it needs: categories={'sex': ['F', 'M']}"
     )

@@ -98,6 +98,15 @@ def test_an_array_of_no_numbers_is_missing_throughout() -> None:
     assert math.isnan(numbers(np.array([1, 2, 1j]))[2])
 
 
+@pytest.mark.claim("R1")
+@pytest.mark.claim("R2")
+def test_a_complex_number_of_another_changes_none() -> None:
+    """numpy makes all entries complex beside one of them, and pandas passes them on as objects."""
+    for entries in (np.array([1, 2, 1j]), np.array([1, 2, 1j]).astype(object), [1, 2, 1j], [1, np.complex64(2), 1j]):
+        assert numbers(entries)[:2].tolist() == [1.0, 2.0]
+        assert [key(entry) for entry in column(entries)] == [1, 2, None]
+
+
 DAY, NOON = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12)  # noqa: DTZ001
 LARGE = 2**53 + 1
 ARROW: list[tuple[Any, list[Any]]] = [
@@ -181,7 +190,7 @@ def test_no_entry_warns() -> None:
         warnings.simplefilter("error")
         assert numbers(np.array([np.longdouble("1e4000")])).tolist() == [math.inf]
         assert math.isnan(numbers(np.array([0x7FA00000], dtype=np.uint32).view(np.float32))[0])  # a signalling NaN
-        assert np.isnan(numbers([np.complex128(1), np.array([1.0]), 1j])).all()
+        assert np.isnan(numbers([np.complex128(1j), np.array([1.0]), 1j])).all()
         for entry in (*HOSTILE, *THORNS):
             truths([entry])
             key(entry)

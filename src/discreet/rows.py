@@ -36,6 +36,7 @@ MISSING: Final = None
 ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
 GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
 NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
+COMPLEX: Final = (complex, np.complexfloating)
 LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
 
 
@@ -253,6 +254,8 @@ def numbers_of(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def number(entry: Any) -> float:
     """By type first: whatever else can be turned into a float might warn, or run somebody's code. [R1]"""
     try:
+        if isinstance(entry, COMPLEX):  # one such number makes all entries of an array complex
+            return float(entry.real) if entry.imag == 0 else math.nan
         return float(entry) if isinstance(entry, NUMBERS) else math.nan
     except Exception:  # noqa: BLE001  [R1]: whatever an entry is, it does not raise
         return math.nan
@@ -287,6 +290,8 @@ def _key(entry: Any) -> Hashable:
         return whole if -LONG < whole < LONG else ("int", hex(whole))
     if isinstance(entry, float):
         return _key_of_number(float.__float__(entry))
+    if isinstance(entry, complex):  # as `number` has it
+        return _key_of_number(number(entry))
     if isinstance(entry, Decimal | Fraction):
         return _key_of_number(entry)
     if isinstance(entry, tuple | list):

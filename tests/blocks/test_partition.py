@@ -1,7 +1,9 @@
 """One person is in one block, whatever anybody's data are."""
 
+import datetime
 import itertools
 import math
+import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.replay import Recorder
 from discreet.blocks import table as tables
+from discreet.blocks.alone import sent
 from discreet.blocks.partition import Blocks, codes, partition, slot_halves, units
 from discreet.blocks.table import Table
 from discreet.errors import BadInput
@@ -220,6 +223,47 @@ def test_one_odd_entry_changes_how_no_other_is_read(relation: Neighbours, declar
         other = [odd if entry == "a" else entry for entry in entries]
     left, right = (partition(table(listed), 4, relation, Seeded(5)) for listed in (entries, other))
     assert changed(left, right) <= 1
+
+
+DATES: list[Any] = [datetime.datetime(2020, 1, 1 + k) for k in range(9)]  # noqa: DTZ001
+MOMENTS: list[Any] = [datetime.datetime(2020, 1, 1 + k, tzinfo=datetime.UTC) for k in range(9)]
+INFERRED: dict[str, tuple[list[Any], list[Any]]] = {
+    "whole numbers": ([3, 0, 2, 3, 5, 0, 7, 1, 1], [None, "x", 2**70, True, 1j, math.inf]),
+    "numbers": ([0.5, -0.0, 2.0, 3.0, 0.0, 1.5, 7.0, 1.0, 1.0], ["x", 1j, None]),
+    "truths": ([True, False, True] * 3, [None, "x", 2]),
+    "texts": (["a", None, "b"] * 3, [1, True]),
+    "dates": (DATES, [None, "x", MOMENTS[0]]),
+    "moments": (MOMENTS, [None, "x", DATES[0]]),
+    "durations": ([datetime.timedelta(days=k) for k in range(9)], [None, "x"]),
+}
+
+
+@pytest.mark.claim("PB3")
+@pytest.mark.claim("AB1")
+@pytest.mark.claim("AB2")
+@pytest.mark.parametrize("kind", ["array", "series", "category", "frame"])
+@pytest.mark.parametrize(("name", "odd"), [(name, odd) for name, (_, odds) in INFERRED.items() for odd in odds])
+def test_an_odd_entry_moves_no_other_row(name: str, odd: Any, kind: str) -> None:
+    """One entry decides on the type of an array or a column: rows of others keep their bytes, and so their blocks."""
+    plain = INFERRED[name][0]
+    left, right = (_seen_of_others(_inferred(listed, kind)) for listed in (plain, [*plain[:4], odd, *plain[5:]]))
+    assert left == right
+
+
+def _inferred(listed: list[Any], kind: str) -> Any:
+    if kind == "array":
+        return np.array(listed, dtype=object if any(isinstance(entry, str) for entry in listed) else None)
+    found = pd.Series(listed, dtype="category" if kind == "category" else None)
+    return pd.DataFrame({"a": found, "b": [1.0] * len(listed)}) if kind == "frame" else found
+
+
+def _seen_of_others(rows: Any) -> list[bytes]:
+    """The bytes of all rows but the fifth, and what a block is sent that has none of it."""
+    seen = []
+    for table in (Table.of(rows), *([] if isinstance(rows, pd.DataFrame) else [Table.of(np.zeros(len(rows)), rows)])):
+        seen += [row for place, row in enumerate(table.contents()) if place != 4]
+        seen += [pickle.dumps((sent(part.x), sent(part.y))) for part in (table.part(0, 4), table.part(1, 2))]
+    return seen
 
 
 def test_hashing_under_replace_would_move_two_blocks() -> None:

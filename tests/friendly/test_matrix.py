@@ -6,6 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -110,3 +112,14 @@ def test_a_refusal_names_what_was_declared() -> None:
             matrix([[1.0, 2.0]], declared=declared)
     with pytest.raises(BadInput, match="types"):
         matrix(pa.table({"a": ["x"]}))
+
+
+@pytest.mark.claim("FR1")
+@pytest.mark.parametrize("odd", [1j, None, "x", "\ud800", 2**70, True])
+def test_a_frame_is_read_column_by_column(odd: Any) -> None:
+    """All at once, a complex number in one column would make everybody's entries complex, and a text might raise."""
+    for made in (list, lambda listed: pd.Series(listed, dtype="category")):
+        frame = pd.DataFrame({"a": made([odd, 2, 3]), "b": ["u", "v", "w"], "c": [1.5, 2.5, 3.5]})
+        assert in_one(matrix(frame))[1:, [0, 2]].tolist() == [[2.0, 2.5], [3.0, 3.5]]
+    listed = pl.DataFrame({"a": pl.Series([odd, 2, 3], dtype=pl.Object), "c": [1.5, 2.5, 3.5]})
+    assert in_one(matrix(listed))[1:].tolist() == [[2.0, 2.5], [3.0, 3.5]]

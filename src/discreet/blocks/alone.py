@@ -1,13 +1,13 @@
 """A block's rows in arrays of their own: nothing of anybody else's table can be seen in them.
 
 Claims
-    [AB1] Each entry of the whole table is read by itself. Numbers of any kind become float64 with NaN for a missing
-          one, texts and categories become objects, dates count microseconds. So one person's missing, odd or long entry
-          leaves every other entry, and the type that it is read as, as they were.
+    [AB1] Each entry of the whole table is read by itself. Numbers of any kind become floats with one zero and NaN for a
+          missing one, also where they stand among others; texts and categories become objects, dates count
+          microseconds. So one person's missing, odd or long entry leaves every other entry as it was.
     [AB2] What a block is handed is a function of its own entries, of the names of the columns and of declared
           categories. It is a copy: it has no index, notes, base array, dictionary or memory of the whole table. Entries
-          of a block's column of objects that are all numbers or missing become float64, so a block with nothing odd in
-          it is the same whether or not an odd entry elsewhere made objects of the column.
+          of a block's column of objects that are all numbers, or all dates, or missing become an array of these, so a
+          block with nothing odd in it is the same whether or not an odd entry elsewhere made objects of the column.
     [AB3] The same holds of the bytes that it is sent as: each object is packed by itself, for else it would show which
           entries are one and the same object in memory, which depends on how the whole table was read.
 
@@ -16,6 +16,7 @@ and dictionaries list what everybody holds, a slice keeps the whole array. None 
 that are declared are handed on.
 """
 
+import datetime
 import pickle
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.rows import column, key, numbers, numbers_of
+from discreet.rows import COMPLEX, NUMBERS, column, key, number, numbers, numbers_of
 
-NUMBERS: Final = (bool, int, float, np.bool_, np.integer, np.floating)
+MOMENTS: Final = (datetime.datetime, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def is_frame(x: Any) -> bool:
@@ -71,12 +72,51 @@ def _read(values: Any, categories: Any) -> Any:
         codes = [places.get(key(entry), -1) for entry in column(values)]
         return pandas.Categorical.from_codes(codes, dtype=categories)
     if pandas.api.types.is_numeric_dtype(kind):
-        return numbers(values)
+        return numbers(values) + 0.0  # [AB1]: a category of numbers has the zero that came first
     if isinstance(kind, pandas.DatetimeTZDtype):
-        moments = pandas.DatetimeIndex(coarse(np.asarray(values.dt.tz_convert(None))))
-        return moments.tz_localize("UTC").tz_convert(kind.tz).array
-    found = column(values)
-    return coarse(found) if isinstance(kind, np.dtype) and kind.kind in "mM" else found.astype(object)
+        values = values.astype(object)
+    return plain(column(values))
+
+
+def plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column that is none of numbers: dates in microseconds, else objects, each read by itself. [AB1]"""
+    if values.dtype.kind in "mM":
+        return coarse(values)
+    found = np.empty(len(values), dtype=object)
+    for place, entry in enumerate(values):
+        found[place] = _plain(entry)
+    return found
+
+
+def _plain(entry: Any) -> Any:
+    """An entry of a column of objects, as it is in every column that it could stand in. [AB1]"""
+    kind = type(entry)  # and not isinstance, which asks the entry
+    if issubclass(kind, MOMENTS):
+        return _moment(entry)
+    if issubclass(kind, (*NUMBERS, *COMPLEX)):
+        found = number(entry) + 0.0
+        return None if np.isnan(found) else found
+    if kind.__name__ in ("NAType", "NaTType"):
+        return None
+    return str(entry) if kind is np.str_ else entry
+
+
+def _moment(entry: Any) -> Any:
+    """A date or a duration in microseconds; one of a time zone as pandas has it."""
+    import pandas
+
+    try:
+        if getattr(entry, "tzinfo", None) is not None:
+            return pandas.Timestamp(entry).as_unit("us")
+        entry = entry.to_numpy() if hasattr(entry, "to_numpy") else entry  # pandas' own
+        found = coarse(np.asarray(entry if isinstance(entry, np.generic) else np.array(entry, dtype=_unit(entry))))[()]
+    except Exception:  # noqa: BLE001  whatever an entry is, it does not raise
+        return None
+    return None if np.isnat(found) else found
+
+
+def _unit(entry: Any) -> str:
+    return "M8[us]" if isinstance(entry, datetime.datetime) else "m8[us]"
 
 
 def coarse(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -98,19 +138,33 @@ def _columns(frame: Any) -> list[Any]:
 
 
 def _own(values: Any) -> Any:
+    """An array as its own entries alone make it. [AB2]"""
     if not isinstance(values, np.ndarray):
-        return values.copy()  # declared categories, and moments of a declared time zone
-    if values.dtype.kind == "O" and all(_is_number(entry) for entry in values.ravel()):
-        return numbers_of(values)  # [AB2]
+        return values.copy()  # declared categories
+    if values.dtype.kind == "O":
+        return _of_one_kind(values)
+    if values.dtype.kind in "mM" and np.isnat(values).all():
+        return np.full(values.shape, np.nan)  # as of any other column without an entry
     own = np.empty(values.shape, dtype=values.dtype.str)  # a type may carry notes of its own, and an array its base
     own[...] = values
     return own
 
 
-def _is_number(entry: Any) -> bool:
-    kind = type(entry)  # and not isinstance, which asks the entry
-    plain = issubclass(kind, NUMBERS) and not issubclass(kind, np.timedelta64)  # which numpy counts among integers
-    return entry is None or plain or kind.__name__ == "NAType"
+def _of_one_kind(values: npt.NDArray[Any]) -> Any:
+    """Objects that are all numbers, dates, durations or moments of one time zone, or missing, as an array of them."""
+    kinds = {type(entry) for entry in values} - {type(None)}
+    if kinds <= {float}:
+        return numbers_of(values)
+    for kind, name in ((np.datetime64, "M8[us]"), (np.timedelta64, "m8[us]")):
+        if kinds == {kind}:
+            return values.astype(name)
+    if {kind.__name__ for kind in kinds} == {"Timestamp"}:
+        zones = {str(entry.tz): entry.tz for entry in values if entry is not None}
+        if len(zones) == 1:
+            import pandas
+
+            return pandas.DatetimeIndex(values, tz=zones.popitem()[1]).as_unit("us").array
+    return values.copy()
 
 
 def owners(people: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

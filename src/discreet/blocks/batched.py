@@ -145,7 +145,7 @@ def numbered(y: npt.NDArray[Any], edges: npt.NDArray[np.int64]) -> Floats:
 
     A block of one text has no estimate: which of two labels it is, only the other blocks could tell.
     """
-    if y.dtype.kind not in "UO":
+    if y.dtype.kind in "biuf":
         return np.ascontiguousarray(y, dtype=np.float64)
     found = np.full(len(y), np.nan)
     for start, stop in pairwise(edges):
@@ -187,7 +187,7 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
         return own
     if correct == "jackknife" or not isinstance(blocks_x, np.ndarray) or blocks_x.ndim != 2 or blocks_y is None:
         return None
-    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUO":
+    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUOmM":
         return None
     found = _closed_form(fit)
     if correct == "firth" and found is not None and not found.likelihood:

@@ -19,12 +19,13 @@ Why
     first row, no coupling is needed. A shuffle that is known would break this, for then a new name may renumber others.
     [PB3] The hash is a function of the key and the person alone, so everybody else stays. Where a row is a person,
     equal rows are told apart by counting them, c(1), ..., c(m): to remove one is to remove c(m), as a block lists its
-    rows in the order of their hashes and not in that of the table. Equal rows are those of equal bytes: of a declared
-    type of numbers or dates its own, else each entry packed so that it can be had back (Table.contents). So equal rows
-    are alike bit for bit, and 1, 1.0 and True, or None and NaN, in a column of objects are different rows; how a row is
-    read depends on the declared types and on itself alone. (An entry that cannot be packed stands for all that show the
-    same type and text; of those the promise is for what they show.) BLAKE2b with 128 bits: two different rows share a
-    hash with a chance below n^2 / 2^128.
+    rows in the order of their hashes and not in that of the table. Equal rows are those of equal bytes: of a number its
+    own, of a date its microseconds, else each entry packed so that it can be had back (Table.contents). So
+    equal rows are alike bit for bit. Numbers and dates have these bytes in a column of objects too, where [AB1] of
+    blocks/alone.py has made 1, 1.0 and True one, and None and NaN: how a row is read depends on itself alone, not on
+    the odd entry of another that makes objects of a column. (An entry that cannot be packed stands for all that show
+    the same type and text; of those the promise is for what they show.) BLAKE2b with 128 bits: two different rows share
+    a hash with a chance below n^2 / 2^128.
 Needs
     unit: everybody has at least one row. A missing name is a name: all rows without one are one person's.
 Source

@@ -8,12 +8,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.alone import alone, coarse, frame_of, is_frame, owners
+from discreet.blocks.alone import alone, frame_of, is_frame, owners, plain
 from discreet.errors import BadInput
 from discreet.noise.source import compiled
 from discreet.rows import column, key, numbers, numbers_of
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
+OBJECT: Final = b"no number"  # longer than a number: no other entry has the bytes of one
 Integers = npt.NDArray[np.int64]
 
 
@@ -94,13 +95,13 @@ def _array(rows: Any) -> npt.NDArray[Any]:
     if isinstance(rows, np.ndarray) and rows.ndim >= 2:
         if isinstance(rows, np.ma.MaskedArray):  # else what the mask hides would be shown
             return np.where(np.ma.getmaskarray(rows), np.nan, numbers_of(np.asarray(rows.data)))
-        return np.ascontiguousarray(numbers_of(rows))  # whatever type numpy read off them: [R2] of rows.py
+        return np.ascontiguousarray(numbers_of(rows) + 0.0)  # whatever type numpy read off them: [R2] of rows.py
     values = column(rows)
     if _all_numbers(rows):
-        return numbers(values)
+        return numbers(values) + 0.0  # a complex number among them would take the sign off zeros
     if values.dtype.kind == "V":
         raise BadInput("the rows are records; give a frame with columns")
-    return coarse(values) if values.dtype.kind in "mM" else values.astype(object)  # a text's type tells the longest
+    return plain(values)
 
 
 def _all_numbers(rows: Any) -> bool:
@@ -117,19 +118,25 @@ def _all_numbers(rows: Any) -> bool:
 
 
 def _row_bytes(part: Any) -> Iterator[bytes]:
-    """Each row as bytes that it can be had back from, by the declared type: equal bytes, then nobody can tell the rows
-    apart (1, 1.0 and True differ, and None and NaN). What cannot be packed is like any other such entry of its type.
+    """Each row as bytes that it can be had back from: equal bytes, then nobody can tell the rows apart. The bytes of an
+    entry are the same in a column of numbers or dates and in one of objects, as which it is read beside an odd entry.
+    What cannot be packed is like any other such entry of its type.
     """
-    if isinstance(part.dtype, np.dtype) and part.dtype.kind in "biufmM":
+    if isinstance(part.dtype, np.dtype) and part.dtype.kind in "biuf":
         return (row.tobytes() for row in np.ascontiguousarray(part))
-    return (_entry_bytes(entry) for entry in (part.astype(object) if hasattr(part, "astype") else part))
+    return (_entry_bytes(entry) for entry in (np.asarray(part) if hasattr(part, "astype") else part))
 
 
 def _entry_bytes(entry: Any) -> bytes:
+    kind = type(entry)
+    if entry is None or kind is float:
+        return np.float64(np.nan if entry is None else entry).tobytes()
+    if issubclass(kind, np.datetime64 | np.timedelta64):
+        return _entry_bytes(None) if np.isnat(entry) else OBJECT + entry.dtype.str.encode() + entry.tobytes()
     try:
-        return pickle.dumps(entry, protocol=5)
+        return OBJECT + pickle.dumps(entry, protocol=5)
     except Exception:  # noqa: BLE001  whatever an entry is, it does not raise
-        return repr((type(entry).__qualname__, key(entry))).encode("utf-8", "backslashreplace")
+        return OBJECT + repr((kind.__qualname__, key(entry))).encode("utf-8", "backslashreplace")
 
 
 def _places(halves: Integers, edges: Integers, order: Integers | None) -> Integers:

@@ -10,7 +10,8 @@ Promise
           by shapes and by the schema of an Arrow table.
 Why
     [FR1] An array has a shape, which is public but for the number of rows; its entries are read by [R1] of rows.py,
-    whatever its type is [R2]. A list has no shape, so each of its entries is turned into `width` numbers by itself.
+    whatever its type is [R2], and those of a frame column by column. A list has no shape, so each of its entries is
+    turned into `width` numbers by itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.rows import check_held, number
+from discreet.rows import check_held, column, number
 from discreet.rows import numbers_of as numbers
 
 Floats = npt.NDArray[np.float64]
@@ -118,8 +119,8 @@ def _read(rows: Any, width: int | None, declared: str) -> Rows:
         return Batches(rows, int(rows.num_columns))
     if isinstance(rows, np.ma.MaskedArray):
         rows = np.where(np.ma.getmaskarray(rows), np.nan, numbers(np.asarray(rows.data)))
-    elif hasattr(type(rows), "to_numpy"):  # a data frame or a column of one; Arrow's has a type, and refuses to copy
-        rows = rows.to_numpy(zero_copy_only=False) if hasattr(type(rows), "type") else rows.to_numpy()
+    elif hasattr(type(rows), "to_numpy"):  # a data frame, or a column of one
+        rows = _framed(rows) if hasattr(rows, "columns") else column(rows)
     listed_rows = isinstance(rows, np.ndarray) and rows.dtype.kind == "O" and rows.ndim == 1 and width is not None
     if isinstance(rows, np.ndarray) and not listed_rows:
         block = _block(rows)
@@ -135,6 +136,16 @@ def _read(rows: Any, width: int | None, declared: str) -> Rows:
         if entries is not None:
             block[place] = entries
     return Stored((block,), width)
+
+
+def _framed(frame: Any) -> Floats:
+    """A frame of pandas or polars, column by column: all at once, an entry of one decides on the type of others."""
+    by_place = hasattr(frame, "iloc")
+    width = len(frame.columns)
+    block = np.empty((len(frame), width))
+    for place in range(width):
+        block[:, place] = numbers(column(frame.iloc[:, place] if by_place else frame[:, place]))
+    return block
 
 
 def _from_blocks(listed: Sequence[Any], declared: str) -> Stored:

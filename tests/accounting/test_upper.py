@@ -36,7 +36,7 @@ losses = st.lists(parts, min_size=1, max_size=5).map(lambda listed: Composed(tup
 
 
 @pytest.mark.claim("C6")
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 @given(losses, deltas)
 @example(Composed((Gaussian(2, 1e-8), Laplace(2))), 1e-6)
 @example(Composed((Gaussian(1, 1e-11), Choice(1), Laplace(2))), 1e-8)
@@ -117,7 +117,7 @@ def responses(odds: list[Fraction], lost: list[Fraction]) -> dict[Fraction, Frac
 
 
 @pytest.mark.claim("C6")
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(
     st.lists(st.tuples(st.sampled_from([2, 3, 7]), st.sampled_from([0, 1e-14, 1e-9])), min_size=2, max_size=9),
     st.sampled_from([1e-12, 1e-9, 1e-6, 1e-2]),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from discreet.accounting.amplify import amplified
 from discreet.accounting.compose import delta, epsilon, implies, pure
 from discreet.accounting.curve import delta_of_mu
 from discreet.friendly.refine import RefinedMean
@@ -144,3 +145,27 @@ def test_pure_losses_against_rational_enumeration(listed: list[tuple[int, float]
         Fraction(0),
     )
     assert true <= Fraction(room) * (1 + Fraction(1, 10**9))
+
+
+@pytest.mark.claim("M1")
+def test_a_tiny_share_of_a_tiny_loss_is_not_nothing() -> None:
+    least = Fraction(1, 10**400)  # below the smallest float, and met 10^400 times
+    assert amplified(1e-200, 1e-200) >= least
+    assert epsilon(Sampled(Laplace(1e-200), 1e-200, 10**400), 0) >= 1
+    for loss, rate in ((1e-13, 1e-290), (0.5, 1e-290), (30.0, 1e-300)):
+        exactly = Fraction(rate) * Fraction(loss)
+        assert exactly <= amplified(loss, rate) <= Fraction(loss)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Composed((Sampled(Composed(()), 0.5), Laplace(1), Laplace(1))),
+        Composed((Gaussian(1e-200), Laplace(1))),
+        Composed((Sampled(Gaussian(1e-200), 0.5), Laplace(1))),
+        Composed((Approximate(1, Fraction(10**18 - 1, 10**18)), Laplace(1))),
+    ],
+)
+def test_what_floats_cannot_hold_has_other_bounds(loss: Loss) -> None:
+    found = epsilon(loss, 1e-6)
+    assert found == math.inf or delta(loss, found) <= 1e-6

@@ -86,6 +86,9 @@ def amplified(epsilon: Number, rate: Number) -> Fraction:
         return exact(epsilon)
     if whole < 700:
         less = math.log1p(share * math.expm1(whole))
+        if less < 1e-280:  # floats lose digits, then all of it: ln(1 + x) <= x, and e^y - 1 <= y (1 + y) for y <= 1
+            rise = exact(epsilon) * (1 + exact(epsilon)) if whole < 1e-12 else Fraction(math.expm1(whole) * (1 + 1e-12))
+            return min(exact(epsilon), exact(rate) * rise)  # [M1]
     else:  # the same up to e^-epsilon, and without an overflow
         less = whole + math.log(share) * (1 - 1e-12) if share > math.exp(-350) else whole
     return min(exact(epsilon), Fraction(less * (1 + 1e-12)))  # [M1] [M2]

@@ -46,6 +46,7 @@ SMALLEST_REACH: Final = 1e-5
 LARGEST_REACH: Final = 300.0
 SMALLEST_RATE: Final = 1e-6
 ROUNDING: Final = 1e-12
+SMALLEST: Final = 1e-300  # mu^2 of Gaussian noise
 TRIES: Final = 8
 FAR: Final = 12.0  # standard deviations after which Gaussian losses are lost
 
@@ -86,8 +87,10 @@ class Distribution:
 def distribution(loss: Loss) -> Distribution | None:
     """The distribution of a loss, or None where this route does not apply. [G1]"""
     kinds = _kinds(loss)
-    if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS or any(kind.delta >= 1 for kind in kinds):
+    if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS:
         return None
+    if any(float(kind.delta) == 1 or (kind.law == "gaussian" and as_float(kind.size) < SMALLEST) for kind in kinds):
+        return None  # nothing that floats could hold
     reach = _reach(kinds)
     return _built(tuple(sorted(kinds.items())), reach) if SMALLEST_REACH < reach < LARGEST_REACH else None
 

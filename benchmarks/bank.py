@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.ask import planned
-from discreet.blocks.centre import BlockMean
-from discreet.blocks.run import block_row
-from discreet.blocks.table import Table
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.fit_request import planned
+from discreet.subsample.run_block import block_row
 
 SIZE = 20_000
 TIMES = 60  # blocks in a bank, over those of a run
@@ -55,7 +55,7 @@ class Bank:
 
 def chosen(estimator: Any, x: Any, y: Any = None, **settings: Any) -> SubsampleAggregate:
     """The mechanism that `discreet.fit` would make at epsilon = 1 and delta = 1e-6."""
-    return planned(estimator, Table.of(x, y), epsilon=1.0, delta=1e-6, **(DEFAULTS | settings))
+    return planned(estimator, BlockTable.of(x, y), epsilon=1.0, delta=1e-6, **(DEFAULTS | settings))
 
 
 def same_path(estimator: Any, draw: Draw, truth: Array, plain: Array, **settings: Any) -> Bank:
@@ -68,7 +68,7 @@ def same_path(estimator: Any, draw: Draw, truth: Array, plain: Array, **settings
     for _ in range(10):  # in parts, for the memory
         rows = draw(g, count // 10 * size)
         many = replace(mechanism, aggregator=BlockMean(count // 10, mechanism.shape.width, 1000.0))
-        parts.append(many.estimates(Table.of(rows[:, :-1], rows[:, -1]), Seeded(len(parts))))
+        parts.append(many.estimates(BlockTable.of(rows[:, :-1], rows[:, -1]), Seeded(len(parts))))
     return Bank(mechanism, np.concatenate(parts), truth, plain)
 
 
@@ -90,7 +90,7 @@ def by_formula(
         left = sum(many(np.delete(rows, one, axis=1)) for one in range(size))
         found = size * found - (size - 1) * left / size
     for number in range(COMPARED):
-        block = Table.of(framed(rows[number]))
+        block = BlockTable.of(framed(rows[number]))
         alone = block_row(mechanism.fit, mechanism.shape, block, middle, number=number, correct=mechanism.correct)
         assert abs(alone[0] - found[number]) < 2e-3 * (1 + abs(alone[0])), "a formula and a fit differ"
     return Bank(mechanism, found[:, None], np.array([truth]), np.array([plain]))

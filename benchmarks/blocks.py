@@ -22,14 +22,14 @@ import numpy as np
 import discreet
 from benchmarks import bank, tukey
 from benchmarks.bank import SIZE, SLOPES, Bank
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.centre import BlockMean
-from discreet.blocks.estimator import adapted
-from discreet.blocks.friend import BlockFriends
-from discreet.blocks.schema import found_shape
-from discreet.blocks.table import Table
 from discreet.engines.local import Local
-from discreet.noise.seeded import Seeded
+from discreet.noise.randomness import Seeded
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.estimators import adapted
+from discreet.subsample.friendly_aggregate import BlockFriends
+from discreet.subsample.made_up_rows import found_shape
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-blocks.md"
 LOW, HIGH = 0.92, 0.98
@@ -175,7 +175,7 @@ def overhead_rows(rows: int) -> Iterator[Row]:
         return min(taken)
 
     for name, (model, y) in outcomes.items():
-        fit, table = adapted(model), Table.of(x, y)
+        fit, table = adapted(model), BlockTable.of(x, y)
         shape = found_shape(fit, table)
         whole = seconds(partial(model.fit, x, y))
         for blocks in (1000, 10_000):

@@ -21,8 +21,8 @@ import discreet
 from benchmarks.noise import seconds
 from benchmarks.theirs import diffprivlib_models
 from discreet import Seeded
-from discreet.friendly.matrix import matrix
 from discreet.models.assign import Ball, cluster_sums
+from discreet.tables.matrix import matrix
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-clusters.md"
 Row = tuple[str, str, str, str, bool]

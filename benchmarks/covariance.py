@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks.noise import seconds
 from discreet import Seeded
-from discreet.stable.frame import Frame
-from discreet.stable.gram import moments
+from discreet.stages.frame import Frame
+from discreet.stages.gram import moments
 from discreet.statistics.covariance import Covariance
 
 CASES = ((5000, 5, 30.0), (5000, 5, 1e6), (20_000, 5, 1e6), (20_000, 10, 1e6))

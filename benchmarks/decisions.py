@@ -19,9 +19,7 @@ import numpy as np
 from scipy import stats
 
 from discreet import Seeded, test_mean, test_two_means
-from discreet.noise import simulated
-from discreet.noise.laws import laplace_scale
-from discreet.statistics.frequencies import (
+from discreet.hypotheses.category_tests import (
     MOVED,
     dependence,
     distance,
@@ -33,12 +31,14 @@ from discreet.statistics.frequencies import (
     pooled,
     whole_of,
 )
-from discreet.statistics.groups import deviation, larger_pairs, null_deviations, rank_sum_law, ranks
-from discreet.statistics.nulls import NoisyLaw
+from discreet.hypotheses.combined_tests import ScoreSum, best_plan, best_votes, scores
+from discreet.hypotheses.likelihood_ratio import LEVELS, RatioCells, best_clamp, clamped_steps, ratio_law
+from discreet.hypotheses.null_distributions import NoisyLaw
+from discreet.hypotheses.rank_tests import deviation, larger_pairs, null_deviations, rank_sum_law, ranks
+from discreet.hypotheses.signed_tests import coins, positive_ranks, signed_ranks_law, signs
+from discreet.noise import distributions as simulated
+from discreet.noise.distributions import laplace_scale
 from discreet.statistics.proportion import upper_tail
-from discreet.statistics.ratio import LEVELS, Cells, best_clamp, clamped_steps, ratio_law
-from discreet.statistics.scores import ScoreSum, best_plan, best_votes, scores
-from discreet.statistics.signed import coins, positive_ranks, signed_ranks_law, signs
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-tests.md"
 LEVEL, DRAWS = 0.05, 199
@@ -166,7 +166,7 @@ def ratio_sizes(runs: int) -> Iterator[Size]:
         "Poisson(2) against Poisson(2.5)": (stats.poisson(2), stats.poisson(2.5)),
     }
     for name, (p, q) in laws.items():
-        g, size, epsilon, cells = np.random.default_rng(7), 200, 0.5, Cells.of(p, q)
+        g, size, epsilon, cells = np.random.default_rng(7), 200, 0.5, RatioCells.of(p, q)
         steps = clamped_steps(cells.ratios, *best_clamp(cells, size, epsilon))
         law = ratio_law(cells, steps, size, laplace_scale(LEVELS, epsilon))
         totals = [steps[cells.places(p.rvs(size, random_state=g))].sum() for _ in range(runs)]
@@ -215,7 +215,7 @@ def mean_sizes(runs: int) -> Iterator[Size]:
 def powers(runs: int) -> Iterator[Power]:
     """Private, without privacy, and by votes of blocks (with the number of blocks and their level planned)."""
     for size, shift, epsilon in ((300, 0.25, 0.5), (1000, 0.1, 1.0)):
-        g, cells = np.random.default_rng(11), Cells.of(stats.norm(0, 1), stats.norm(shift, 1))
+        g, cells = np.random.default_rng(11), RatioCells.of(stats.norm(0, 1), stats.norm(shift, 1))
         data = g.normal(shift, 1, (runs, size))
         usual = data.mean(axis=1) * math.sqrt(size) > stats.norm.ppf(1 - LEVEL)
         got = []

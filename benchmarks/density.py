@@ -20,8 +20,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 import discreet
-from discreet.noise.laws import laplace_scale
-from discreet.statistics.curve import Curve, on_simplex
+from discreet.noise.distributions import laplace_scale
+from discreet.statistics.density_curve import Curve, on_simplex
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-density.md"
 Row = tuple[str, str, str, str, bool]

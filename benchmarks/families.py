@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import polygamma
 
 from discreet import Seeded, family
-from discreet.blocks.ask import Asked
-from discreet.blocks.shape import Shape
-from discreet.models.fast_laws import FAST, fast_rows
+from discreet._compiled.likelihood_kernels import FAST, fast_rows
+from discreet.subsample.fit_request import FitRequest
+from discreet.subsample.returned import Shape
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-families.md"
 Array = np.ndarray[Any, Any]
@@ -119,7 +119,7 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
     }
     for name, (key, truth, draw, known) in laws.items():
         width = len(truth)
-        asked = Asked(
+        asked = FitRequest(
             Shape("named", key[1]),
             20_000,
             1.0,

@@ -22,7 +22,7 @@ from discreet.accounting.calibrate import gaussian
 from discreet.accounting.calibrate import rho as rho_of
 from discreet.friendly.radius import r_clip
 from discreet.friendly.refine import RefinedMean
-from discreet.noise.secure import Secure
+from discreet.noise.randomness import Secure
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-friendly.md"
 EPSILON, DELTA = 1.0, 1e-6

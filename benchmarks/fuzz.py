@@ -34,16 +34,16 @@ from typing import Any, Final
 
 from benchmarks.fuzz_inputs import HOSTILE, MARKS, World, make_plan, make_table, spoil, spoiled_bytes, written
 from discreet.accounting import compose
-from discreet.cli.release import foreseen, show_answers, show_forecast
-from discreet.data.table import Table
+from discreet.cli.release_command import foreseen, show_answers, show_forecast
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Ledger
-from discreet.noise.seeded import Seeded
-from discreet.promise.exact import exact
+from discreet.noise.randomness import Seeded
+from discreet.plan.bound_plan import Bound, bind
+from discreet.plan.plan_file import read_plan
+from discreet.plan.run_plan import run_plan
+from discreet.privacy.exact import exact
 from discreet.report import page, to_csv, to_json
-from discreet.spec.bound import Bound, bind
-from discreet.spec.read import read_plan
-from discreet.spec.run import run_plan
+from discreet.tables.table import Table
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "measured-fuzz.md"
 LEDGER: Final = "study.ledger"

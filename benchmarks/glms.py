@@ -19,9 +19,9 @@ import discreet
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import ModelGradients
 from discreet.models.score import score_cost, score_sensitivity
-from discreet.noise.seeded import Seeded
-from discreet.promise.exact import exact
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import exact
+from discreet.privacy.neighbours import Neighbours
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-glms.md"
 SLOPES = np.array([1.0, -0.8, 0.5, 0.3, -0.6])

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.noise import seconds
 from benchmarks.theirs import diffprivlib_models
 from discreet import Neighbours, Seeded
-from discreet.models.linear import LeastSquares
+from discreet.models.least_squares import LeastSquares
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-models.md"
 EPSILON, DELTA = 1.0, 1e-6

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.data.read import read
 from discreet.datasets import load_nhanes
-from discreet.noise.secure import Secure
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Secure
+from discreet.plan.profile import Profile, describe
+from discreet.privacy.neighbours import Neighbours
 from discreet.session.terms import People
-from discreet.spec.describe import Profile, describe
+from discreet.tables.opening import read
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-describe.md"
 HEAD = """# A profile of three real tables, measured

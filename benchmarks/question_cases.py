@@ -18,14 +18,14 @@ import discreet
 from benchmarks.neighbouring import KINDS, TYPE, Columns, built, crowd, number, one, pair, row_lists
 from benchmarks.replayed import Inside, Judged, Pairing, compared, inspected
 from benchmarks.sessions import Asking, of_one, prepared
-from discreet.blocks.sandbox import Sandbox
-from discreet.data.read import read
-from discreet.data.table import Table
 from discreet.engines.local import Local
 from discreet.noise.door import Door
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.neighbours import Neighbours
+from discreet.sandbox.sandbox import Sandbox
 from discreet.session.columns import GROUPED, WHOLE
 from discreet.session.terms import Terms
+from discreet.tables.opening import read
+from discreet.tables.table import Table
 
 REPLACE, ADD = BOTH = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 HERE: Final = Local(workers=0)

@@ -4,7 +4,7 @@ Beyond the draws and all that leaves, it compares what only code inside can see:
 each cell of a sandbox is sent. Neighbours may differ in one block.
 
 Where people are numbered by first appearance, somebody who comes first renumbers all others. Blocks are drawn for the
-numbers, so the two runs are paired as the proofs pair them ([PB2] of blocks/partition.py, [SQ4] of
+numbers, so the two runs are paired as the proofs pair them ([partition.2], [question.4] of
 session/question.py): whoever is in both tables has the same block, or the same place in the order that is drawn.
 """
 
@@ -23,16 +23,17 @@ from benchmarks.sessions import Moved
 from discreet.accounting.compose import implies
 from discreet.audit.replay import FREE, Recorder, _DivergedError
 from discreet.audit.seen import Seen, trace, watch
-from discreet.blocks import inside, partition, sandbox
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.data import cells, table
 from discreet.noise.door import Request, Shuffle
-from discreet.noise.seeded import Seeded
-from discreet.promise.exact import exact
-from discreet.promise.groups import Groups
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Approximate, Loss, compose
-from discreet.rows import column, key
+from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import exact
+from discreet.privacy.grouped import Groups
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate, Loss, compose
+from discreet.sandbox import inside, sandbox
+from discreet.subsample import partition
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.tables import cells, table
+from discreet.tables.entries import column, key
 
 Numbers = Mapping[Any, int]  # the number of each person
 

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks import noise
 from discreet import count
 from discreet.accounting.filter import Budget, Filter
-from discreet.promise.loss import Gaussian, Laplace
+from discreet.privacy.loss import Gaussian, Laplace
 from discreet.statistics.bins import Edges, counts
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured.md"

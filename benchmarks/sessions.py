@@ -21,17 +21,17 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, Replayer, _DivergedError
 from discreet.audit.seen import trace, watch
 from discreet.audit.worlds import HOSTILE
-from discreet.data.read import read
-from discreet.data.table import Table
 from discreet.errors import DiscreetError
 from discreet.noise.door import Request
-from discreet.noise.seeded import Seeded
-from discreet.promise.exact import exact
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Loss, compose
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Loss, compose
+from discreet.privacy.neighbours import Neighbours
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms
+from discreet.tables.opening import read
+from discreet.tables.table import Table
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 NAMES: Final = ("id", "x", "y", "town", "flag")

@@ -58,8 +58,8 @@ def make_csv(path: Path, rows: int) -> None:
 
 def column(path: Path) -> Any:
     """The column as discreet reads it: a long one is a stream."""
-    from discreet.data.read import read
-    from discreet.data.table import Want
+    from discreet.tables.opening import read
+    from discreet.tables.table import Want
 
     return read(path).columns([Want("x", "number")])["x"]
 

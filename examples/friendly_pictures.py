@@ -16,10 +16,20 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 import discreet
-from discreet.friendly import FriendlyMean, RefinedMean, TaperSum, Within, find_centre, match_core, plan
-from discreet.friendly.centre import MOST
-from discreet.friendly.noisy import blurred, shares
-from discreet.friendly.order import shuffled
+from discreet.friendly import (
+    FriendlyMean,
+    RefinedMean,
+    TaperSum,
+    Within,
+    find_centre,
+    match_core,
+)
+from discreet.friendly import (
+    refine_plan as plan,
+)
+from discreet.friendly.average import blurred, shares
+from discreet.friendly.core import shuffled
+from discreet.friendly.find_centre import MOST
 from discreet.friendly.radius import r_clip, r_pair
 
 Floats = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ python -m scripts.schema
 import json
 from pathlib import Path
 
-from discreet.spec.model import Plan
+from discreet.plan.plan_model import Plan
 
 PAGE = Path(__file__).parent.parent / "docs" / "plan.schema.json"
 

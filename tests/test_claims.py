@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src" / "discreet").rglob("*.py"))
 TESTS = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("test_*.py")))
-TAG = re.compile(r"\[([A-Z]{1,2}\d+)\]")
+TAG = re.compile(r"\[([a-z_]+\.\d+)\]")
 SECTIONS = ("Releases", "Promise", "Why", "Needs", "Accuracy", "Source")
 
 
@@ -23,7 +23,7 @@ def split(path: Path) -> tuple[str, str]:
 
 def defined(doc: str) -> set[str]:
     """Claims that open a line of the docstring, under Promise or Claims."""
-    return {match.group(1) for line in doc.splitlines() if (match := re.match(r"\s*\[([A-Z]{1,2}\d+)\]", line))}
+    return {match.group(1) for line in doc.splitlines() if (match := re.match(r"\s*\[([a-z_]+\.\d+)\]", line))}
 
 
 @cache
@@ -61,7 +61,7 @@ def test_each_citation_has_a_home(path: Path) -> None:
         path
         for path in SOURCES
         if "def release(self, rows" in path.read_text()
-        and path.parent.name in ("stable", "statistics", "friendly", "blocks", "models")
+        and path.parent.name in ("stability", "statistics", "hypotheses", "lectures", "friendly", "subsample", "models")
     ],
     ids=lambda path: path.stem,
 )
@@ -69,5 +69,5 @@ def test_each_mechanism_opens_with_its_proof(path: Path) -> None:
     text = path.read_text()
     for section in SECTIONS:
         lines = re.findall(rf"^\s*{section}$", text, flags=re.MULTILINE)
-        optional = path.stem == "hypothesis" and section not in ("Releases", "Promise")
+        optional = path.stem == "result" and section not in ("Releases", "Promise")
         assert lines or optional, f"{path.name} has no section {section}"

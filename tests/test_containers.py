@@ -18,10 +18,10 @@ import pytest
 
 import discreet
 from discreet import Seeded
-from discreet.data.read import read
 from discreet.models.design import check_frame, columns_of, declared_levels
 from discreet.models.formula import Formula
-from discreet.rows import declared_type, declared_whole, key
+from discreet.tables.entries import declared_type, declared_whole, key
+from discreet.tables.opening import read
 
 ROWS = 400
 ODD: tuple[Any, ...] = (None, "x", 0.5, 2**70, True)
@@ -141,7 +141,7 @@ def fits(container: str, odd: Any, kind: str) -> bool:
     return True
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("verb", [*VERBS, *OF_FRAMES])
@@ -153,7 +153,7 @@ def test_one_entry_does_not_decide_how_a_call_ends(verb: str, container: str, ki
             assert same(ended(asked, make([odd, *entries[1:]], kind)), expected), odd
 
 
-@pytest.mark.claim("TU1")
+@pytest.mark.claim("table.1")
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_one_entry_does_not_decide_what_a_session_knows(container: str, kind: str, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_one_entry_does_not_decide_what_a_session_knows(container: str, kind: st
                     assert same(asked(names[0], verb, left), asked(names[1], verb, right)), odd
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 @pytest.mark.parametrize("odd", [None, "x", 0.5, True])
 def test_the_median_of_whole_numbers_has_an_interval_beside_any_entry(odd: Any) -> None:
     """Once the type of 2,000 whole numbers decided it, and one missing entry the type."""
@@ -195,7 +195,7 @@ def test_the_median_of_whole_numbers_has_an_interval_beside_any_entry(odd: Any) 
         discreet.median(pd.Series(whole, dtype="Int64"), epsilon=1.0, rng=Seeded(1)).interval()
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 def test_which_types_are_declared() -> None:
     for container, make in CONTAINERS.items():
         declared = container.startswith(("polars", "arrow")) or container == "pandas declared"
@@ -209,7 +209,7 @@ def test_which_types_are_declared() -> None:
     assert not declared_whole(np.array([1]))
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 def test_dates_have_one_key_in_every_container() -> None:
     """Beside a text, pandas' dates are objects of its own."""
     dates = pd.Series(pd.to_datetime(["2020-01-01 00:00:00", "2020-01-02 03:04:05"]))
@@ -222,7 +222,7 @@ def test_dates_have_one_key_in_every_container() -> None:
     assert key(pd.NaT) is None
 
 
-@pytest.mark.claim("LD1")
+@pytest.mark.claim("design.1")
 def test_truth_values_are_levels_only_where_they_are_declared() -> None:
     formula = Formula.read("b ~ C(a) + a")
     for container, make in CONTAINERS.items():

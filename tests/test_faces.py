@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet
 from discreet.errors import BadInput, Refused
-from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
+from discreet.sklearn.regressors import PrivateLinearRegression, PrivateLogisticRegression
 
 VALUES = "an exception that depends on a value of the data tells of it: missing and infinite outcomes are no error"
 EXCLUDED = {
@@ -89,7 +89,7 @@ def test_what_is_refused() -> None:
         discreet.PrivateLinearRegression(1.0).fit(x[:20], y[:20])
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 def test_one_odd_cell_is_missing_and_changes_how_no_other_is_read(relation: str) -> None:
     """Outcomes of 2 count as yes, beside a text as well: left to numpy, a text would make texts of all."""

@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
+from discreet.noise.randomness import Seeded
 
 PEOPLE = np.random.default_rng(8).gamma(2.0, 3.0, 5000)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
-from discreet.rows import Stream, check_held, column, each, key, long_numbers, name, numbers, pieces, truths
+from discreet.tables.entries import Stream, check_held, column, each, key, long_numbers, name, numbers, pieces, truths
 
 anything = st.one_of(
     st.none(),
@@ -29,7 +29,7 @@ anything = st.one_of(
 )
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 @given(st.lists(anything))
 def test_no_entry_raises(entries: list[Any]) -> None:
     assert len(truths(entries)) == len(numbers(entries)) == len(column(entries)) == len(entries)
@@ -37,7 +37,7 @@ def test_no_entry_raises(entries: list[Any]) -> None:
         hash(key(entry))
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 @given(st.lists(anything, min_size=1), anything)
 def test_an_entry_is_read_by_itself(entries: list[Any], other: Any) -> None:
     changed = [other, *entries[1:]]
@@ -45,7 +45,7 @@ def test_an_entry_is_read_by_itself(entries: list[Any], other: Any) -> None:
     assert np.array_equal(truths(entries)[1:], truths(changed)[1:])
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 def test_equal_but_different_entries_have_different_keys() -> None:
     assert len({key(1), key(1.5), key(True), key("1"), key(None)}) == 5
     assert repr(key(1)) == repr(key(1.0)) == repr(key(np.float32(1)))  # whole columns turn into floats by one null
@@ -88,7 +88,7 @@ def test_declared_types_and_shapes_are_refused() -> None:
         column(np.zeros((2, 2)))
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 def test_an_array_of_no_numbers_is_missing_throughout() -> None:
     """numpy reads its type off the entries: beside one that is missing it would be an array of objects."""
     for rows in (np.array(["a"]), np.array([b"a"]), np.array(["2020-01-01"], dtype="datetime64[D]")):
@@ -98,8 +98,8 @@ def test_an_array_of_no_numbers_is_missing_throughout() -> None:
     assert math.isnan(numbers(np.array([1, 2, 1j]))[2])
 
 
-@pytest.mark.claim("R1")
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.1")
+@pytest.mark.claim("entries.2")
 def test_a_complex_number_of_another_changes_none() -> None:
     """numpy makes all entries complex beside one of them, and pandas passes them on as objects."""
     for entries in (np.array([1, 2, 1j]), np.array([1, 2, 1j]).astype(object), [1, 2, 1j], [1, np.complex64(2), 1j]):
@@ -140,7 +140,7 @@ def read(rows: Any) -> list[Any]:
     return [*(repr(key(entry)) for entry in column(rows)[:2]), *found]
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 @pytest.mark.parametrize(("kind", "entries"), ARROW, ids=[str(kind) for kind, _ in ARROW])
 def test_a_null_changes_the_reading_of_no_other_entry(kind: Any, entries: list[Any]) -> None:
     without, with_null = pa.array(entries, kind), pa.array([*entries, None], kind)
@@ -168,14 +168,14 @@ class Nullable:
         return np.array(self._entries, dtype=dtype)
 
 
-@pytest.mark.claim("R2")
+@pytest.mark.claim("entries.2")
 def test_whole_numbers_stay_whole_beside_a_missing_one() -> None:
     assert np.asarray(Nullable([LARGE, None]))[0] == LARGE - 1
     assert column(Nullable([LARGE, None])).tolist() == [LARGE, None]
     assert column(Nullable([LARGE, 3])).tolist() == [LARGE, 3]
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 def test_an_entry_that_a_library_cannot_read_is_missing() -> None:
     offsets = pa.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes())
     no_text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xffa")])
@@ -184,7 +184,7 @@ def test_an_entry_that_a_library_cannot_read_is_missing() -> None:
     assert column(far).tolist() == [None, [datetime.date(1970, 1, 1)]]
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 def test_no_entry_warns() -> None:
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
@@ -196,7 +196,7 @@ def test_no_entry_warns() -> None:
             key(entry)
 
 
-@pytest.mark.claim("R1")
+@pytest.mark.claim("entries.1")
 def test_entries_that_misbehave() -> None:
     class Whole(int):
         def __int__(self) -> int:

@@ -14,19 +14,20 @@ import discreet
 from discreet import Neighbours, Seeded, audit
 from discreet.audit.worlds import Pair
 from discreet.errors import BadInput
-from discreet.noise import order
-from discreet.promise.mechanism import Mechanism
-from discreet.rows import Stream
-from discreet.stable import clipped, locate
+from discreet.noise import order_statistics as order
+from discreet.privacy.mechanism import Mechanism
+from discreet.stages import clip as clipped
+from discreet.stages import locate
 from discreet.statistics import bins
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
-from discreet.statistics.gaussian import Gaussian1D, GaussianMean
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.normal import Gaussian1D, GaussianMean
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.variance import Variance
+from discreet.tables.entries import Stream
 
 Floats = npt.NDArray[np.float64]
 MECHANISMS: dict[str, Callable[[Neighbours], Mechanism[Any]]] = {
@@ -65,7 +66,7 @@ def seen(mechanism: Mechanism[Any], rows: Any) -> str:
     return repr((release.answer, release.spread, release.refusal, release.provenance, release.guarantee))
 
 
-@pytest.mark.claim("W2")
+@pytest.mark.claim("clip.2")
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_how_a_stream_is_cut_changes_nothing(name: str, relation: Neighbours) -> None:
@@ -102,7 +103,7 @@ def test_compiled_passes_and_small_rooms_change_nothing(
     assert seen(mechanism, cut(rows, [100, 333, 334])) == wanted
 
 
-@pytest.mark.claim("W3")
+@pytest.mark.claim("locate.1")
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("name", ["mean", "gaussian", "variance with bounds"])
 def test_a_middle_of_very_many_is_looked_for_in_a_few_runs(

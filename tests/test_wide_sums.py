@@ -5,23 +5,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet._compiled import column_kernels as fast_clip
 from discreet.friendly import taper
-from discreet.friendly.average import CUT, Lattice
-from discreet.friendly.matrix import matrix
-from discreet.friendly.noisy import blurred
+from discreet.friendly.average import CUT, Lattice, blurred
+from discreet.hypotheses import rank_tests as groups
+from discreet.hypotheses import signed_tests as signed
 from discreet.models import assign, score
-from discreet.models.family import logistic
 from discreet.models.features import Prepared
+from discreet.models.link import logistic
 from discreet.noise.lattice import ROOM, slack, summed, total, whole
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Gaussian, Laplace
-from discreet.stable import clipped, fast_clip, gram
-from discreet.stable.frame import Frame
-from discreet.stable.locate import COARSE, FADE, faded
-from discreet.statistics import groups, signed
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Gaussian, Laplace
+from discreet.stages import clip as clipped
+from discreet.stages import gram
+from discreet.stages.frame import Frame
+from discreet.stages.locate import COARSE, FADE, faded
+from discreet.tables.matrix import matrix
 
 
-@pytest.mark.claim("L1")
+@pytest.mark.claim("lattice.1")
 def test_sums_of_many_parts_are_exact() -> None:
     parts = [np.array([2**60 - 1, -(2**60), 1]) for _ in range(37)]
     assert summed(parts, (3,), 2**60).tolist() == [37 * (2**60 - 1), -37 * 2**60, 37]
@@ -31,7 +33,7 @@ def test_sums_of_many_parts_are_exact() -> None:
     assert whole(summed(parts, (3,), 2**60)).tolist() == [ROOM, -ROOM, 37]
 
 
-@pytest.mark.claim("GG1")
+@pytest.mark.claim("gram.1")
 def test_gram_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gram, "SUMMED", 2**60)
     monkeypatch.setattr(gram, "blocks", lambda rows, _size: iter(rows[:, None]))
@@ -42,7 +44,7 @@ def test_gram_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert merged.second.tolist() == [[2**65]]
 
 
-@pytest.mark.claim("W2")
+@pytest.mark.claim("clip.2")
 def test_compiled_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     def pretended(values: Any, *_: Any) -> tuple[int]:
         return ((len(values) * 2**26 + 2**63) % 2**64 - 2**63,)
@@ -55,7 +57,7 @@ def test_compiled_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both[0] == pytest.approx(2**62 / 2**26, rel=1)  # saturated, not an error
 
 
-@pytest.mark.claim("GR1")
+@pytest.mark.claim("score.1")
 def test_scores_and_second_moments_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "SUMMED", 2**60)
     monkeypatch.setattr(score, "BLOCK", 1)
@@ -65,7 +67,7 @@ def test_scores_and_second_moments_do_not_wrap(monkeypatch: pytest.MonkeyPatch) 
     assert score.moments(rows, None, np.zeros(1)).tolist() == [[2**64]]
 
 
-@pytest.mark.claim("KA2")
+@pytest.mark.claim("assign.2")
 def test_cluster_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     large = assign.Sums(np.array([1]), np.array([[2**60]]))
     monkeypatch.setattr(assign, "SUMMED", 2**60)
@@ -76,7 +78,7 @@ def test_cluster_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found + found).sums.tolist() == [[2**65]]
 
 
-@pytest.mark.claim("TS3")
+@pytest.mark.claim("taper.3")
 def test_tapered_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     large = np.array([2**62])
     monkeypatch.setattr(taper, "_sums", lambda *_: (large, large))
@@ -84,7 +86,7 @@ def test_tapered_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.merge(found).total.tolist() == [2**65]
 
 
-@pytest.mark.claim("TN1")
+@pytest.mark.claim("average.1")
 def test_sums_beyond_an_int64_saturate() -> None:
     cost = Gaussian(1, slack(1, 2**36))
     for size in (2**62, 2**64, 2**80):
@@ -92,14 +94,14 @@ def test_sums_beyond_an_int64_saturate() -> None:
         assert noisy[0] == pytest.approx(ROOM / 2**36, rel=1e-3)
 
 
-@pytest.mark.claim("FV1")
+@pytest.mark.claim("average.3")
 def test_weighted_means_do_not_wrap() -> None:
     steps = np.array([[0], [CUT], [CUT], [CUT]])
     heavy = [2**42, 2**42, 2**42, 2**42]
     assert Lattice(2, 40).mean(steps, heavy).tolist() == [3 * CUT]
 
 
-@pytest.mark.claim("W4")
+@pytest.mark.claim("locate.2")
 @pytest.mark.parametrize("many", [1, 2**20, 2**40, 2**50])
 def test_records_fade_alike_however_many(many: int) -> None:
     cells = (np.array([100, 103, 104]), np.array([many, 3, many + 1]))
@@ -119,8 +121,8 @@ def test_records_fade_alike_however_many(many: int) -> None:
     assert max(found[0]) < size
 
 
-@pytest.mark.claim("HR2")
-@pytest.mark.claim("HS2")
+@pytest.mark.claim("rank_tests.2")
+@pytest.mark.claim("signed_tests.2")
 def test_rank_sums_add_pieces_that_an_int64_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 

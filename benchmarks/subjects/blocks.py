@@ -7,22 +7,22 @@ import numpy as np
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from benchmarks.subjects.subject import NUMBERS, SPREAD, Subject, edge_pairs
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.centre import BlockMean
-from discreet.blocks.estimator import FunctionFit, SklearnFit
-from discreet.blocks.friend import BlockFriends
-from discreet.blocks.halfway import BlockMedian
-from discreet.blocks.probe import Probed
-from discreet.blocks.run import Correct
-from discreet.blocks.shape import Shape
-from discreet.blocks.table import Table
-from discreet.blocks.vote import OpenVote, Vote
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
-from discreet.rows import numbers
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.bias_probe import Probed
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.estimators import FunctionFit, SklearnFit
+from discreet.subsample.friendly_aggregate import BlockFriends
+from discreet.subsample.rank_median import BlockMedian
+from discreet.subsample.returned import Shape
+from discreet.subsample.run_block import Correct
+from discreet.subsample.vote import OpenVote, Vote
+from discreet.tables.entries import numbers
 
 NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), labels=(0, 1)), Shape("text", ("label",))
 
@@ -59,7 +59,7 @@ class Regressed:
             x = np.stack([values, np.sin(values)], axis=1)
             straight = isinstance(self.inner.fit.last, LinearRegression)  # type: ignore[attr-defined]
             y = values + np.cos(values) if straight else (np.sin(3 * values) > 0).astype(np.float64)
-        table = Table.of(x, y)
+        table = BlockTable.of(x, y)
         assert self.inner.plan(table).path.startswith("batched")
         return self.inner.release(table, rng)
 

@@ -1,9 +1,9 @@
 """The audited mechanisms of clusters."""
 
 from benchmarks.subjects.subject import NUMBERS, POINTS, REPLACE, Subject, edge_pairs
-from discreet.models.centred import CentredKMeans
+from discreet.models.centred_kmeans import CentredKMeans
 from discreet.models.friendly_kmeans import FriendlyKMeans
-from discreet.models.lloyd import LloydKMeans
+from discreet.models.lloyd_kmeans import LloydKMeans
 
 CORNERS = [(1.0, 1.0), (-1.0, 1.0)] * 15
 TWO = [float(k % 2 * 40) + (k % 7) / 7 for k in range(1400)]

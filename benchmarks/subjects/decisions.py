@@ -5,15 +5,15 @@ from typing import Any
 from scipy import stats
 
 from benchmarks.subjects.subject import LABELS, NUMBERS, REPLACE, SPREAD, Subject, edge_pairs
-from discreet.blocks.decide import BlockTest
-from discreet.blocks.estimator import FunctionFit
+from discreet.hypotheses.category_tests import ClosenessTest, FitTest, IndependenceTest
+from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
+from discreet.hypotheses.likelihood_ratio import SimpleTest
+from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
+from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
+from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
 from discreet.statistics.bins import Categories
-from discreet.statistics.differences import MeanTest, TwoMeansTest
-from discreet.statistics.frequencies import ClosenessTest, FitTest, IndependenceTest
-from discreet.statistics.groups import GroupsTest, RankSumTest
-from discreet.statistics.ratio import SimpleTest
-from discreet.statistics.scores import ScoreSum, VoteCount
-from discreet.statistics.signed import SignedRankTest, SignTest
+from discreet.subsample.block_tests import BlockTest
+from discreet.subsample.estimators import FunctionFit
 
 AB, XY = Categories.of(["a", "b", 1]), Categories.of(["x", "y"])
 PAIRS = (("a", "x"), ("b", "y"), ("a", None), (1, "x"), (None, None), "ab", 3)

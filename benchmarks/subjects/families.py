@@ -1,15 +1,15 @@
 """The audited mechanisms of families and likelihoods."""
 
 from benchmarks.subjects.subject import LABELS, NUMBERS, SPREAD, Subject, edge_pairs
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.centre import BlockMean
-from discreet.blocks.shape import Shape
 from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, scipy_law
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
 from discreet.statistics.family import FAMILIES
 from discreet.statistics.sufficient import SufficientStatistics
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.returned import Shape
 
 GAMMA = scipy_law("gamma", None)
 

@@ -4,14 +4,13 @@ from functools import partial
 from typing import Any
 
 from benchmarks.subjects.subject import CLOUD, POINTS, Subject, edge_pairs
-from discreet.models.design import Design
+from discreet.models.design import Design, Formulated
 from discreet.models.formula import Formula
-from discreet.models.formulated import Formulated
-from discreet.models.linear import LeastSquares
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.models.least_squares import LeastSquares
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 
 
 def made(design: Design, intercept: bool, epsilon: Number, delta: Number, *, relation: Neighbours) -> LeastSquares:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from benchmarks.subjects.subject import LABELS, NUMBERS, REPLACE, Subject, edge_pairs
-from discreet.stable.inverse import InverseSensitivity, trimmed_mean
-from discreet.stable.propose import ProposeTestRelease, stable_mode
-from discreet.stable.smooth import SmoothMedian
+from discreet.stability.inverse_sensitivity import InverseSensitivity, trimmed_mean
+from discreet.stability.propose_test_release import ProposeTestRelease, stable_mode
+from discreet.stability.smooth_median import SmoothMedian
 
 
 def within(rows: Any) -> int:

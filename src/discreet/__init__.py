@@ -16,17 +16,15 @@ from discreet.version import __version__
 if TYPE_CHECKING:
     from discreet import audit, datasets, friendly
     from discreet.accounting.filter import Budget
-    from discreet.estimator import PrivateEstimator
-    from discreet.face_kmeans import PrivateKMeans
-    from discreet.faces import PrivateLinearRegression, PrivateLogisticRegression
-    from discreet.friendly.mean import FriendlyMean
-    from discreet.noise.seeded import Seeded
-    from discreet.plan.forecast import Forecast, forecast
-    from discreet.plan.need import Need, need
-    from discreet.promise.guarantee import Guarantee
-    from discreet.promise.meaning import explain
-    from discreet.promise.neighbours import Neighbours
-    from discreet.promise.release import Release
+    from discreet.forecast.forecast import Forecast, forecast
+    from discreet.forecast.required import Need, need
+    from discreet.friendly.friendly_mean import FriendlyMean
+    from discreet.hypotheses.power import power
+    from discreet.noise.randomness import Seeded
+    from discreet.privacy.guarantee import Guarantee
+    from discreet.privacy.meaning import explain
+    from discreet.privacy.neighbours import Neighbours
+    from discreet.privacy.release import Release
     from discreet.quick import (
         count,
         covariance,
@@ -59,43 +57,45 @@ if TYPE_CHECKING:
         test_two_samples,
         variance,
     )
-    from discreet.session.private import Private, open  # noqa: A004
+    from discreet.session.private import Session, open  # noqa: A004
+    from discreet.sklearn.clusterer import PrivateKMeans
+    from discreet.sklearn.private_estimator import PrivateEstimator
+    from discreet.sklearn.regressors import PrivateLinearRegression, PrivateLogisticRegression
     from discreet.statistics.family import Family
-    from discreet.statistics.power import power
 
 _HOME = {
     "Budget": "discreet.accounting.filter",
     "Family": "discreet.statistics.family",
-    "Forecast": "discreet.plan.forecast",
-    "FriendlyMean": "discreet.friendly.mean",
-    "Guarantee": "discreet.promise.guarantee",
-    "Need": "discreet.plan.need",
-    "Neighbours": "discreet.promise.neighbours",
-    "Private": "discreet.session.private",
-    "PrivateEstimator": "discreet.estimator",
-    "PrivateKMeans": "discreet.face_kmeans",
-    "PrivateLinearRegression": "discreet.faces",
-    "PrivateLogisticRegression": "discreet.faces",
-    "Release": "discreet.promise.release",
-    "Seeded": "discreet.noise.seeded",
+    "Forecast": "discreet.forecast.forecast",
+    "FriendlyMean": "discreet.friendly.friendly_mean",
+    "Guarantee": "discreet.privacy.guarantee",
+    "Need": "discreet.forecast.required",
+    "Neighbours": "discreet.privacy.neighbours",
+    "Session": "discreet.session.private",
+    "PrivateEstimator": "discreet.sklearn.private_estimator",
+    "PrivateKMeans": "discreet.sklearn.clusterer",
+    "PrivateLinearRegression": "discreet.sklearn.regressors",
+    "PrivateLogisticRegression": "discreet.sklearn.regressors",
+    "Release": "discreet.privacy.release",
+    "Seeded": "discreet.noise.randomness",
     "count": "discreet.quick.counts",
     "covariance": "discreet.quick.tables",
     "density": "discreet.quick.shapes",
-    "explain": "discreet.promise.meaning",
+    "explain": "discreet.privacy.meaning",
     "family": "discreet.quick.families",
-    "forecast": "discreet.plan.forecast",
+    "forecast": "discreet.forecast.forecast",
     "fit": "discreet.quick.fits",
     "gaussian": "discreet.quick.columns",
     "histogram": "discreet.quick.counts",
     "likelihood": "discreet.quick.families",
     "kmeans": "discreet.quick.clusters",
-    "need": "discreet.plan.need",
+    "need": "discreet.forecast.required",
     "linear_regression": "discreet.quick.models",
     "logistic_regression": "discreet.quick.glms",
     "mean": "discreet.quick.columns",
     "open": "discreet.session.private",
     "median": "discreet.quick.columns",
-    "power": "discreet.statistics.power",
+    "power": "discreet.hypotheses.power",
     "poisson_regression": "discreet.quick.glms",
     "proportion": "discreet.quick.counts",
     "quantile": "discreet.quick.columns",
@@ -129,7 +129,6 @@ __all__ = [
     "Neighbours",
     "NotAnswered",
     "OverBudget",
-    "Private",
     "PrivateEstimator",
     "PrivateKMeans",
     "PrivateLinearRegression",
@@ -137,6 +136,7 @@ __all__ = [
     "Refused",
     "Release",
     "Seeded",
+    "Session",
     "__version__",
     "audit",
     "count",

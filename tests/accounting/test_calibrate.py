@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from discreet.accounting import calibrate
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Gaussian
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Gaussian
 
 TABLE = [  # theory/statistics.md section 11: epsilon, delta, mu, sigma, classical sigma, rho, rho by the simple formula
     (0.1, 1e-6, 0.02754, 36.3, 53.0, 0.00032, 0.00018),
@@ -19,7 +19,7 @@ TABLE = [  # theory/statistics.md section 11: epsilon, delta, mu, sigma, classic
 ]
 
 
-@pytest.mark.claim("K3")
+@pytest.mark.claim("calibrate.3")
 @pytest.mark.parametrize("row", TABLE)
 def test_the_table_of_the_theory(row: tuple[float, ...]) -> None:
     epsilon, delta, mu, sigma, classical, rho, simple = row
@@ -31,7 +31,7 @@ def test_the_table_of_the_theory(row: tuple[float, ...]) -> None:
     assert (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2 == pytest.approx(simple, abs=6e-6)
 
 
-@pytest.mark.claim("K3")
+@pytest.mark.claim("calibrate.3")
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 1, 30, 1e3])
 @pytest.mark.parametrize("delta", [1e-30, 1e-9, 1e-6, 0.01, 0.9])
 def test_calibrated_noise_is_within_and_hardly_below(epsilon: float, delta: float) -> None:
@@ -43,7 +43,7 @@ def test_calibrated_noise_is_within_and_hardly_below(epsilon: float, delta: floa
     assert rho < mu * mu / 2 * (1 + 1e-9)  # zCDP knows less than Gaussian noise
 
 
-@pytest.mark.claim("K3")
+@pytest.mark.claim("calibrate.3")
 @pytest.mark.parametrize("slack", [1e-18, 1e-12, 1e-8])
 def test_slack_is_kept_from_delta(slack: float) -> None:
     mu = calibrate.gaussian(1.0, 1e-6, slack)
@@ -52,7 +52,7 @@ def test_slack_is_kept_from_delta(slack: float) -> None:
     assert not implies(Gaussian(mu, slack * 1.5 + 1e-15), Guarantee(1.0, 1e-6))
 
 
-@pytest.mark.claim("K4")
+@pytest.mark.claim("calibrate.4")
 @settings(deadline=None, max_examples=40)
 @given(st.floats(1e-6, 50), st.floats(1e-30, 0.5), st.floats(1.001, 1e3))
 def test_epsilon_falls_with_delta_and_is_an_upper_bound(size: float, delta: float, more: float) -> None:

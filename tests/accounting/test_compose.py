@@ -9,19 +9,19 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.accounting.calibrate import epsilon_of_rho, gaussian
-from discreet.accounting.compose import delta, epsilon, implies, mu, pure, rho
-from discreet.accounting.curve import delta_of_mu
+from discreet.accounting.calibrate import delta_of_mu, epsilon_of_rho, gaussian
+from discreet.accounting.compose import delta, epsilon, implies
+from discreet.accounting.currency import mu, pure, rho
 from discreet.errors import BadInput
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.neighbours import Neighbours
 
 FOUR = Composed((Gaussian(0.2), Gaussian(0.1), Gaussian(0.05), Gaussian(0.04)))
 MIXTURE = Composed((Laplace(0.3), Gaussian(0.2, 1e-18), Choice(0.2), Approximate(0.1, 1e-8)))
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_four_gaussians_as_in_the_theory_and_as_dp_accounting_has_them() -> None:
     assert f"{delta(FOUR, 1.0):.4e}" == "6.9334e-07"
     theirs = privacy_loss_distribution.from_gaussian_mechanism(5.0)
@@ -31,7 +31,7 @@ def test_four_gaussians_as_in_the_theory_and_as_dp_accounting_has_them() -> None
     assert epsilon(FOUR, 1e-6) == pytest.approx(theirs.get_epsilon_for_delta(1e-6), rel=1e-6)
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_pure_losses_without_delta_are_exact() -> None:
     assert epsilon(Composed((Laplace(0.1),) * 10), 0) == 1.0
     assert epsilon(Composed((Laplace(0.1), Choice(0.2))), 0) == 0.3
@@ -42,7 +42,7 @@ def test_pure_losses_without_delta_are_exact() -> None:
     assert epsilon(MIXTURE, 1) == 0
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_the_least_bound_wins() -> None:
     many = Composed((Choice(0.1),) * 100)
     assert epsilon(many, 1e-6) <= epsilon_of_rho(rho(many)[0], 1e-6) * (1 + 1e-12) < 10
@@ -54,14 +54,14 @@ def test_the_least_bound_wins() -> None:
     assert epsilon(MIXTURE, 1e-6) < 0.6 + epsilon(Gaussian(0.2), 9e-7)
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_gaussians_with_bad_events_have_the_closed_curve() -> None:
     loss = Composed((FOUR, Approximate(0, 1e-7), Approximate(0, 2e-7)))
     assert delta(loss, 1.0) == pytest.approx(delta(FOUR, 1.0) + 3e-7, rel=1e-10)
     assert epsilon(loss, 3e-7) == math.inf
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 @pytest.mark.parametrize("inner", [Gaussian(0.2, 1e-9), Composed((Gaussian(0.2, 1e-9), Laplace(0.1)))])
 def test_slack_costs_one_plus_e_to_the_epsilon_in_every_route(inner: Loss) -> None:
     bare = Gaussian(0.2) if isinstance(inner, Gaussian) else Composed((Gaussian(0.2), Laplace(0.1)))
@@ -73,13 +73,13 @@ def test_slack_costs_one_plus_e_to_the_epsilon_in_every_route(inner: Loss) -> No
     assert epsilon(inner, 1e-9) == math.inf  # less than the slack itself
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_slack_may_be_paid_at_a_smaller_epsilon() -> None:
     assert delta(Gaussian(0.3, 1e-18), 60.0) < 1e-14
     assert delta(Gaussian(0.3, 1e-18), 60.0) <= delta(Gaussian(0.3, 1e-18), 5.0)
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_sampled_losses() -> None:
     theirs = privacy_loss_distribution.from_gaussian_mechanism(1.0, sampling_prob=0.01).self_compose(1000)
     steps = Sampled(Gaussian(1), 0.01, 1000)
@@ -95,7 +95,7 @@ def test_sampled_losses() -> None:
     assert epsilon(Sampled(Gaussian(1), 1.0, 4), 1e-6) == pytest.approx(epsilon(Gaussian(2), 1e-6), rel=1e-6)
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 @pytest.mark.parametrize("size", [1e-300, 1e-9, 1e6, 1e300])
 @pytest.mark.parametrize("kind", [Laplace, Choice, Gaussian, lambda x: Approximate(x, 1e-7)])
 def test_extreme_losses_neither_overflow_nor_hang(size: float, kind: Any) -> None:
@@ -113,7 +113,7 @@ parts = st.one_of(
 )
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 @settings(deadline=None, max_examples=15, derandomize=True)
 @given(st.lists(parts, min_size=2, max_size=3), st.floats(1e-8, 1e-2), st.floats(1.1, 100))
 def test_monotone_in_delta_and_blind_to_order(losses: list[Any], small: float, more: float) -> None:
@@ -126,7 +126,7 @@ def test_monotone_in_delta_and_blind_to_order(losses: list[Any], small: float, m
     assert epsilon(Composed((*losses, Laplace(0.1))), small) >= found * (1 - 1e-3)  # up to the grid
 
 
-@pytest.mark.claim("C7")
+@pytest.mark.claim("compose.2")
 def test_implies_is_exact_for_sums() -> None:
     tenths = Composed((Laplace(0.1),) * 10)
     assert implies(tenths, Guarantee(1.0))
@@ -139,7 +139,7 @@ def test_implies_is_exact_for_sums() -> None:
     assert implies(tenths, Guarantee(just_below, 1e-6))
 
 
-@pytest.mark.claim("C7")
+@pytest.mark.claim("compose.2")
 def test_implies_agrees_with_calibration() -> None:
     for eps in (0.1, 1.0, 10.0):
         for slack in (0, 1e-15):
@@ -148,7 +148,7 @@ def test_implies_agrees_with_calibration() -> None:
             assert not implies(Gaussian(size * (1 + 1e-9), slack), Guarantee(eps, 1e-6))
 
 
-@pytest.mark.claim("C7")
+@pytest.mark.claim("compose.2")
 def test_implies_uses_the_distribution_last() -> None:
     loss = Composed((Laplace(0.5), Gaussian(0.1)))
     eps = epsilon(loss, 1e-6)
@@ -163,7 +163,7 @@ def test_a_poisson_sample_implies_nothing_about_replacement() -> None:
     assert implies(loss, Guarantee(5.0, 1e-6, Neighbours.ADD_OR_REMOVE))
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_wrong_accounting_would_be_caught() -> None:
     """Planted: mu added linearly or slack paid once would not give these figures."""
     assert delta_of_mu(1.0, 0.39) > 10 * delta(FOUR, 1.0)

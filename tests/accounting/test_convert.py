@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from discreet.accounting.convert import (
+from discreet.accounting.currency import (
     gap_of_laplace,
     rho_of_choice,
     rho_of_laplace,
@@ -61,7 +61,7 @@ def bounded_range(epsilon: float, t: float) -> tuple[Floats, Floats]:
     return np.array([math.exp(t) * q, math.exp(t - epsilon) * (1 - q)]), np.array([q, 1 - q])
 
 
-@pytest.mark.claim("C1")
+@pytest.mark.claim("currency.1")
 @pytest.mark.parametrize("epsilon", SIZES)
 def test_anything_pure(epsilon: float) -> None:
     """Randomised response attains the constant as the order goes to 1, so no smaller one is right."""
@@ -69,14 +69,14 @@ def test_anything_pure(epsilon: float) -> None:
     assert 0.999 * rho < worst_rho(*response(epsilon)) <= rho
 
 
-@pytest.mark.claim("C1")
+@pytest.mark.claim("currency.1")
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 5.0])
 def test_laplace_noise(epsilon: float) -> None:
     rho = float(rho_of_laplace(Fraction(epsilon)))
     assert 0.998 * rho < worst_rho(*laplace(epsilon)) <= rho * (1 + 1e-5)  # the quadrature's error
 
 
-@pytest.mark.claim("C1")
+@pytest.mark.claim("currency.1")
 @pytest.mark.parametrize("epsilon", SIZES)
 def test_bounded_range(epsilon: float) -> None:
     rho = float(rho_of_choice(Fraction(epsilon)))
@@ -86,7 +86,7 @@ def test_bounded_range(epsilon: float) -> None:
         assert found > 0.99 * rho  # planted: eps^2/9 would be caught
 
 
-@pytest.mark.claim("C1")
+@pytest.mark.claim("currency.1")
 def test_the_exponential_mechanism_itself() -> None:
     """Scores that move by up to 1 in either direction: within eps^2/8, beyond eps^2/10 for some."""
     rng = np.random.default_rng(20)
@@ -99,7 +99,7 @@ def test_the_exponential_mechanism_itself() -> None:
     assert 1 / 10 < worst <= rho_of_choice(Fraction(1))
 
 
-@pytest.mark.claim("C1")
+@pytest.mark.claim("currency.1")
 @pytest.mark.parametrize("steps", [1, 2, 5, 50])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_noise_on_whole_steps_is_not_laplace_noise(epsilon: float, steps: int) -> None:
@@ -118,7 +118,7 @@ def test_noise_on_whole_steps_is_not_laplace_noise(epsilon: float, steps: int) -
     assert steps < 50 or rho == pytest.approx(float(rho_of_laplace(Fraction(epsilon))), rel=5e-3)
 
 
-@pytest.mark.claim("C1")
+@pytest.mark.claim("currency.1")
 def test_wrong_constants_would_be_caught() -> None:
     """Planted: eps^2/8 for anything pure, eps^2/2 - eps^3/4 for Laplace, eps^2/9 for a choice."""
     assert worst_rho(*response(1.0)) > 1 / 8
@@ -139,7 +139,7 @@ def response_curve(epsilon: float) -> Floats:
     return np.maximum(0, np.maximum(1 - math.exp(epsilon) * LEVELS, math.exp(-epsilon) * (1 - LEVELS)))
 
 
-@pytest.mark.claim("C2")
+@pytest.mark.claim("currency.2")
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 0.999, 1.001, 3.0, 10.0])
 def test_anything_pure_is_gaussian_private(epsilon: float) -> None:
     """The Gaussian curve is below that of randomised response, touches it at the kink, and a smaller mu's does not."""
@@ -150,7 +150,7 @@ def test_anything_pure_is_gaussian_private(epsilon: float) -> None:
     assert gaussian_curve(0.999 * mu, kink) > kink
 
 
-@pytest.mark.claim("C2")
+@pytest.mark.claim("currency.2")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
 def test_bounded_range_is_gaussian_private(epsilon: float) -> None:
     mu = math.sqrt(square_of_choice(Fraction(epsilon)))
@@ -162,7 +162,7 @@ def test_bounded_range_is_gaussian_private(epsilon: float) -> None:
     assert max(needed) <= mu
 
 
-@pytest.mark.claim("C2")
+@pytest.mark.claim("currency.2")
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-12, 9.9e-7, 1.01e-6, 599.0, 601.0, 1e6, 1e300])
 def test_mu_of_extreme_epsilons(epsilon: float) -> None:
     size = Fraction(epsilon)
@@ -172,7 +172,7 @@ def test_mu_of_extreme_epsilons(epsilon: float) -> None:
     assert 0 < rho_of_choice(size) <= min(size**2 / 8, size)
 
 
-@pytest.mark.claim("C8")
+@pytest.mark.claim("currency.3")
 @pytest.mark.parametrize("steps", [1, 2, 7, 64, 1024])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
 def test_discrete_noise_exceeds_continuous_noise_by_no_more_than_the_gap(epsilon: float, steps: int) -> None:
@@ -207,7 +207,7 @@ def both(one: dict[int, Fraction], other: dict[int, Fraction]) -> dict[int, Frac
     return masses
 
 
-@pytest.mark.claim("C9")
+@pytest.mark.claim("currency.4")
 @pytest.mark.parametrize("ratio", [Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)])
 @pytest.mark.parametrize("moves", [(1, 1), (3, 2), (1, 6, 2), (4, 4, 4, 4), (1,) * 12, (10, 1, 1)])
 def test_a_vector_is_no_worse_than_one_coordinate_that_moves_as_far(moves: tuple[int, ...], ratio: Fraction) -> None:
@@ -227,7 +227,7 @@ def test_a_vector_is_no_worse_than_one_coordinate_that_moves_as_far(moves: tuple
             assert curve(vector, t) <= curve(single, t)
 
 
-@pytest.mark.claim("C8")
+@pytest.mark.claim("currency.3")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0, 1000.0])
 def test_the_gap_is_due_at_the_coarsest_grid_and_enough(epsilon: float) -> None:
     """Half-way along the chord from t to t e^2h, h = epsilon / 2^20: discrete less continuous noise."""

@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.amplify import amplified
-from discreet.accounting.convert import gap_of_laplace
-from discreet.accounting.currency import checked, mu, pure, rho, slack
+from discreet.accounting.currency import checked, gap_of_laplace, mu, pure, rho, slack
 from discreet.errors import BadInput
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
 
 sizes = st.floats(1e-6, 20)
 simple = st.one_of(
@@ -21,7 +20,7 @@ simple = st.one_of(
 )
 
 
-@pytest.mark.claim("C3")
+@pytest.mark.claim("currency.5")
 def test_ten_times_a_tenth_is_one() -> None:
     assert pure(Composed((Laplace(0.1), Choice(0.1)) * 5)) == (Fraction(1), Fraction(0))
     assert pure(Composed((Approximate(0.1, 1e-7),) * 10)) == (Fraction(1), Fraction(1, 10**6))
@@ -29,7 +28,7 @@ def test_ten_times_a_tenth_is_one() -> None:
     assert pure(Composed(())) == (Fraction(0), Fraction(0))
 
 
-@pytest.mark.claim("C4")
+@pytest.mark.claim("currency.6")
 def test_the_formulas() -> None:
     assert rho(Gaussian(0.2)) == (Fraction(1, 50), Fraction(0))
     assert mu(Gaussian(0.2)) == (Fraction(1, 25), Fraction(0))
@@ -40,7 +39,7 @@ def test_the_formulas() -> None:
     assert rho(Approximate(0, 0.1)) == mu(Approximate(0, 0.1)) == (Fraction(0), Fraction(1, 10))
 
 
-@pytest.mark.claim("C8")
+@pytest.mark.claim("currency.3")
 def test_laplace_noise_pays_for_its_grid_in_rho() -> None:
     """Once for a draw, whatever its number of coordinates; by the sampling rate on a sample; in no pure currency."""
     for epsilon in (0.1, 1, 30):
@@ -53,7 +52,7 @@ def test_laplace_noise_pays_for_its_grid_in_rho() -> None:
         assert pure(Laplace(epsilon)) == (Fraction(repr(epsilon)), Fraction(0))
 
 
-@pytest.mark.claim("C4")
+@pytest.mark.claim("currency.6")
 @settings(deadline=None)
 @given(st.lists(simple, max_size=6), st.randoms(use_true_random=False))
 def test_sums_whatever_the_order_and_nesting(parts: list[Any], shuffle: Any) -> None:
@@ -67,7 +66,7 @@ def test_sums_whatever_the_order_and_nesting(parts: list[Any], shuffle: Any) -> 
     assert slack(Composed(tuple(parts))) == slack(nested)
 
 
-@pytest.mark.claim("C5")
+@pytest.mark.claim("currency.7")
 def test_samples_cost_no_more_than_everybody() -> None:
     for inner in (Laplace(1), Choice(2), Gaussian(0.5), Approximate(1, 1e-6), Composed((Laplace(1), Gaussian(1)))):
         for cost in (rho, mu):

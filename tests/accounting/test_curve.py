@@ -5,7 +5,7 @@ import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
-from discreet.accounting.curve import FLOOR, delta_of_mu, delta_of_rho, mills
+from discreet.accounting.calibrate import FLOOR, delta_of_mu, delta_of_rho, mills
 
 
 def exact_delta(epsilon: float, mu: float) -> Any:
@@ -15,7 +15,7 @@ def exact_delta(epsilon: float, mu: float) -> Any:
         return (mp.erfc((e / m - m / 2) / root) - mp.exp(e) * mp.erfc((e / m + m / 2) / root)) / 2
 
 
-@pytest.mark.claim("K1")
+@pytest.mark.claim("calibrate.1")
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.1, 1.0, 3.0, 40.0, 1e3, 1e4])
 def test_gaussian_curve_against_sixty_digits(epsilon: float) -> None:
     """Never below, at most 1e-10 above, from delta near 1 down to 1e-290."""
@@ -27,14 +27,14 @@ def test_gaussian_curve_against_sixty_digits(epsilon: float) -> None:
             assert 0 <= ratio < 1e-10 or delta_of_mu(epsilon, mu) == 1.0, (epsilon, mu)
 
 
-@pytest.mark.claim("K1")
+@pytest.mark.claim("calibrate.1")
 def test_at_epsilon_0_it_is_the_total_variation() -> None:
     for mu in (1e-12, 1e-3, 0.4, 0.6, 3.0, 60.0):
         assert delta_of_mu(0, mu) == pytest.approx(math.erf(mu / math.sqrt(8)), rel=1e-10)
 
 
-@pytest.mark.claim("K1")
-@pytest.mark.claim("K2")
+@pytest.mark.claim("calibrate.1")
+@pytest.mark.claim("calibrate.2")
 def test_no_overflow_no_underflow_to_a_pure_promise() -> None:
     sizes = [5e-324, 1e-300, 1e-9, 1.0, 1e6, 1e150, 1e300, 1.7e308, 10**400]
     for epsilon in [0, *sizes]:
@@ -52,7 +52,7 @@ def test_mills_ratio_has_no_seam() -> None:
         assert float(mills(x) / true) == pytest.approx(1, abs=2e-12)
 
 
-@pytest.mark.claim("K2")
+@pytest.mark.claim("calibrate.2")
 @pytest.mark.parametrize("rho", [1e-8, 1e-3, 0.02, 0.5, 5.0, 200.0])
 def test_zcdp_conversion_is_the_best_over_all_orders(rho: float) -> None:
     t = np.geomspace(1e-9, 1e9, 200_001)
@@ -62,7 +62,7 @@ def test_zcdp_conversion_is_the_best_over_all_orders(rho: float) -> None:
         assert delta_of_rho(epsilon, rho) == pytest.approx(math.exp(exponents.min()), rel=1e-6)
 
 
-@pytest.mark.claim("K2")
+@pytest.mark.claim("calibrate.2")
 def test_zcdp_conversion_is_never_below_the_gaussian_that_has_this_rho() -> None:
     for mu in np.geomspace(1e-4, 20, 25):
         for x in np.linspace(-2, 12, 15):
@@ -70,7 +70,7 @@ def test_zcdp_conversion_is_never_below_the_gaussian_that_has_this_rho() -> None
             assert delta_of_rho(epsilon, mu * mu / 2) >= delta_of_mu(epsilon, mu) * (1 - 1e-9)
 
 
-@pytest.mark.claim("K2")
+@pytest.mark.claim("calibrate.2")
 def test_zcdp_conversion_covers_randomised_response() -> None:
     for size in (0.1, 1.0, 4.0):
         rho = size * math.tanh(size / 2)
@@ -79,7 +79,7 @@ def test_zcdp_conversion_covers_randomised_response() -> None:
             assert delta_of_rho(epsilon, rho) >= true
 
 
-@pytest.mark.claim("K2")
+@pytest.mark.claim("calibrate.2")
 def test_a_wrong_conversion_would_be_caught() -> None:
     """Planted: the factor (1 - 1/a)^a / (a - 1) forgotten makes it larger, squared makes it invalid."""
 

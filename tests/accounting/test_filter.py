@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.accounting.calibrate import delta_of_mu, delta_of_rho
 from discreet.accounting.compose import delta as delta_of
-from discreet.accounting.curve import delta_of_mu, delta_of_rho
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, OverBudget
-from discreet.promise.exact import exact
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.neighbours import Neighbours
 
 BUDGET = Budget(1.0, 1e-6)
 
 
-@pytest.mark.claim("T1")
-@pytest.mark.claim("T4")
+@pytest.mark.claim("filter.1")
+@pytest.mark.claim("filter.4")
 def test_ten_tenths_fit_and_the_eleventh_does_not() -> None:
     balance = Filter.basic(Budget(1.0))
     for _ in range(10):
@@ -33,7 +33,7 @@ def test_ten_tenths_fit_and_the_eleventh_does_not() -> None:
     assert balance.admits(Approximate(0, 0))
 
 
-@pytest.mark.claim("T4")
+@pytest.mark.claim("filter.4")
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.7, 1 / 3, 1e-7]), max_size=30))
 def test_the_basic_filter_is_exact_arithmetic(costs: list[float]) -> None:
@@ -47,7 +47,7 @@ def test_the_basic_filter_is_exact_arithmetic(costs: list[float]) -> None:
     assert balance.left.epsilon == 2 - spent
 
 
-@pytest.mark.claim("T4")
+@pytest.mark.claim("filter.4")
 def test_a_filter_is_a_value() -> None:
     before = Filter.zcdp(BUDGET)
     after = before.charge(Gaussian(0.1))
@@ -63,7 +63,7 @@ def test_a_filter_is_a_value() -> None:
         BUDGET.epsilon = 3  # type: ignore[misc]
 
 
-@pytest.mark.claim("T1")
+@pytest.mark.claim("filter.1")
 def test_deltas_are_summed_too() -> None:
     balance = Filter.basic(BUDGET).charge(Approximate(0.1, 6e-7))
     with pytest.raises(OverBudget, match="delta 5e-07, and 4e-07 is left of 1e-06"):
@@ -71,8 +71,8 @@ def test_deltas_are_summed_too() -> None:
     assert balance.charge(Approximate(0.9, 4e-7)).left.delta == 0
 
 
-@pytest.mark.claim("T2")
-@pytest.mark.claim("T3")
+@pytest.mark.claim("filter.2")
+@pytest.mark.claim("filter.3")
 @pytest.mark.parametrize("reserve", [0, 0.1, Fraction(1, 2), 0.9])
 @pytest.mark.parametrize("budget", [BUDGET, Budget(0.1, 1e-9), Budget(8, 1e-5), Budget(1e-6, 1e-6)])
 def test_what_the_whole_budget_buys_is_within_the_promise(budget: Budget, reserve: Any) -> None:
@@ -89,8 +89,8 @@ def test_what_the_whole_budget_buys_is_within_the_promise(budget: Budget, reserv
         assert not charged.admits(Gaussian(size * 1.1))
 
 
-@pytest.mark.claim("T2")
-@pytest.mark.claim("T3")
+@pytest.mark.claim("filter.2")
+@pytest.mark.claim("filter.3")
 @pytest.mark.parametrize("make", [Filter.zcdp, Filter.gdp])
 def test_slack_is_charged_at_the_epsilon_of_the_budget(make: Callable[..., Filter]) -> None:
     balance = make(BUDGET).charge(Gaussian(0.01, 1e-9))
@@ -109,7 +109,7 @@ def test_a_huge_budget_still_counts_slack() -> None:
     assert not balance.admits(Gaussian(1, 1e-30))
 
 
-@pytest.mark.claim("T2")
+@pytest.mark.claim("filter.2")
 def test_mixtures_in_rho() -> None:
     balance = Filter.zcdp(BUDGET).charge(Composed((Choice(0.2), Laplace(0.05), Gaussian(0.05))))
     expected = 0.04 / 8 + (0.05 - 1 + math.exp(-0.05)) + 0.05**2 / 2
@@ -124,7 +124,7 @@ def test_gaussian_noise_has_no_price_in_epsilon() -> None:
                 ask(loss)
 
 
-@pytest.mark.claim("T5")
+@pytest.mark.claim("filter.5")
 @pytest.mark.parametrize("make", [Filter.basic, Filter.zcdp, Filter.gdp])
 @pytest.mark.parametrize("loss", [Sampled(Laplace(0.1), 0.1), Composed((Laplace(0.1), Sampled(Choice(0.1), 0.1, 2)))])
 def test_a_poisson_sample_is_not_charged_for_replacement(make: Callable[..., Filter], loss: Loss) -> None:
@@ -224,9 +224,9 @@ STRATEGIES: list[Strategy] = [
 ]
 
 
-@pytest.mark.claim("T1")
-@pytest.mark.claim("T2")
-@pytest.mark.claim("T3")
+@pytest.mark.claim("filter.1")
+@pytest.mark.claim("filter.2")
+@pytest.mark.claim("filter.3")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_adaptive_questions_by_enumeration(strategy: Strategy) -> None:
     """The exact curve of the whole game is below the promise, whatever the next question answers to."""
@@ -239,7 +239,7 @@ def test_adaptive_questions_by_enumeration(strategy: Strategy) -> None:
     assert max(p / q for p, q in leaves) <= math.e * (1 + 1e-12)
 
 
-@pytest.mark.claim("T2")
+@pytest.mark.claim("filter.2")
 def test_distributions_across_adaptive_releases_are_no_bound() -> None:
     """Why there is no PLD filter: each fixed plan keeps delta, the adaptive choice between them does not.
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from discreet.accounting import pld
-from discreet.accounting.convert import gap_of_laplace
-from discreet.accounting.curve import delta_of_mu
+from discreet.accounting.calibrate import delta_of_mu
+from discreet.accounting.currency import gap_of_laplace
+from discreet.accounting.loss_sums import dots
 from discreet.accounting.pld import distribution
-from discreet.accounting.sums import dots
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
 
 
 def found(loss: Loss) -> pld.Distribution:
@@ -35,7 +35,7 @@ def responses(epsilons: list[float]) -> tuple[list[float], list[float]]:
     return p, q
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 @pytest.mark.parametrize("epsilons", [[0.1] * 10, [0.1, 0.2, 0.3, 0.37], [1.0, 0.001], [math.pi, math.e, 1.0]])
 def test_randomised_responses_by_enumeration(epsilons: list[float]) -> None:
     curve = found(Composed(tuple(Approximate(e, 0) for e in epsilons)))
@@ -45,7 +45,7 @@ def test_randomised_responses_by_enumeration(epsilons: list[float]) -> None:
         assert true <= curve.delta(float(epsilon)) <= true + 2e-4
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 @pytest.mark.parametrize(("size", "times"), [(0.1, 100), (0.01, 1000), (0.03, 5000)])
 def test_many_responses_against_the_binomial(size: float, times: int) -> None:
     """Never below, and four digits down to the smallest delta."""
@@ -61,7 +61,7 @@ def test_many_responses_against_the_binomial(size: float, times: int) -> None:
         assert true * (1 - 1e-9) <= curve.delta(epsilon) <= true * (1 + 1e-4)  # the sum of floats: 1e-9
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 @pytest.mark.parametrize(("mu", "other"), [(0.2, 1e-4), (1.0, 1e-3), (2.5, 1e-3)])
 def test_gaussian_noise_with_next_to_nothing_else(mu: float, other: float) -> None:
     curve = found(Composed((Gaussian(mu), Laplace(other))))
@@ -71,7 +71,7 @@ def test_gaussian_noise_with_next_to_nothing_else(mu: float, other: float) -> No
         assert curve.delta(epsilon) <= delta_of_mu(epsilon - other, mu) * (1 + 1e-4) + 1e-12
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 @pytest.mark.parametrize("direction", ["add", "remove"])
 @pytest.mark.parametrize(("mu", "rate"), [(1.0, 0.1), (0.5, 0.01), (2.0, 0.5)])
 def test_one_sampled_gaussian_by_quadrature(mu: float, rate: float, direction: str) -> None:
@@ -88,7 +88,7 @@ def test_one_sampled_gaussian_by_quadrature(mu: float, rate: float, direction: s
             assert curve.delta(epsilon) == pytest.approx(true, rel=1e-4, abs=1e-9)
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 def test_a_shift_in_two_coordinates_is_no_worse_than_one_of_the_same_size() -> None:
     for first, second in ((0.5, 0.5), (0.9, 0.1), (2.0, 1.0)):
         apart, together = found(Composed((Laplace(first), Laplace(second)))), found(Laplace(first + second))
@@ -98,7 +98,7 @@ def test_a_shift_in_two_coordinates_is_no_worse_than_one_of_the_same_size() -> N
             assert together.delta(epsilon) == pytest.approx(-math.expm1((epsilon - first - second) / 2), rel=1e-6)
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 @pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1, 10)])
 def test_sampled_responses_by_enumeration_in_rationals(rate: Fraction) -> None:
     """Sampled randomised responses of odds 3, met 12 times: all outcomes as rationals, both directions."""
@@ -115,7 +115,7 @@ def test_sampled_responses_by_enumeration_in_rationals(rate: Fraction) -> None:
             assert curve.delta(float(epsilon)) >= float(true) * (1 - 1e-12)
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 @pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-12, 1e-15])
 def test_tiny_deltas_of_laplace_and_gaussian_noise_by_quadrature(delta: float) -> None:
     """The curve of both is the mean of the Gaussian curve over Laplace losses, integrated to thirty digits."""
@@ -127,7 +127,7 @@ def test_tiny_deltas_of_laplace_and_gaussian_noise_by_quadrature(delta: float) -
     assert gaussian_beside_laplace(0.7, 1.0, epsilon * 0.9999) > delta * (1 - 1e-2) or delta < 1e-12
 
 
-@pytest.mark.claim("C8")
+@pytest.mark.claim("currency.3")
 def test_laplace_noise_pays_for_its_grid_in_the_distribution() -> None:
     """The curve of noise on 2^20 steps, half-way along a chord, where it is farthest above the continuous one."""
     size = Fraction(1000)
@@ -143,7 +143,7 @@ def test_laplace_noise_pays_for_its_grid_in_the_distribution() -> None:
     for each in (part, bare):
         losses = 0.5 * (each.first + np.arange(len(each.masses)))
         curves.append(float((each.masses * -np.expm1(np.minimum(0.0, 199.0 - losses))).sum()))
-    assert curves[0] - curves[1] > 0.6 * float(gap_of_laplace(Fraction(200)))  # e^-0.5 of it, as [C8] says
+    assert curves[0] - curves[1] > 0.6 * float(gap_of_laplace(Fraction(200)))  # e^-0.5 of it, as [currency.3] says
 
 
 def gaussian_beside_laplace(mu: float, size: float, epsilon: float) -> float:
@@ -166,7 +166,7 @@ def gaussian_beside_laplace(mu: float, size: float, epsilon: float) -> float:
     return float(value + between)
 
 
-@pytest.mark.claim("G1")
+@pytest.mark.claim("pld.1")
 def test_epsilon_inverts_delta_from_above() -> None:
     curve = found(Composed((Laplace(0.3), Gaussian(0.4), Approximate(0.2, 1e-8))))
     for delta in (1e-11, 1e-7, 1e-3, 0.1):

@@ -10,12 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.amplify import amplified
-from discreet.accounting.compose import delta, epsilon, implies, pure
-from discreet.accounting.curve import delta_of_mu
+from discreet.accounting.calibrate import delta_of_mu
+from discreet.accounting.compose import delta, epsilon, implies
+from discreet.accounting.currency import pure
 from discreet.friendly.refine import RefinedMean
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, compose
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, compose
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
 
 sizes = st.floats(0.01, 4)
@@ -36,7 +37,7 @@ parts = simple | st.builds(
 losses = st.lists(parts, min_size=1, max_size=5).map(lambda listed: Composed(tuple(listed)))
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 @settings(deadline=None, max_examples=50)
 @given(losses, deltas)
 @example(Composed((Gaussian(2, 1e-8), Laplace(2))), 1e-6)
@@ -50,7 +51,7 @@ def test_delta_at_the_epsilon_found_is_within_delta(loss: Loss, room: float) -> 
         assert implies(loss, Guarantee(max(found, 1e-6), room, Neighbours.ADD_OR_REMOVE))
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_slack_is_paid_at_the_epsilon_that_is_found() -> None:
     """Not at a smaller one, where it is cheaper: at epsilon 13 this slack costs more than all of delta."""
     loss = Composed((Gaussian(2, 1e-8), Laplace(2)))
@@ -63,7 +64,7 @@ def test_slack_is_paid_at_the_epsilon_that_is_found() -> None:
     assert delta_of_mu(found - 5, 0.6746487) + 1e-11 + (1 + math.exp(found - 5)) * 1.3642e-13 <= 1.5e-10
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 def test_slack_may_take_more_than_half_of_delta() -> None:
     """Where half of delta is too little for the slack, nine tenths are tried: in closed curves and in distributions."""
     for rest in ((), (Sampled(Gaussian(0.01), 0.1),)):
@@ -76,7 +77,7 @@ def test_slack_may_take_more_than_half_of_delta() -> None:
         assert epsilon(loss, room * 0.9) == math.inf
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 @pytest.mark.parametrize("slack", [0, 1e-13, 1e-11])
 @pytest.mark.parametrize("room", [1e-6, 1e-9, 1e-12])
 def test_gaussian_beside_laplace_noise_to_forty_digits(slack: float, room: float) -> None:
@@ -88,7 +89,7 @@ def test_gaussian_beside_laplace_noise_to_forty_digits(slack: float, room: float
     late = beside(0.7, 1.0, found) + (1 + math.exp(found)) * slack
     true = min(late, delta_of_mu(found - 1, 0.7) + (1 + math.exp(found - 1)) * slack)  # or slack before Laplace noise
     assert true <= room * (1 + 1e-12)
-    assert slack or true > room * (1 - 1e-4) - 3e-13  # and sharp, but for the gap of [C8]
+    assert slack or true > room * (1 - 1e-4) - 3e-13  # and sharp, but for the gap of [currency.3]
 
 
 def beside(mu: float, size: float, at: float) -> Any:
@@ -117,7 +118,7 @@ def responses(odds: list[Fraction], lost: list[Fraction]) -> dict[Fraction, Frac
     return masses
 
 
-@pytest.mark.claim("C6")
+@pytest.mark.claim("compose.1")
 @settings(deadline=None, max_examples=30)
 @given(
     st.lists(st.tuples(st.sampled_from([2, 3, 7]), st.sampled_from([0, 1e-14, 1e-9])), min_size=2, max_size=9),
@@ -147,7 +148,7 @@ def test_pure_losses_against_rational_enumeration(listed: list[tuple[int, float]
     assert true <= Fraction(room) * (1 + Fraction(1, 10**9))
 
 
-@pytest.mark.claim("M1")
+@pytest.mark.claim("amplify.1")
 def test_a_tiny_share_of_a_tiny_loss_is_not_nothing() -> None:
     least = Fraction(1, 10**400)  # below the smallest float, and met 10^400 times
     assert amplified(1e-200, 1e-200) >= least

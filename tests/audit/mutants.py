@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from discreet.noise.floats import Prior, Staircase
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.noise.sift import threshold_for
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import numbers, truths
+from discreet.noise.choose_float import Prior, Staircase
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.threshold import threshold_for
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 from discreet.statistics.count import CountSpread
+from discreet.tables.entries import numbers, truths
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 Run = Callable[[Any, Randomness], Any]

@@ -11,20 +11,19 @@ import pytest
 from tests.audit.mutants import Mutant, counted
 
 from discreet import audit
-from discreet.audit.coverage import proportion_bounds
-from discreet.audit.meter import exceeds
-from discreet.audit.replay import Recorder
+from discreet.audit.replay import Recorder, exceeds
 from discreet.audit.seen import trace
+from discreet.audit.simulations import proportion_bounds
 from discreet.audit.worlds import hostile, small
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
+from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 from discreet.statistics.count import Count
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

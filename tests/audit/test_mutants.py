@@ -4,8 +4,8 @@ import pytest
 from tests.audit.mutants import MUTANTS, Mutant, counted
 
 from discreet import audit
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -49,7 +49,7 @@ def test_outputs_refute_an_exact_answer() -> None:
 def test_coverage_finds_a_band_that_is_too_narrow() -> None:
     from dataclasses import replace
 
-    from discreet.noise.laws import LaplaceLaw, laplace_scale
+    from discreet.noise.distributions import LaplaceLaw, laplace_scale
     from discreet.statistics.count import Count
 
     def draw(i: int) -> tuple[object, int]:

@@ -6,8 +6,8 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.statistics.replicable import offset_of, replicable, width_for
+from discreet.lectures.replicable import offset_of, replicable, width_for
+from discreet.noise.randomness import Seeded
 
 
 def sample(index: int) -> np.ndarray:

@@ -10,13 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from discreet.datasets import (
-    NHANES_BOUNDS,
-    NHANES_CATEGORIES,
-    NHANES_COLUMNS,
-    NHANES_UNITS,
-    load_nhanes,
-)
+from discreet.datasets import NHANES_BOUNDS, NHANES_CATEGORIES, NHANES_COLUMNS, NHANES_UNITS, load_nhanes
 
 FOLDER = files("discreet.datasets")
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_nhanes.py"

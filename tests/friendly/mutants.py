@@ -13,12 +13,12 @@ from tests.audit.mutants import Mutant
 from discreet import audit
 from discreet.friendly.average import Lattice
 from discreet.friendly.core import friend_counts
+from discreet.friendly.friendly_budget import SLACK, margin, noisy_count
 from discreet.friendly.grid import UNITS, Apart, Points
-from discreet.friendly.matrix import in_one, matrix
-from discreet.friendly.tally import SLACK, margin, noisy_count
 from discreet.friendly.weights import STABILITY, moves_at_most
-from discreet.promise.loss import Approximate, Composed, Gaussian, Loss
-from discreet.promise.mechanism import Randomness
+from discreet.privacy.loss import Approximate, Composed, Gaussian, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.tables.matrix import in_one, matrix
 
 MISS = 1e-7
 

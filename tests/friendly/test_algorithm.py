@@ -12,15 +12,15 @@ from discreet import audit
 from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.friendly.algorithm import friendly
-from discreet.friendly.predicate import Pairwise, Within
-from discreet.friendly.retention import Retained
-from discreet.noise.seeded import Seeded
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Approximate, Gaussian, Laplace, Loss, Sampled
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
+from discreet.friendly.core import Pairwise, Within
+from discreet.friendly.weights import Retained
+from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 
 ONE = Approximate(1, 0)
 
@@ -58,7 +58,7 @@ class Spread:
         return Release(self.guarantee, Provenance("Spread", {}, rng.secure), noisy)
 
 
-@pytest.mark.claim("FA1")
+@pytest.mark.claim("algorithm.1")
 def test_what_it_promises() -> None:
     for relation, times in ((ADD, 1), (REPLACE, 2)):
         mechanism = friendly(Spread(), Within(1.0), neighbours=relation)
@@ -69,7 +69,7 @@ def test_what_it_promises() -> None:
     assert friendly(Length(Gaussian(1, 1e-9)), Within(1.0)).loss == Gaussian(2, 1e-9)
 
 
-@pytest.mark.claim("FA1")
+@pytest.mark.claim("algorithm.1")
 def test_add_or_remove_is_sound_by_replay() -> None:
     near = Pairwise(lambda one, other: bool(abs(one[0] - other[0]) <= 1))
     for algorithm in (Spread(), Length()):
@@ -80,7 +80,7 @@ def test_add_or_remove_is_sound_by_replay() -> None:
     audit.check(friendly(Length(), Within(1.0), neighbours=ADD, columns=1), crowds(ADD, 5, (1, 9))).require()
 
 
-@pytest.mark.claim("FA1")
+@pytest.mark.claim("algorithm.1")
 def test_replaced_rows_move_it_twice_as_far_at_most() -> None:
     """Replay sees the algorithm's own sensitivity, for one row: twice that must do for two."""
 

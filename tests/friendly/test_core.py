@@ -39,7 +39,7 @@ def survivors(run: Run, size: int) -> dict[int, tuple[int, frozenset[int]]]:
     return found
 
 
-@pytest.mark.claim("FC3")
+@pytest.mark.claim("core.5")
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
 def test_adding_a_row_changes_the_survivors_by_one(size: int) -> None:
     for last_only, run in ((False, all_pairs), (True, few_references), (True, shuffled_pairs)):
@@ -54,7 +54,7 @@ def test_adding_a_row_changes_the_survivors_by_one(size: int) -> None:
                 assert 0 <= larger[code][0] - pairs <= 1
 
 
-@pytest.mark.claim("FC4")
+@pytest.mark.claim("core.6")
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
 def test_replacing_a_row(size: int, run: Run) -> None:
@@ -77,7 +77,7 @@ def test_replacing_a_row(size: int, run: Run) -> None:
                     assert len(mine - theirs) == len(theirs - mine) == 1
 
 
-@pytest.mark.claim("FC1")
+@pytest.mark.claim("core.3")
 def test_friends_all_survive_and_a_few_strangers_cost_a_few_pairs() -> None:
     for code, strangers in graphs(5):
         core = match_core(strangers)
@@ -89,7 +89,7 @@ def test_friends_all_survive_and_a_few_strangers_cost_a_few_pairs() -> None:
                 assert core.pairs <= len(cover)
 
 
-@pytest.mark.claim("FC2")
+@pytest.mark.claim("core.4")
 def test_survivors_are_friends() -> None:
     for _, strangers in graphs(5):
         for core in (match_core(strangers), shuffled_pairs(strangers)):

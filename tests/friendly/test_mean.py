@@ -9,12 +9,12 @@ from tests.friendly.worlds import ADD, REPLACE, crowds
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.meter import drawn, exceeds
+from discreet.audit.replay import drawn, exceeds
 from discreet.errors import BadInput, Refused
-from discreet.friendly.mean import FriendlyMean, Method
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, atoms
-from discreet.promise.neighbours import Neighbours
+from discreet.friendly.friendly_mean import FriendlyMean, Method
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate, atoms
+from discreet.privacy.neighbours import Neighbours
 
 KINDS: list[tuple[Neighbours, Method]] = [
     (REPLACE, "match"),
@@ -24,8 +24,8 @@ KINDS: list[tuple[Neighbours, Method]] = [
 ]
 
 
-@pytest.mark.claim("FM4")
-@pytest.mark.claim("FB1")
+@pytest.mark.claim("friendly_mean.2")
+@pytest.mark.claim("friendly_budget.1")
 @pytest.mark.parametrize("epsilon", [1e-2, 0.1, 1.0, 5.0, 17.0, 30.0, 1000.0])
 @pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-10])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -41,7 +41,7 @@ def test_loss_implies_guarantee_and_covers_the_draws(
         assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
 
 
-@pytest.mark.claim("FM4")
+@pytest.mark.claim("friendly_mean.2")
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_audit(kind: tuple[Neighbours, Method]) -> None:
     relation, method = kind
@@ -52,7 +52,7 @@ def test_audit(kind: tuple[Neighbours, Method]) -> None:
     assert sum(answers) > 5
 
 
-@pytest.mark.claim("FM4")
+@pytest.mark.claim("friendly_mean.2")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_outputs_do_not_refute_it(relation: Neighbours) -> None:
     crowd = [0.0] * 30

@@ -5,10 +5,9 @@ from tests.audit.mutants import Mutant
 from tests.friendly.mutants import MUTANTS, mutant, world
 
 from discreet import audit
-from discreet.audit.meter import drawn, exceeds
-from discreet.audit.replay import replay
-from discreet.friendly.mean import FriendlyMean, Method
-from discreet.noise.seeded import Seeded
+from discreet.audit.replay import drawn, exceeds, replay
+from discreet.friendly.friendly_mean import FriendlyMean, Method
+from discreet.noise.randomness import Seeded
 
 
 def findings(mechanism: Mutant) -> list[str]:

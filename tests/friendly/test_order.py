@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from discreet.friendly.order import shuffled
-from discreet.noise.seeded import Seeded
+from discreet.friendly.core import shuffled
+from discreet.noise.randomness import Seeded
 
 
-@pytest.mark.claim("FO1")
+@pytest.mark.claim("core.1")
 def test_places_are_shuffled_and_different() -> None:
     assert sorted(shuffled(7, 10, Seeded(0)).tolist()) == list(range(7))
     for seed in range(50):
@@ -18,7 +18,7 @@ def test_places_are_shuffled_and_different() -> None:
     assert shuffled(0, 12, Seeded(0)).tolist() == []
 
 
-@pytest.mark.claim("FO1")
+@pytest.mark.claim("core.1")
 def test_every_place_is_as_likely_first_or_last() -> None:
     """5,000 shuffles of 10 places to 4: each place 500 times at each, give or take 120 (5.6 deviations)."""
     counts = np.zeros((4, 10))

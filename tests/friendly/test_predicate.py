@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.friendly.core import match_core
-from discreet.friendly.predicate import Pairwise, Predicate, Within
+from discreet.friendly.core import Pairwise, Predicate, Within, match_core
 
 
 def whole(predicate: Predicate, rows: Any) -> list[list[bool]]:
@@ -16,7 +15,7 @@ def whole(predicate: Predicate, rows: Any) -> list[list[bool]]:
     return found
 
 
-@pytest.mark.claim("FP1")
+@pytest.mark.claim("core.2")
 def test_a_function_of_two_rows() -> None:
     rows = [[0.0, 1.0], [0.5, 1.0], [9.0, 1.0], [np.nan, 1.0]]
     near = Pairwise(lambda one, other: bool(abs(one - other).max() <= 1))
@@ -24,7 +23,7 @@ def test_a_function_of_two_rows() -> None:
     assert match_core(near.strangers(np.array(rows[:3]))).survivors.tolist() == [1]
 
 
-@pytest.mark.claim("FP1")
+@pytest.mark.claim("core.2")
 def test_symmetric_and_silent_whatever_the_function_is() -> None:
     assert whole(Pairwise(lambda one, other: one[0] < other[0]), [[0.0], [1.0]])[0][1]
 

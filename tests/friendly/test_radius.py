@@ -6,19 +6,19 @@ from scipy import stats
 from tests.friendly.worlds import ADD, REPLACE
 
 from discreet.audit.replay import Recorder
-from discreet.friendly import plan
-from discreet.friendly.matrix import matrix
-from discreet.friendly.noisy import blurred, part, shares
+from discreet.friendly import refine_plan as plan
+from discreet.friendly.average import blurred, part, shares
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.taper import cells
-from discreet.noise.seeded import Seeded
-from discreet.promise.exact import exact
-from discreet.promise.loss import Gaussian, atoms
+from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Gaussian, atoms
+from discreet.tables.matrix import matrix
 
 COST = Gaussian(1, 1e-15)
 
 
-@pytest.mark.claim("TR1")
+@pytest.mark.claim("radius.1")
 def test_one_pair_changes_two_bins_at_most_and_bins_are_octaves() -> None:
     ends = [(0.0, 1.0), (0.0, 1.99), (0.0, 2.0), (5.0, 5.0), (0.0, np.nan), (0.0, np.inf), (0.0, 1e300), (0.0, 5e-324)]
     bins = pair_bins(np.array([[value] for pair in ends for value in pair]))
@@ -38,7 +38,7 @@ def test_one_pair_changes_two_bins_at_most_and_bins_are_octaves() -> None:
     assert requests[0].objection(requests[1]) is None
 
 
-@pytest.mark.claim("TR1")
+@pytest.mark.claim("radius.1")
 def test_the_scale_is_found_wherever_it_is_and_refused_where_there_is_none() -> None:
     rng = np.random.default_rng(1)
     for scale in (1e-200, 1e-3, 1.0, 1e100):
@@ -51,8 +51,8 @@ def test_the_scale_is_found_wherever_it_is_and_refused_where_there_is_none() -> 
     assert "common" in str(pair_scale(rng.normal(size=(6, 2)), cost=COST, rng=Seeded(1)).refusal)
 
 
-@pytest.mark.claim("TR2")
-@pytest.mark.claim("TS5")
+@pytest.mark.claim("radius.2")
+@pytest.mark.claim("taper.5")
 def test_a_quantile_of_radii_costs_what_it_says() -> None:
     rows = np.random.default_rng(2).normal(size=(20_000, 4))
     for middle in (False, True):
@@ -74,7 +74,7 @@ def test_a_quantile_of_radii_costs_what_it_says() -> None:
         assert np.abs(np.cumsum(cells([np.vstack([rows, other[5]])], np.zeros(4), radii))[:-1] - one[:-1]).max() <= 1
 
 
-@pytest.mark.claim("TR3")
+@pytest.mark.claim("radius.3")
 def test_radii_of_normal_rows() -> None:
     assert stats.chi2.sf(r_pair(1000, 7) ** 2 / 2, 7) * 1000 * 999 / 2 == pytest.approx(0.05)
     assert stats.chi2.sf(r_clip(7, 0, 1e-3) ** 2, 7) == pytest.approx(1e-3)
@@ -82,7 +82,7 @@ def test_radii_of_normal_rows() -> None:
     assert np.isfinite(r_clip(1000, 1e7, 1e-9))
 
 
-@pytest.mark.claim("TN1")
+@pytest.mark.claim("average.1")
 def test_noise_on_shifted_numbers_has_the_size_it_says() -> None:
     noisy, deviation = blurred(np.full(4000, 7), square=2, cost=Gaussian(0.1, 1e-15), rng=Seeded(1))
     assert deviation == pytest.approx(np.sqrt(2) / 0.1)
@@ -91,7 +91,7 @@ def test_noise_on_shifted_numbers_has_the_size_it_says() -> None:
     assert np.isfinite(blurred(np.array([2**62, -(2**62)]), square=1, cost=COST, rng=Seeded(1))[0]).all()
 
 
-@pytest.mark.claim("TN2")
+@pytest.mark.claim("average.2")
 def test_shares_add_up_exactly() -> None:
     for mu in (1e-4, 0.2367, 55.5):
         costs = shares(mu, {"a": 0.3, "b": 0.123456789, "c": 1e-6}, 1e-15)
@@ -100,7 +100,7 @@ def test_shares_add_up_exactly() -> None:
         assert 13 * exact(part(costs["a"], 13).mu) ** 2 <= exact(costs["a"].mu) ** 2
 
 
-@pytest.mark.claim("TB1")
+@pytest.mark.claim("refine_plan.1")
 def test_plans_are_shares_and_prefer_the_answer_as_rows_grow() -> None:
     for relation in (REPLACE, ADD):
         last = 0.0

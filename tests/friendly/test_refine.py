@@ -14,15 +14,14 @@ from discreet import audit
 from discreet.accounting.calibrate import gaussian
 from discreet.accounting.compose import implies
 from discreet.accounting.currency import mu, slack
-from discreet.audit.meter import drawn, exceeds
-from discreet.audit.replay import Recorder, replay
+from discreet.audit.replay import Recorder, drawn, exceeds, replay
 from discreet.audit.worlds import hostile
 from discreet.errors import BadInput, NeedsBounds
 from discreet.friendly.radius import r_clip
 from discreet.friendly.refine import Method, RefinedMean
-from discreet.friendly.spread import VectorSpread
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.friendly.vector_error import RegionSpread
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 
 BOTH = [REPLACE, ADD]
 KINDS: list[tuple[float | None, Method]] = [(1.0, "refine"), (None, "refine"), (None, "auto"), (None, "blocks")]
@@ -45,9 +44,9 @@ def pairs_of(relation: Neighbours, seed: int, size: int = 400, width: int = 2) -
     return found
 
 
-@pytest.mark.claim("TA1")
-@pytest.mark.claim("TA2")
-@pytest.mark.claim("TA3")
+@pytest.mark.claim("refine.1")
+@pytest.mark.claim("refine.2")
+@pytest.mark.claim("refine.3")
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("relation", BOTH)
 def test_replay_on_neighbours(relation: Neighbours, kind: tuple[float | None, Method]) -> None:
@@ -60,7 +59,7 @@ def test_replay_on_neighbours(relation: Neighbours, kind: tuple[float | None, Me
     assert answered >= 6
 
 
-@pytest.mark.claim("TA1")
+@pytest.mark.claim("refine.1")
 def test_a_row_that_turns_to_another_axis_moves_the_squares_most() -> None:
     """At nearly the radius from the centre, first along one column, then along the other: sqrt 2 R^2, nearly."""
     crowd = np.random.default_rng(0).normal(size=(400, 2))
@@ -73,7 +72,7 @@ def test_a_row_that_turns_to_another_axis_moves_the_squares_most() -> None:
         assert mechanism.release(one, Seeded(seed)).refusal is None
 
 
-@pytest.mark.claim("TA2")
+@pytest.mark.claim("refine.2")
 @pytest.mark.parametrize("sigma", [1.0, None])
 def test_a_row_more_takes_its_block_from_one_side_to_the_other(sigma: float | None) -> None:
     """Blocks are replaced, not added: their tapered sum moves by more than one radius, and two are paid for."""
@@ -85,8 +84,8 @@ def test_a_row_more_takes_its_block_from_one_side_to_the_other(sigma: float | No
         assert mechanism.release(crowd, Seeded(place)).refusal is None
 
 
-@pytest.mark.claim("TA1")
-@pytest.mark.claim("TA2")
+@pytest.mark.claim("refine.1")
+@pytest.mark.claim("refine.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_odd_entries_of_lists_never_raise(relation: Neighbours) -> None:
     crowd = [float(x) for x in np.random.default_rng(0).normal(size=150)]
@@ -100,8 +99,8 @@ def test_odd_entries_of_lists_never_raise(relation: Neighbours) -> None:
     assert mechanism.release(crowd, Seeded(1)).refusal is None
 
 
-@pytest.mark.claim("TA1")
-@pytest.mark.claim("TA2")
+@pytest.mark.claim("refine.1")
+@pytest.mark.claim("refine.2")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("budget", [(0.1, 1e-6), (1.0, 1e-9), (8.0, 1e-5), (1e3, 1e-10)])
 def test_what_is_drawn_is_within_the_loss_and_that_within_the_guarantee(
@@ -119,7 +118,7 @@ def test_what_is_drawn_is_within_the_loss_and_that_within_the_guarantee(
             assert slack(spent) <= slack(mechanism.loss)
 
 
-@pytest.mark.claim("TA1")
+@pytest.mark.claim("refine.1")
 def test_outputs_do_not_refute_the_claim() -> None:
     crowd = np.zeros((150, 1))
     left, right = np.vstack([crowd, [[-3.0]]]), np.vstack([crowd, [[3.0]]])
@@ -128,7 +127,7 @@ def test_outputs_do_not_refute_the_claim() -> None:
     assert not told.violated
 
 
-@pytest.mark.claim("TA3")
+@pytest.mark.claim("refine.3")
 def test_refusals_come_from_public_or_noisy_numbers() -> None:
     recorder = Recorder(Seeded(0))
     few = RefinedMean(1.0, 1e-6).release(np.random.default_rng(0).normal(size=(100, 2)), recorder)
@@ -156,8 +155,8 @@ def test_noise_is_near_that_of_a_known_centre(width: int, size: int, bar: float)
         assert np.mean(noise) / oracle <= bar
 
 
-@pytest.mark.claim("TA4")
-@pytest.mark.claim("TE1")
+@pytest.mark.claim("refine.4")
+@pytest.mark.claim("vector_error.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_without_bounds_or_scale(relation: Neighbours) -> None:
     """Each coordinate has its own scale. Coverage of 0.95 fails one time in ten million."""
@@ -179,19 +178,19 @@ def test_coverage_without_bounds_or_scale(relation: Neighbours) -> None:
     assert (interval.high - interval.low).max() < 1
 
 
-@pytest.mark.claim("TE1")
+@pytest.mark.claim("vector_error.1")
 def test_the_ellipsoid_holds_for_any_correlation() -> None:
     rng = np.random.default_rng(0)
     for draw in (rng.normal(size=(4000, 5)), np.repeat(rng.normal(size=(4000, 1)), 5, axis=1)):
         for confidence in (0.5, 0.95):
-            held = [VectorSpread(e, np.ones(5), np.zeros(5)).ellipsoid(confidence).holds(np.zeros(5)) for e in draw]
+            held = [RegionSpread(e, np.ones(5), np.zeros(5)).ellipsoid(confidence).holds(np.zeros(5)) for e in draw]
             assert np.mean(held) >= stats.binom.ppf(1e-7, 4000, confidence) / 4000
-    tight = VectorSpread(np.zeros(5), np.ones(5), np.zeros(5))
+    tight = RegionSpread(np.zeros(5), np.ones(5), np.zeros(5))
     assert (tight.ellipsoid(0.95, correlated=False).axes ** 2)[0] == pytest.approx(stats.chi2.ppf(0.95, 5))
     assert (tight.interval(0.95).high)[0] == pytest.approx(1.95996, abs=1e-4)
 
 
-@pytest.mark.claim("TA4")
+@pytest.mark.claim("refine.4")
 def test_heavy_and_skewed_rows_go_to_blocks_and_others_do_not() -> None:
     runs, size = 3, 12_000
     shapes: dict[str, tuple[Any, float, bool]] = {

@@ -12,11 +12,11 @@ from tests.friendly.worlds import ADD, REPLACE
 
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.friendly.predicate import Within
-from discreet.friendly.retention import Retained
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate
-from discreet.promise.neighbours import Neighbours
+from discreet.friendly.core import Within
+from discreet.friendly.weights import Retained
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate
+from discreet.privacy.neighbours import Neighbours
 
 Floats = np.ndarray[Any, Any]
 OUT = np.arange(-8, 14)
@@ -46,20 +46,20 @@ def law(weights: Floats, epsilon: float) -> Floats:
     return np.asarray(kept @ (noise * math.tanh(epsilon / 2)))
 
 
-@pytest.mark.claim("FQ1")
-@pytest.mark.claim("FQ2")
+@pytest.mark.claim("weights.6")
+@pytest.mark.claim("weights.7")
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
 def test_adding_a_row(size: int) -> None:
     for _, strangers in graphs(size):
         more = chances(strangers.apart, ADD)
         for row in range(size):
             fewer = chances(without(strangers.apart, row), ADD)
-            assert np.abs(np.delete(more, row) - fewer).sum() + more[row] <= 2 + 1e-12  # [FQ2]
+            assert np.abs(np.delete(more, row) - fewer).sum() + more[row] <= 2 + 1e-12  # [weights.7]
             ratio = np.log(law(more, 0.5) / law(fewer, 0.5))
             assert np.abs(ratio).max() <= 2 * math.expm1(0.5)
 
 
-@pytest.mark.claim("FQ1")
+@pytest.mark.claim("weights.6")
 @pytest.mark.parametrize("size", [3, 4])
 def test_replacing_a_row(size: int) -> None:
     largest = 0.0
@@ -72,7 +72,7 @@ def test_replacing_a_row(size: int) -> None:
     assert 0.5 < largest <= 3 * math.expm1(0.5)
 
 
-@pytest.mark.claim("FQ1")
+@pytest.mark.claim("weights.6")
 def test_what_it_promises() -> None:
     for relation, moved in ((REPLACE, 3), (ADD, 2)):
         mechanism = Retained(Length(Approximate(0.5, 1e-6)), Within(1.0), relation)

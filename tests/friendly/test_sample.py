@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.friendly import sample
-from discreet.friendly.matrix import Stored, matrix, take
 from discreet.friendly.sample import Places, block_means
-from discreet.noise.seeded import Seeded
+from discreet.noise.randomness import Seeded
+from discreet.tables.matrix import Stored, matrix, take
 
 VALUES = (0.0, -0.0, 1.0, np.nan, np.inf, 2.5)
 
@@ -24,7 +24,7 @@ def listed(rows: Any) -> list[bytes]:
     return [row.tobytes() for row in rows]
 
 
-@pytest.mark.claim("TP1")
+@pytest.mark.claim("sample.1")
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 2), Fraction(1, 5)])
 def test_a_row_more_is_at_most_one_more_and_nobody_moves(rate: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every key, even where all rows share their sum."""
@@ -52,7 +52,7 @@ def means_of(table: Any, number: int) -> Any:
     return next(blocks.blocks())
 
 
-@pytest.mark.claim("TP1")
+@pytest.mark.claim("sample.1")
 def test_the_rate_is_kept_and_equal_rows_are_chosen_one_by_one() -> None:
     """Binomial: 100,000 rows at a rate of 1/10, give or take 475 (5 deviations)."""
     rng = np.random.default_rng(2)
@@ -64,7 +64,7 @@ def test_the_rate_is_kept_and_equal_rows_are_chosen_one_by_one() -> None:
     assert len(Places(matrix(np.empty((0, 2))), Seeded(5)).below(0.5)) == 0
 
 
-@pytest.mark.claim("TP1")
+@pytest.mark.claim("sample.1")
 @pytest.mark.parametrize("collide", [False, True])
 def test_one_row_more_is_one_place_one_pair_one_block_more(collide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With many equal rows, and with sums that collide for different rows."""

@@ -30,7 +30,7 @@ def same(one: Core, other: Core) -> bool:
     return one.pairs == other.pairs and one.survivors.tolist() == other.survivors.tolist()
 
 
-@pytest.mark.claim("FS1")
+@pytest.mark.claim("shortcut.1")
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_all_ways_agree(columns: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +46,7 @@ def test_all_ways_agree(columns: int, compiled: bool, monkeypatch: pytest.Monkey
         assert same(match_certified(points), match_core(Apart(points)))
 
 
-@pytest.mark.claim("FS1")
+@pytest.mark.claim("shortcut.1")
 def test_all_ways_agree_on_a_larger_table() -> None:
     rng = np.random.default_rng(9)
     rows = rng.normal(size=(1500, 4))

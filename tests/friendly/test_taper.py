@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.errors import BadInput
 from discreet.friendly import taper
 from discreet.friendly.taper import TaperSum, bits_for, cells, tapered
-from discreet.noise.source import compiled
+from discreet.noise.integers import compiled
 
 ODD = (np.nan, np.inf, -np.inf, 1e300, -1e300, 1e154, 5e-324, 2.0**52, 1.0)
 
@@ -23,8 +23,8 @@ def rows_of(width: int, count: int = 400) -> Any:
     return rows
 
 
-@pytest.mark.claim("TS1")
-@pytest.mark.claim("TS2")
+@pytest.mark.claim("taper.1")
+@pytest.mark.claim("taper.2")
 @pytest.mark.parametrize("width", [1, 2, 3, 10, 100])
 def test_no_row_leaves_its_ball_rounding_included(width: int) -> None:
     bits = bits_for(width)
@@ -35,7 +35,7 @@ def test_no_row_leaves_its_ball_rounding_included(width: int) -> None:
     assert max((vectors**2).sum(axis=1)) > 0.9 * 4**bits  # the bound is reached
 
 
-@pytest.mark.claim("TS1")
+@pytest.mark.claim("taper.1")
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_rows_just_beyond_the_radius_stay_in_the_ball(width: int, seed: int) -> None:
     """The worst place for the roundings: |q|^2 is 4^bits and a little."""
@@ -48,8 +48,8 @@ def test_rows_just_beyond_the_radius_stay_in_the_ball(width: int, seed: int) -> 
     assert max((vectors**2).sum(axis=1)) <= 4**bits
 
 
-@pytest.mark.claim("TS3")
-@pytest.mark.claim("TS5")
+@pytest.mark.claim("taper.3")
+@pytest.mark.claim("taper.5")
 @pytest.mark.parametrize("width", [1, 2, 7, 64, 1000])
 def test_paths_orders_blocks_and_merges_agree(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, centre, radius = rows_of(width), np.linspace(-0.2, 0.3, width), 1.1 * float(np.sqrt(width))
@@ -70,7 +70,7 @@ def test_paths_orders_blocks_and_merges_agree(width: int, monkeypatch: pytest.Mo
     np.testing.assert_array_equal(cells([rows[:99], rows[99:]], centre, radii), counts)
 
 
-@pytest.mark.claim("TS4")
+@pytest.mark.claim("taper.4")
 def test_values_that_are_none_count_for_nothing() -> None:
     for value in ODD[:6]:
         total = TaperSum(np.zeros(2), 1.0, squares=True).add(np.array([[value, 0.1], [0.1, value]]))

@@ -14,8 +14,8 @@ from discreet.errors import BadInput
 from discreet.friendly.core import match_core
 from discreet.friendly.grid import UNITS
 from discreet.friendly.tuples import TupleCore, TupleWithin, aligned, find_tuple, tuples_of
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 
 FIRST = ((0.0, 5.0), (1.0, 5.0), (-1.0, 6.0), (0.5, 4.5), (0.0, 6.0), (5.0, 10.0), (0.0, 2.0), (np.nan, 5.0))
 
@@ -41,7 +41,7 @@ def world(count: int, size: int, relation: Neighbours, k: int = 2, columns: int 
     return pairs
 
 
-@pytest.mark.claim("FT1")
+@pytest.mark.claim("tuples.1")
 def test_friends_by_trying_all_orders() -> None:
     rng = np.random.default_rng(0)
     agree = 0
@@ -65,7 +65,7 @@ def test_friends_by_trying_all_orders() -> None:
     assert agree > 500
 
 
-@pytest.mark.claim("FT1")
+@pytest.mark.claim("tuples.1")
 def test_tuples_whose_points_are_close_are_nobodys_friends() -> None:
     rows = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 3.0], [0.0, 3.01], [3.01, 0.0], [0.0, np.nan]])
     assert tuples_of(rows, 1.0, 2).valid.tolist() == [False, False, False, True, True, False]
@@ -74,7 +74,7 @@ def test_tuples_whose_points_are_close_are_nobodys_friends() -> None:
     assert not apart[3, 4]
 
 
-@pytest.mark.claim("FT1")
+@pytest.mark.claim("tuples.1")
 def test_alignment_is_transitive() -> None:
     """Whichever survivor is the first, the same points stand together."""
     rng = np.random.default_rng(2)
@@ -90,7 +90,7 @@ def test_alignment_is_transitive() -> None:
             assert {frozenset(map(tuple, turned[:, a].tolist())) for a in range(3)} == together
 
 
-@pytest.mark.claim("FT2")
+@pytest.mark.claim("tuples.2")
 def test_a_replaced_tuple_moves_the_mean_no_further_than_claimed() -> None:
     """Every table of four tuples of a small world; distances over all orders of the k points."""
     found = {}
@@ -113,7 +113,7 @@ def test_a_replaced_tuple_moves_the_mean_no_further_than_claimed() -> None:
     assert seen > 1000
 
 
-@pytest.mark.claim("FT2")
+@pytest.mark.claim("tuples.2")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_replay(relation: Neighbours) -> None:
     mechanism, answers = TupleCore(1.5, 2, 17.0, 1e-4, relation), 0
@@ -123,7 +123,7 @@ def test_replay(relation: Neighbours) -> None:
     assert answers > 30
 
 
-@pytest.mark.claim("FT3")
+@pytest.mark.claim("tuples.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_audit(relation: Neighbours) -> None:
     mechanism = TupleCore(1.5, 2, 17.0, 1e-4, relation, columns=4)

@@ -9,15 +9,14 @@ from tests.friendly.graphs import code_of, graph, graphs
 from tests.friendly.worlds import REPLACE, SHARP, VALUES, replaced, tables
 
 from discreet.errors import BadInput
-from discreet.friendly.core import match_core
+from discreet.friendly.core import Within, match_core
+from discreet.friendly.friendly_mean import FriendlyMean
 from discreet.friendly.grid import UNITS, Apart, Points
-from discreet.friendly.mean import FriendlyMean
-from discreet.friendly.predicate import Within
 from discreet.friendly.weights import STABILITY, friendly_weights, moves_at_most, weight_units, weighted_centre
-from discreet.noise.seeded import Seeded
+from discreet.noise.randomness import Seeded
 
 
-@pytest.mark.claim("FW1")
+@pytest.mark.claim("weights.1")
 def test_friends_weigh_one_and_the_lonely_nothing() -> None:
     assert friendly_weights(np.zeros((6, 2)), Within(1.0)).tolist() == [1.0] * 6
     rows = np.array([0.0, 0.0, 0.0, 0.0, np.nan, 9.0])
@@ -27,8 +26,8 @@ def test_friends_weigh_one_and_the_lonely_nothing() -> None:
     assert friendly_weights(np.empty((0, 1)), Within(1.0)).tolist() == []
 
 
-@pytest.mark.claim("FW2")
-@pytest.mark.claim("FW3")
+@pytest.mark.claim("weights.2")
+@pytest.mark.claim("weights.3")
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_sound_and_stable_whatever_the_new_row(size: int) -> None:
     """Row 0 is replaced, on every graph: common friends across the two tables; moves counted row by row."""
@@ -53,7 +52,7 @@ def test_sound_and_stable_whatever_the_new_row(size: int) -> None:
     assert reached == STABILITY * (size - 1)
 
 
-@pytest.mark.claim("FW4")
+@pytest.mark.claim("weights.4")
 @pytest.mark.parametrize(("values", "size"), [(VALUES, 3), (VALUES, 4), ((0.0, 1.0, 2.0, np.nan), 5)])
 def test_the_weighted_mean_moves_no_further_than_claimed(values: tuple[float, ...], size: int) -> None:
     found = {}
@@ -77,7 +76,7 @@ def test_the_weighted_mean_moves_no_further_than_claimed(values: tuple[float, ..
             assert bound <= moves_at_most(larger, size)
 
 
-@pytest.mark.claim("FW5")
+@pytest.mark.claim("weights.5")
 def test_the_release_is_the_weighted_mean() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, 3)) + 1e6

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet import audit
-from discreet.friendly.tally import SLACK
-from discreet.promise.loss import Gaussian
-from discreet.promise.neighbours import Neighbours
+from discreet.friendly.friendly_budget import SLACK
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SHARP = {"test": Gaussian(64, SLACK), "mean": Gaussian(64, SLACK), "miss": 1e-7}  # hardly any noise: all is seen

@@ -13,7 +13,7 @@ from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger import Ledger, examine
 from discreet.ledger.anchor import Anchor, Head, lacking
 from discreet.ledger.trust import trust
-from discreet.promise.loss import Laplace
+from discreet.privacy.loss import Laplace
 
 HEADS = [Head(number, f"{number:064x}", "a" * 64) for number in range(1, 200)]
 
@@ -36,7 +36,7 @@ def cut(lines: int) -> Callable[[Path], object]:
     return work
 
 
-@pytest.mark.claim("LK2")
+@pytest.mark.claim("anchor.1")
 def test_the_anchor_keeps_what_was_appended(tmp_path: Path) -> None:
     anchor = Anchor(tmp_path / "anchor")
     assert anchor.furthest() is None
@@ -53,7 +53,7 @@ def test_the_anchor_keeps_what_was_appended(tmp_path: Path) -> None:
     assert anchor.furthest() == Anchor(anchor.path).furthest() == HEADS[-1]
 
 
-@pytest.mark.claim("LK2")
+@pytest.mark.claim("anchor.1")
 def test_what_is_read_in_pieces_is_what_is_there(tmp_path: Path) -> None:
     """A line that was torn when it was read, a file that was cut, and another file in its place."""
     anchor, path = Anchor(tmp_path / "anchor"), tmp_path / "anchor"
@@ -79,7 +79,7 @@ def test_what_is_read_in_pieces_is_what_is_there(tmp_path: Path) -> None:
     assert anchor.furthest() is None
 
 
-@pytest.mark.claim("LK3")
+@pytest.mark.claim("anchor.2")
 def test_an_anchor_lags_by_one_entry_at_most() -> None:
     assert [lacking(None, entries) is None for entries in range(4)] == [True, False, False, False]
     assert [lacking(2, entries) is None for entries in range(6)] == [True, True, True, True, False, False]
@@ -93,9 +93,9 @@ def test_an_anchor_that_cannot_be_written_stops_the_show(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.claim("LL4")
-@pytest.mark.claim("LK3")
-@pytest.mark.claim("LV2")
+@pytest.mark.claim("store.4")
+@pytest.mark.claim("anchor.2")
+@pytest.mark.claim("verify.2")
 @pytest.mark.parametrize("older", [False, True], ids=["the same ledger", "an older copy"])
 @pytest.mark.parametrize("harm", [Path.unlink, cut(0), cut(1), cut(2)], ids=["deleted", "emptied", "line 0", "cut"])
 def test_a_ledger_whose_anchor_was_lost_or_cut_is_refused(
@@ -117,7 +117,7 @@ def test_a_ledger_whose_anchor_was_lost_or_cut_is_refused(
     assert not kept(file).exists() or len(kept(file).read_text().splitlines()) < 3  # nobody has mended it
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_a_ledger_that_was_only_opened_and_has_no_anchor_is_refused(place: Place) -> None:
     """The oldest copy with a budget has all of it: 1 entry, whose anchor is that of the beginning."""
     spent(place, 0)
@@ -126,7 +126,7 @@ def test_a_ledger_that_was_only_opened_and_has_no_anchor_is_refused(place: Place
         place.open()
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_a_new_ledger_makes_its_anchor_and_an_empty_one_may_lack_it(place: Place) -> None:
     place.open().close()
     assert not kept(place).exists()
@@ -138,8 +138,8 @@ def test_a_new_ledger_makes_its_anchor_and_an_empty_one_may_lack_it(place: Place
         assert ledger.verify().ok
 
 
-@pytest.mark.claim("LL4")
-@pytest.mark.claim("LK3")
+@pytest.mark.claim("store.4")
+@pytest.mark.claim("anchor.2")
 def test_a_crash_between_an_entry_and_its_line_is_no_fault(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     spent(place, 1)
     appended = Anchor.append
@@ -162,7 +162,7 @@ def test_a_crash_between_an_entry_and_its_line_is_no_fault(place: Place, monkeyp
         assert [head and head.number for head in Anchor(kept(place)).heads()] == list(range(8))
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 @pytest.mark.parametrize("harm", [Path.unlink, cut(0), cut(2)], ids=["rotated", "emptied", "cut"])
 def test_an_anchor_that_is_exchanged_while_the_ledger_is_open_stops_it(
     place: Place, harm: Callable[[Path], object]
@@ -179,7 +179,7 @@ def test_an_anchor_that_is_exchanged_while_the_ledger_is_open_stops_it(
         assert ledger.verify().ok
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_of_two_copies_with_one_anchor_one_goes_on(file: Place, tmp_path: Path) -> None:
     """A ledger that is copied to another machine, with its key, spends the same budget again; a shared anchor tells."""
     spent(file, 1)
@@ -194,7 +194,7 @@ def test_of_two_copies_with_one_anchor_one_goes_on(file: Place, tmp_path: Path) 
         Ledger(tmp_path / "second", key=tmp_path / "key")
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_an_older_copy_written_over_an_open_ledger_charges_nothing(file: Place) -> None:
     spent(file, 1)
     old = Path(file.where).read_bytes()
@@ -205,7 +205,7 @@ def test_an_older_copy_written_over_an_open_ledger_charges_nothing(file: Place) 
             ledger.charge("people", Laplace(0.25), "mean")
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_an_anchor_by_a_relative_path_is_not_begun_in_another_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +253,7 @@ def test_an_anchor_that_may_only_be_read_is_found_before_anything_is_charged(
         assert ledger.account("people").charges == 1
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_that_a_ledger_has_an_anchor_is_signed(server: Callable[[], str], tmp_path: Path) -> None:
     where = server()
     with Ledger(where, key=b"k" * 32, anchor=tmp_path / "a") as ledger:
@@ -283,7 +283,7 @@ def test_a_server_s_ledger_without_an_anchor_goes_on_and_may_get_one(server: Cal
         Ledger(where, key=key)
 
 
-@pytest.mark.claim("LV2")
+@pytest.mark.claim("verify.2")
 def test_a_steward_s_word_goes_for_a_lost_anchor_and_for_nothing_else(file: Place, tmp_path: Path) -> None:
     spent(file, 1)
     old = Path(file.where).read_bytes()

@@ -18,8 +18,8 @@ from discreet.errors import BadInput, LedgerFault
 from discreet.ledger import Ledger, examine
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.database import ACCOUNTS, Database
-from discreet.promise.loss import Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.loss import Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.neighbours import Neighbours
 
 
 def by_hand(place: Place, *statements: Any) -> list[Any]:
@@ -46,7 +46,7 @@ def used(place: Place) -> Ledger:
     return ledger
 
 
-@pytest.mark.claim("LP1")
+@pytest.mark.claim("pages.1")
 def test_a_cheap_charge_does_not_become_a_dear_one_that_is_paid(place: Place) -> None:
     """The request is known, so nothing would be charged; its entry must be the one that was signed."""
     with used(place) as ledger:
@@ -63,7 +63,7 @@ def test_a_cheap_charge_does_not_become_a_dear_one_that_is_paid(place: Place) ->
             ledger.entries("people")
 
 
-@pytest.mark.claim("LP1")
+@pytest.mark.claim("pages.1")
 def test_an_account_is_not_set_back_to_what_was_signed_earlier(place: Place) -> None:
     with used(place) as ledger:
         ((state, signature),) = by_hand(place, sa.select(ACCOUNTS.c.state, ACCOUNTS.c.signature))[0]
@@ -75,8 +75,8 @@ def test_an_account_is_not_set_back_to_what_was_signed_earlier(place: Place) -> 
         assert ledger.verify().entries == 2
 
 
-@pytest.mark.claim("LP1")
-@pytest.mark.claim("LL2")
+@pytest.mark.claim("pages.1")
+@pytest.mark.claim("store.2")
 @pytest.mark.parametrize("also", ["", "DELETE FROM discreet_entries WHERE number = 3", "forge"])
 def test_an_answer_that_was_deleted_is_not_drawn_again(place: Place, also: str) -> None:
     with used(place) as ledger:
@@ -96,7 +96,7 @@ def test_an_answer_that_was_deleted_is_not_drawn_again(place: Place, also: str) 
                 ledger.entries("people")
 
 
-@pytest.mark.claim("LP1")
+@pytest.mark.claim("pages.1")
 def test_a_forged_answer_is_not_listed(place: Place) -> None:
     with used(place) as ledger:
         ledger.store(ledger.charge("people", Laplace(0.1), "mean"), "1")
@@ -123,8 +123,8 @@ def test_the_last_few_charges_are_read_alone(place: Place) -> None:
                 ledger.entries("people", last=wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.claim("LL4")
-@pytest.mark.claim("LK2")
+@pytest.mark.claim("store.4")
+@pytest.mark.claim("anchor.1")
 @pytest.mark.parametrize("added", ["old line", "rubbish"])
 def test_an_older_copy_is_refused_whatever_was_appended_to_the_anchor(file: Place, added: str) -> None:
     with used(file):
@@ -139,7 +139,7 @@ def test_an_older_copy_is_refused_whatever_was_appended_to_the_anchor(file: Plac
         file.open()
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_asking_again_catches_up_on_an_anchor_that_could_not_be_written(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +164,7 @@ def test_asking_again_catches_up_on_an_anchor_that_could_not_be_written(
         assert ledger.balance("people").spent.epsilon * 10 == 1
 
 
-@pytest.mark.claim("LK2")
+@pytest.mark.claim("anchor.1")
 def test_the_anchor_is_on_its_disk_before_anything_is_shown(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
     with used(file) as ledger:
@@ -211,7 +211,7 @@ def test_names_are_never_part_of_a_statement(place: Place) -> None:
         assert ledger.verify().ok
 
 
-@pytest.mark.claim("LB2")
+@pytest.mark.claim("account.2")
 def test_no_loss_is_written_that_could_not_be_read(file: Place) -> None:
     with file.open() as ledger:
         ledger.open("people", Budget(1.0), neighbours=Neighbours.ADD_OR_REMOVE)
@@ -300,7 +300,7 @@ def test_a_forked_child_and_its_parent_spend_one_budget(file: Place) -> None:
         "from discreet.ledger import Ledger\n"
         "from discreet.accounting.filter import Budget\n"
         "from discreet.errors import OverBudget\n"
-        "from discreet.promise.loss import Laplace\n"
+        "from discreet.privacy.loss import Laplace\n"
         "ledger = Ledger(sys.argv[1]); ledger.open('people', Budget(1.0))\n"
         "ledger.charge('people', Laplace(0.01), 'x')\n"
         "children = [os.fork()]\n"
@@ -316,9 +316,9 @@ def test_a_forked_child_and_its_parent_spend_one_budget(file: Place) -> None:
     assert done.stdout == "34 True\n", done.stderr
 
 
-@pytest.mark.claim("LL1")
-@pytest.mark.claim("LL2")
-@pytest.mark.claim("LG1")
+@pytest.mark.claim("store.1")
+@pytest.mark.claim("store.2")
+@pytest.mark.claim("database.1")
 @pytest.mark.parametrize("moment", ["within", "at the commit"])
 def test_a_server_that_is_killed_within_a_charge(server: Any, tmp_path: Path, moment: str) -> None:
     """kill -9 of a server process makes PostgreSQL drop everybody and recover from its log."""
@@ -365,7 +365,7 @@ def test_gaussian_charges_are_priced_again_by_the_auditor(place: Place) -> None:
 
 def test_a_name_that_was_in_use_before_stays_in_use(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as former, file.open() as ledger:
-        former.setattr("discreet.ledger.words.new_name", lambda *_: None)
+        former.setattr("discreet.ledger.ledger_text.new_name", lambda *_: None)
         for name in ("peo\u034fple", "p\u0435ople", "\u2764\ufe0f patients"):
             former.setattr("discreet.ledger.pages.alike", lambda *_: False)
             ledger.open(name, Budget(1.0))

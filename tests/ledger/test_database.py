@@ -8,10 +8,10 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger.database import LEDGER, Database
-from discreet.promise.loss import Laplace
+from discreet.privacy.loss import Laplace
 
 
-@pytest.mark.claim("LG1")
+@pytest.mark.claim("database.1")
 def test_sqlite_is_set_to_be_durable(file: Place) -> None:
     with file.open() as ledger:
         read = ledger._database.read
@@ -19,7 +19,7 @@ def test_sqlite_is_set_to_be_durable(file: Place) -> None:
         assert read(lambda c: c.exec_driver_sql("PRAGMA synchronous").scalar()) == 2
 
 
-@pytest.mark.claim("LG1")
+@pytest.mark.claim("database.1")
 def test_postgresql_is_set_to_be_durable(server: Any) -> None:
     database = Database(server() + "%20-csynchronous_commit%3Doff", 10.0)
     assert database.read(lambda c: c.exec_driver_sql("SHOW synchronous_commit").scalar()) == "off"
@@ -28,7 +28,7 @@ def test_postgresql_is_set_to_be_durable(server: Any) -> None:
     database.close()
 
 
-@pytest.mark.claim("LG1")
+@pytest.mark.claim("database.1")
 def test_a_write_that_fails_leaves_nothing(place: Place) -> None:
     with place.open() as ledger:
 
@@ -41,7 +41,7 @@ def test_a_write_that_fails_leaves_nothing(place: Place) -> None:
         assert ledger.verify().ok
 
 
-@pytest.mark.claim("LG2")
+@pytest.mark.claim("database.2")
 def test_the_database_s_own_errors_stay_inside(place: Place) -> None:
     def wrong(connection: sa.Connection) -> None:
         connection.execute(sa.text("SELECT * FROM nowhere WHERE x = :secret"), {"secret": "patient Oedipus"})
@@ -53,7 +53,7 @@ def test_the_database_s_own_errors_stay_inside(place: Place) -> None:
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.claim("LP2")
+@pytest.mark.claim("pages.2")
 def test_a_balance_reads_one_row(place: Place) -> None:
     with place.open() as ledger:
         ledger.open("people", Budget(1.0))

@@ -13,7 +13,7 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import BadInput, LedgerFault
 from discreet.ledger import Ledger, examine
-from discreet.promise.loss import Laplace
+from discreet.privacy.loss import Laplace
 
 
 def used(place: Place) -> Ledger:
@@ -22,7 +22,7 @@ def used(place: Place) -> Ledger:
     return ledger
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_a_copy_without_its_log_is_refused(file: Place) -> None:
     """What was charged since the last checkpoint is in the log beside the file; a copy of the file alone lacks it."""
     with used(file) as ledger:
@@ -32,7 +32,7 @@ def test_a_copy_without_its_log_is_refused(file: Place) -> None:
             Ledger(Path(file.folder, "copy"), key=f"{file.folder}/key", anchor=f"{file.folder}/anchor")
 
 
-@pytest.mark.claim("LG3")
+@pytest.mark.claim("database.3")
 def test_two_names_of_one_file(file: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger(tmp_path / "real") as ledger:
         ledger.open("people", Budget(1.0))
@@ -51,7 +51,7 @@ def test_two_names_of_one_file(file: Place, tmp_path: Path, monkeypatch: pytest.
             Ledger(name, key="real.key", anchor="real.anchor")
 
 
-@pytest.mark.claim("LG3")
+@pytest.mark.claim("database.3")
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_ledger_that_was_moved_while_open_charges_nothing(file: Place, replaced: bool) -> None:
     path = Path(file.where)
@@ -114,7 +114,7 @@ def test_ledger_key_and_anchor_are_three_files(file: Place, tmp_path: Path) -> N
     assert key.read_bytes() == before
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 @pytest.mark.parametrize("ending", ["-wal", "-journal"])
 @pytest.mark.parametrize("whose", ["its own, older", "another ledger's", "rubbish"])
 def test_a_log_that_was_planted_beside_the_file_gives_nothing_back(
@@ -146,7 +146,7 @@ def test_a_folder_that_may_not_be_written_charges_nothing() -> None:
         "from discreet.accounting.filter import Budget\n"
         "from discreet.errors import LedgerFault\n"
         "from discreet.ledger import Ledger\n"
-        "from discreet.promise.loss import Laplace\n"
+        "from discreet.privacy.loss import Laplace\n"
         "folder = pathlib.Path(tempfile.mkdtemp()); folder.chmod(0o777)\n"
         "if os.geteuid() == 0: os.setegid(65534); os.seteuid(65534)\n"
         "path = folder / 'in'; path.mkdir()\n"

@@ -9,7 +9,7 @@ from discreet.ledger import Ledger
 from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Seal, _make, given_seal, new_seal
 
 
-@pytest.mark.claim("LK1")
+@pytest.mark.claim("seal.1")
 def test_a_signature_is_of_one_key_and_one_text() -> None:
     seal = Seal(b"k" * 32)
     signature = seal.sign("head", "id", 1, "ab")
@@ -47,7 +47,7 @@ def test_a_key_is_never_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
 
 
-@pytest.mark.claim("LK4")
+@pytest.mark.claim("seal.2")
 @pytest.mark.parametrize("mode", [0o666, 0o660, 0o606, 0o622, 0o602])
 def test_a_key_that_others_may_write_signs_nothing(tmp_path: Path, mode: int) -> None:
     key = tmp_path / "key"
@@ -59,7 +59,7 @@ def test_a_key_that_others_may_write_signs_nothing(tmp_path: Path, mode: int) ->
     assert given_seal(key) == Seal(b"k" * 32)  # to check a ledger, which says so
 
 
-@pytest.mark.claim("LK4")
+@pytest.mark.claim("seal.2")
 def test_a_key_that_others_may_read_is_no_key_beside_a_ledger(tmp_path: Path) -> None:
     key = tmp_path / "l.key"
     key.write_bytes(b"k" * 32)
@@ -73,7 +73,7 @@ def test_a_key_that_others_may_read_is_no_key_beside_a_ledger(tmp_path: Path) ->
         pass
 
 
-@pytest.mark.claim("LK4")
+@pytest.mark.claim("seal.2")
 def test_a_link_to_what_everybody_knows_is_no_key(tmp_path: Path) -> None:
     (tmp_path / "l.key").symlink_to("/etc/passwd")
     with pytest.raises(LedgerFault, match="by others than its owner"):
@@ -81,7 +81,7 @@ def test_a_link_to_what_everybody_knows_is_no_key(tmp_path: Path) -> None:
     assert not (tmp_path / "l").exists()
 
 
-@pytest.mark.claim("LK4")
+@pytest.mark.claim("seal.2")
 def test_a_key_of_another_user_signs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = tmp_path / "l.key"
     new_seal(key)

@@ -15,8 +15,8 @@ from benchmarks.ledger import Place, fill
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerFault, OverBudget
 from discreet.ledger import Book, Ledger, book
-from discreet.promise.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.neighbours import Neighbours
 
 
 def used(place: Place, budget: Budget | None = None, **terms: Any) -> Ledger:
@@ -25,7 +25,7 @@ def used(place: Place, budget: Budget | None = None, **terms: Any) -> Ledger:
     return ledger
 
 
-@pytest.mark.claim("LL1")
+@pytest.mark.claim("store.1")
 def test_ten_tenths_fit_and_the_eleventh_does_not(place: Place) -> None:
     with used(place) as ledger:
         for _ in range(10):
@@ -48,7 +48,7 @@ def test_it_is_the_book_that_sessions_need(file: Place) -> None:
         assert ledger.reserve("people", Laplace(0.1), "x").number == 2
 
 
-@pytest.mark.claim("LL2")
+@pytest.mark.claim("store.2")
 def test_a_request_is_charged_once_and_answered_once(place: Place) -> None:
     with used(place) as ledger:
         first = ledger.charge("people", Laplace(0.4), "mean", request="q")
@@ -67,7 +67,7 @@ def test_a_request_is_charged_once_and_answered_once(place: Place) -> None:
         assert ledger.verify().ok
 
 
-@pytest.mark.claim("LL2")
+@pytest.mark.claim("store.2")
 def test_a_request_is_one_question(place: Place) -> None:
     with used(place) as ledger:
         ledger.open("others", Budget(1.0))
@@ -106,7 +106,7 @@ def test_two_tables_of_one_population_share_its_budget(place: Place) -> None:
         assert [receipt.note for receipt in north.entries("people")] == ["north hospital", "south hospital"]
 
 
-@pytest.mark.claim("LL3")
+@pytest.mark.claim("store.3")
 def test_terms_are_fixed_when_a_population_is_opened(place: Place) -> None:
     with used(place, Budget(1.0, 1e-6), counted="rho") as ledger:
         ledger.charge("people", Gaussian(0.1), "mean")
@@ -150,7 +150,7 @@ def test_the_filter_decides_whichever_it_is(
 
 
 def _exact(loss: Loss) -> Loss:
-    from discreet.ledger.budget import loss_from_plain, loss_to_plain
+    from discreet.ledger.account import loss_from_plain, loss_to_plain
 
     return loss_from_plain(loss_to_plain(loss))
 
@@ -181,7 +181,7 @@ def test_analysts_have_parts_and_the_whole_is_still_the_limit(place: Place) -> N
         assert ledger.verify().ok
 
 
-@pytest.mark.claim("LB3")
+@pytest.mark.claim("account.3")
 def test_what_cannot_be_charged(place: Place) -> None:
     bad: list[Any] = [
         Approximate(0, 0),
@@ -217,7 +217,7 @@ def test_secret_samples_need_add_or_remove(place: Place) -> None:
         assert (account.neighbours, account.unit) == (Neighbours.ADD_OR_REMOVE, "household")
 
 
-@pytest.mark.claim("LC2")
+@pytest.mark.claim("book.2")
 def test_the_clock_decides_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.ledger import pages
 
@@ -306,7 +306,7 @@ def test_waiting_has_an_end(file: Place) -> None:
         other.charge("people", Laplace(0.1), "mean")
 
 
-@pytest.mark.claim("LL4")
+@pytest.mark.claim("store.4")
 def test_an_older_copy_is_refused(file: Place) -> None:
     with used(file) as ledger:
         ledger.charge("people", Laplace(0.5), "mean")

@@ -11,13 +11,13 @@ from benchmarks.ledger import Place
 
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
-from discreet.ledger import Verdict, examine
+from discreet.ledger import LedgerVerdict, examine
 from discreet.ledger.anchor import Anchor, Head
 from discreet.ledger.book import GENESIS, Entry
 from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
 from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.seal import given_seal
-from discreet.promise.loss import Approximate, Laplace
+from discreet.privacy.loss import Approximate, Laplace
 
 COUNT = 9  # entries: the opening, the allotment, five charges, two answers
 
@@ -31,7 +31,7 @@ def filled(place: Place) -> None:
             receipt = ledger.charge("people", Laplace(0.1), f"note {number}", request=f"q{number}", analyst=who)
             if number in (0, 3):
                 ledger.store(receipt, f'{{"value": {number}}}')
-        assert ledger.verify() == Verdict(COUNT, ())
+        assert ledger.verify() == LedgerVerdict(COUNT, ())
 
 
 def tamper(place: Place, *statements: str) -> None:
@@ -44,7 +44,7 @@ def tamper(place: Place, *statements: str) -> None:
     database.close()
 
 
-def verdict(place: Place, *, anchor: bool = True) -> Verdict:
+def verdict(place: Place, *, anchor: bool = True) -> LedgerVerdict:
     """What an auditor finds; without the anchor, all but that it is missing."""
     kept = f"{place.folder}/anchor" if anchor else f"{place.folder}/none"
     found = examine(place.where, key=f"{place.folder}/key", anchor=kept)
@@ -57,8 +57,8 @@ def test_an_untouched_ledger_is_sound(place: Place) -> None:
     assert str(verdict(place)) == "9 entries, all as they were written"
 
 
-@pytest.mark.claim("LV1")
-@pytest.mark.claim("LC1")
+@pytest.mark.claim("verify.1")
+@pytest.mark.claim("book.1")
 @pytest.mark.parametrize(
     ("statements", "entry", "words"),
     [
@@ -156,9 +156,9 @@ def rewritten(place: Place, change: Callable[[list[Entry]], list[Entry]], *, sig
     database.close()
 
 
-@pytest.mark.claim("LV2")
-@pytest.mark.claim("LK1")
-@pytest.mark.claim("LK2")
+@pytest.mark.claim("verify.2")
+@pytest.mark.claim("seal.1")
+@pytest.mark.claim("anchor.1")
 def test_a_rewritten_chain_is_found_by_its_head_and_by_the_anchor(place: Place) -> None:
     filled(place)
     rewritten(place, lambda entries: [entry for entry in entries if entry.request != "q4"], signed=False)
@@ -171,7 +171,7 @@ def test_a_rewritten_chain_is_found_by_its_head_and_by_the_anchor(place: Place) 
     assert any("entry 9 was seen by the anchor" in str(problem) for problem in verdict(place).problems)
 
 
-@pytest.mark.claim("LV2")
+@pytest.mark.claim("verify.2")
 def test_an_entry_that_was_replaced_with_the_key_is_found_by_the_anchor(place: Place) -> None:
     filled(place)
 
@@ -187,7 +187,7 @@ def test_an_entry_that_was_replaced_with_the_key_is_found_by_the_anchor(place: P
         place.open()
 
 
-@pytest.mark.claim("LV1")
+@pytest.mark.claim("verify.1")
 def test_an_overspent_book_is_found_whoever_signed_it(place: Place) -> None:
     filled(place)
 
@@ -200,7 +200,7 @@ def test_an_overspent_book_is_found_whoever_signed_it(place: Place) -> None:
     assert found == [6, 7, 9]
 
 
-@pytest.mark.claim("LV1")
+@pytest.mark.claim("verify.1")
 def test_a_charge_below_its_cost_is_found_whoever_signed_it(place: Place) -> None:
     filled(place)
 
@@ -219,7 +219,7 @@ def test_a_charge_below_its_cost_is_found_whoever_signed_it(place: Place) -> Non
     assert "entry 5 is not a charge that fits its budget" in str(verdict(place, anchor=False))
 
 
-@pytest.mark.claim("LV1")
+@pytest.mark.claim("verify.1")
 @pytest.mark.parametrize("change", [{"spent": ["-1/1", "0/1"]}, {"total": ["9/1", "0/1"]}, {"charges": -1}])
 def test_a_budget_that_begins_with_more_is_found_whoever_signed_it(place: Place, change: dict[str, object]) -> None:
     filled(place)
@@ -231,7 +231,7 @@ def test_a_budget_that_begins_with_more_is_found_whoever_signed_it(place: Place,
     assert "entry 1 begins with something spent, or with more than its budget" in str(verdict(place, anchor=False))
 
 
-@pytest.mark.claim("LV1")
+@pytest.mark.claim("verify.1")
 def test_a_delta_below_its_cost_is_found_whoever_signed_it(place: Place) -> None:
     with place.open() as ledger:
         ledger.open("people", Budget(1.0, 1e-6))
@@ -247,22 +247,22 @@ def test_a_delta_below_its_cost_is_found_whoever_signed_it(place: Place) -> None
     assert "entry 2 was charged less than its loss costs" in str(verdict(place, anchor=False))
 
 
-@pytest.mark.claim("LV1")
+@pytest.mark.claim("verify.1")
 def test_a_second_budget_is_found_whoever_signed_it(place: Place) -> None:
     filled(place)
     rewritten(place, lambda entries: [*entries[:7], entries[0], *entries[7:]], signed=True)
     assert "entry 8 gives a second budget" in str(verdict(place, anchor=False))
 
 
-@pytest.mark.claim("LV1")
-@pytest.mark.claim("LK1")
+@pytest.mark.claim("verify.1")
+@pytest.mark.claim("seal.1")
 def test_an_entry_that_fits_its_hash_but_not_the_key_is_found(place: Place) -> None:
     filled(place)
     tamper(place, "UPDATE discreet_entries SET signature = hash WHERE number = 3")
     assert [str(problem) for problem in verdict(place).problems] == ["entry 3 is not signed with this key"]
 
 
-@pytest.mark.claim("LP1")
+@pytest.mark.claim("pages.1")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -295,7 +295,7 @@ def test_a_tampered_ledger_neither_charges_nor_shows(place: Place, statement: st
                 ledger.answer("q0")
 
 
-@pytest.mark.claim("LK2")
+@pytest.mark.claim("anchor.1")
 def test_the_anchor_may_lag_and_be_torn(place: Place) -> None:
     filled(place)
     path = Path(place.folder) / "anchor"

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.friendly.matrix import matrix
 from discreet.models import assign
 from discreet.models.assign import BITS, HALF, Ball, cluster_sums, cut, distances, lengths, nearest
+from discreet.tables.matrix import matrix
 
 ODD = (np.nan, np.inf, -np.inf, 1e300, -1e308, 5e-324, -0.0)
 
@@ -23,7 +23,7 @@ def wild(size: int, width: int, seed: int = 0) -> Any:
     return rows
 
 
-@pytest.mark.claim("KA1")
+@pytest.mark.claim("assign.1")
 @pytest.mark.parametrize("width", [1, 2, 10, 300])
 def test_points_of_the_ball_are_whole_and_within_it(width: int) -> None:
     rng = np.random.default_rng(width)
@@ -41,7 +41,7 @@ def test_points_of_the_ball_are_whole_and_within_it(width: int) -> None:
     assert back.shape == (50, width)
 
 
-@pytest.mark.claim("KA1")
+@pytest.mark.claim("assign.1")
 @pytest.mark.parametrize("norm", [1, 2])
 def test_what_a_row_adds_is_no_longer_than_the_reach(norm: Any) -> None:
     rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def test_what_a_row_adds_is_no_longer_than_the_reach(norm: Any) -> None:
         assert np.array_equal(added[inside], moved[inside])
 
 
-@pytest.mark.claim("KA1")
+@pytest.mark.claim("assign.1")
 @pytest.mark.parametrize("fast", [True, False])
 def test_a_row_at_its_centre_is_no_occasion_for_a_warning(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its difference has the length 0, by which nothing may be divided in public."""
@@ -69,7 +69,7 @@ def test_a_row_at_its_centre_is_no_occasion_for_a_warning(fast: bool, monkeypatc
             distances(rows, ball, np.zeros((2, 2)))
 
 
-@pytest.mark.claim("KA1")
+@pytest.mark.claim("assign.1")
 def test_the_nearest_centre_exactly_and_of_equals_the_first() -> None:
     """Against Python's integers, with ties made on purpose."""
     rng = np.random.default_rng(1)
@@ -82,8 +82,8 @@ def test_the_nearest_centre_exactly_and_of_equals_the_first() -> None:
         assert found == apart.index(min(apart))
 
 
-@pytest.mark.claim("KA2")
-@pytest.mark.claim("KA3")
+@pytest.mark.claim("assign.2")
+@pytest.mark.claim("assign.3")
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("centred", [True, False])
 def test_order_blocks_and_the_compiled_pass_change_nothing(

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from discreet.audit.replay import Recorder
-from discreet.friendly.matrix import matrix
 from discreet.models.assign import BITS, Ball, cluster_sums
+from discreet.models.cluster_budget import Purse
 from discreet.models.cluster_sums import count_unit, noise_per_reach, noisy_clusters, sensitivity
-from discreet.models.purse import Purse
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
+from discreet.tables.matrix import matrix
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 PLACES = (-9.0, -1.0, -0.5, 0.0, 0.5, 1.0, 9.0, np.nan)
@@ -40,7 +40,7 @@ def moves(norm: Any, centred: bool, relation: Neighbours) -> tuple[float, float]
     return float(seen), float(claimed)
 
 
-@pytest.mark.claim("KN1")
+@pytest.mark.claim("cluster_sums.3")
 @pytest.mark.parametrize("centred", [True, False])
 def test_in_l2_counts_are_free_under_replace(centred: bool) -> None:
     seen, claimed = moves(2, centred, REPLACE)
@@ -50,7 +50,7 @@ def test_in_l2_counts_are_free_under_replace(centred: bool) -> None:
     assert seen > 0.9 * claimed
 
 
-@pytest.mark.claim("KN2")
+@pytest.mark.claim("cluster_sums.4")
 @pytest.mark.parametrize("centred", [True, False])
 def test_in_l1_a_row_may_leave_one_cluster_and_enter_another(centred: bool) -> None:
     reach = 2**BITS if not centred else 2**22
@@ -62,7 +62,7 @@ def test_in_l1_a_row_may_leave_one_cluster_and_enter_another(centred: bool) -> N
     assert seen > 0.9 * claimed
 
 
-@pytest.mark.claim("KN3")
+@pytest.mark.claim("cluster_sums.5")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_every_cluster_is_blurred_and_by_as_much_as_is_said(delta: float) -> None:
     """300 empty clusters: deviations within 25% of the claim (5 standard errors of Laplace noise, 1e-6)."""

@@ -11,14 +11,14 @@ from tests.models.worlds import pairs
 from discreet import audit
 from discreet.accounting import calibrate, compose
 from discreet.accounting.compose import implies
-from discreet.audit.meter import drawn, itemised
+from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
 from discreet.models import descent
 from discreet.models.descent import Descent
 from discreet.models.features import Features
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Gaussian
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
@@ -29,7 +29,7 @@ def counts(size: int, seed: int = 0) -> np.ndarray:
     return np.column_stack([x, rng.poisson(np.exp(0.4 * x[:, 0] - 0.01 * (x[:, 1] - 300) + 0.7))])
 
 
-@pytest.mark.claim("GD1")
+@pytest.mark.claim("descent.1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_audited_on_small_tables(relation: Neighbours, family: str) -> None:
@@ -38,7 +38,7 @@ def test_audited_on_small_tables(relation: Neighbours, family: str) -> None:
     audit.check(mechanism, pairs(relation)[::2], hostile_values=False).require()
 
 
-@pytest.mark.claim("GD1")
+@pytest.mark.claim("descent.1")
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_every_draw_is_in_the_loss(family: str) -> None:
     mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family, size=3000)  # type: ignore[arg-type]
@@ -46,7 +46,7 @@ def test_every_draw_is_in_the_loss(family: str) -> None:
     assert itemised(drawn(mechanism, counts(3000))) == itemised(mechanism.loss)
 
 
-@pytest.mark.claim("GD2")
+@pytest.mark.claim("descent.2")
 def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
     release = Descent(Features(("a", "b")), 0.5, 1e-6, neighbours=ADD).release(people(60), Seeded(0))
     assert release.answer is None or release.spread is None
@@ -56,7 +56,7 @@ def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
     assert Descent(Features(("a", "b")), 2.0, 1e-6, "poisson").release(odd, Seeded(0)).refusal is None
 
 
-@pytest.mark.claim("GD3")
+@pytest.mark.claim("descent.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_coefficients_and_intervals(relation: Neighbours, family: str) -> None:
@@ -87,7 +87,7 @@ def test_parameters_are_refused_in_words() -> None:
             Descent(**(base | wrong))
 
 
-@pytest.mark.claim("GD1")
+@pytest.mark.claim("descent.1")
 def test_the_slack_of_every_draw_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     """With draws whose slack is no smaller at their own strength than at the strongest: each must be reserved."""
     for name in ("score_cost", "moment_cost"):

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from discreet.audit.replay import Recorder
-from discreet.models.distances import STEPS, holding, noisy_loss
-from discreet.models.purse import Purse
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Choice
+from discreet.models.cluster_budget import Purse
+from discreet.models.cluster_sums import STEPS, holding, noisy_loss
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Choice
 
 WORLD = (0.0, 1.0, 1.01, 2.0, 1e6, np.nan)
 
 
-@pytest.mark.claim("KR1")
+@pytest.mark.claim("cluster_sums.1")
 def test_one_row_moves_no_score_by_more_than_one() -> None:
     """Rows replaced, added and removed, in tables smaller and larger than the window."""
     rng = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def test_one_row_moves_no_score_by_more_than_one() -> None:
                 assert asked.objection(again) is None
 
 
-@pytest.mark.claim("KR1")
+@pytest.mark.claim("cluster_sums.1")
 def test_the_radius_holds_what_was_asked_for() -> None:
     """Rank errors beyond 400 of 10,000 at epsilon 0.2: e^-40."""
     values = np.random.default_rng(1).random(10_000)
@@ -40,7 +40,7 @@ def test_the_radius_holds_what_was_asked_for() -> None:
     assert np.abs(np.array(found) - 0.8).max() < 0.05
 
 
-@pytest.mark.claim("KR2")
+@pytest.mark.claim("cluster_sums.2")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_the_loss_moves_by_the_cap_at_most(delta: float) -> None:
     cost = Purse(1.0, delta).noise(1)  # type: ignore[arg-type]

@@ -7,17 +7,17 @@ import pytest
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.friendly.matrix import matrix
+from discreet.models.cluster_budget import Purse
 from discreet.models.enclose import Search, check_ball, find_ball, given_ball
-from discreet.models.purse import Purse
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import atoms
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import atoms
+from discreet.privacy.neighbours import Neighbours
+from discreet.tables.matrix import matrix
 
 SEARCH = Search(Purse(1.0, 1e-6).choice(Fraction(1, 50)), Purse(1.0, 1e-6).choice(Fraction(1, 50)))
 
 
-@pytest.mark.claim("KE1")
+@pytest.mark.claim("enclose.1")
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_it_holds_nearly_all_and_costs_what_is_said(neighbours: Neighbours) -> None:
     rows = np.random.default_rng(0).normal(size=(20_000, 3)) * 7 + 1e5
@@ -31,7 +31,7 @@ def test_it_holds_nearly_all_and_costs_what_is_said(neighbours: Neighbours) -> N
     assert sorted(map(repr, atoms(door.spent))) == sorted(map(repr, [SEARCH.column] * 3 + [SEARCH.radius]))
 
 
-@pytest.mark.claim("KE1")
+@pytest.mark.claim("enclose.1")
 def test_one_row_moves_no_choice_by_more_than_its_claim() -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):

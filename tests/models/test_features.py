@@ -10,15 +10,15 @@ import pytest
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.models.features import STEPS, Features, Measuring, Scaling, find_scaling, prepared
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 
 VALUES = (0.0, 1.0, -2.5, 31.0, 40.0, 1e300, -math.inf, math.inf, math.nan, 5e-324)
 TABLE = np.array([(*pair, outcome) for pair in product(VALUES, repeat=2) for outcome in (0.0, 1.0, math.nan)])
 SCALING = Scaling(np.array([0.5, -1.0]), np.array([1.0, 3.0]), True)
 
 
-@pytest.mark.claim("GV1")
+@pytest.mark.claim("features.1")
 def test_each_row_by_itself_in_any_company() -> None:
     whole = prepared(TABLE, SCALING)
     for place in range(0, len(TABLE), 7):
@@ -33,7 +33,7 @@ def test_each_row_by_itself_in_any_company() -> None:
     assert prepared(np.array([[1.5, 2.0, 1.0]]), SCALING).steps.tolist() == [[1024, 1024, 1024]]
 
 
-@pytest.mark.claim("GV2")
+@pytest.mark.claim("features.2")
 def test_weights_bound_length_and_square_exactly() -> None:
     for scaling in (SCALING, Scaling(np.zeros(2), np.full(2, 0.01), False)):
         found = prepared(TABLE, scaling)
@@ -47,7 +47,7 @@ def test_weights_bound_length_and_square_exactly() -> None:
     assert prepared(np.array([[0.5, -1.0, 0.0]]), SCALING).weight[0] > 0.999
 
 
-@pytest.mark.claim("GV3")
+@pytest.mark.claim("features.3")
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_scales_are_found_and_cost_their_choices(relation: Neighbours) -> None:
     rng = np.random.default_rng(0)

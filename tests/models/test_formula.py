@@ -13,12 +13,11 @@ import discreet
 from discreet import audit
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.models.design import Design, check_frame, columns_of, width_of
+from discreet.models.design import Design, Formulated, check_frame, columns_of, width_of
 from discreet.models.formula import Factor, Formula
-from discreet.models.formulated import Formulated
-from discreet.models.linear import LeastSquares
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.models.least_squares import LeastSquares
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 
 
 def test_terms_and_their_names() -> None:
@@ -73,7 +72,7 @@ def test_errors_point_at_the_character(text: str, place: int, word: str) -> None
     assert pointer.index("^") - 4 == place
 
 
-@pytest.mark.claim("LD1")
+@pytest.mark.claim("design.1")
 def test_rows_become_numbers_one_by_one() -> None:
     frame: dict[str, Any] = {
         "y": [1.0, "x", None, 2.0, 3.0],
@@ -114,8 +113,8 @@ def test_every_kind_of_frame() -> None:
     assert found[0].coef.tolist() == found[1].coef.tolist() == found[2].coef.tolist()
 
 
-@pytest.mark.claim("LF1")
-@pytest.mark.claim("LF2")
+@pytest.mark.claim("design.2")
+@pytest.mark.claim("design.3")
 @pytest.mark.parametrize("relation", [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE])
 def test_levels_are_found_or_refused(relation: Neighbours) -> None:
     mechanism = Formulated(
@@ -142,7 +141,7 @@ class OfRows(Formulated):
         return super().release({"g": [one for one, _ in pairs], "y": [other for _, other in pairs]}, rng)
 
 
-@pytest.mark.claim("LF1")
+@pytest.mark.claim("design.2")
 @pytest.mark.parametrize("relation", [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE])
 def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
     crowd: list[Any] = [("ab"[k % 2], float(k % 7)) for k in range(400)]
@@ -156,7 +155,7 @@ def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
     assert mechanism.release(crowd, Seeded(0)).refusal is None
 
 
-@pytest.mark.claim("LD1")
+@pytest.mark.claim("design.1")
 @pytest.mark.parametrize("text", ["y ~ C(t)", "y ~ t", "y ~ t:x"])
 def test_one_missing_truth_value_changes_no_question(text: str) -> None:
     """pandas and Arrow hand truth values out as objects as soon as one is missing: that must decide nothing."""
@@ -200,7 +199,7 @@ def test_levels_that_are_found_are_those_of_the_rows(levels: list[Any]) -> None:
     assert abs(release.value.coef[0]) == pytest.approx(2.0, abs=0.3)
 
 
-@pytest.mark.claim("LF2")
+@pytest.mark.claim("design.3")
 def test_too_many_columns_of_levels_that_were_found_are_a_refusal() -> None:
     """An error says that nothing was drawn: here something was."""
     rng = np.random.default_rng(0)

@@ -11,8 +11,8 @@ from discreet.models import gradients as module
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, ModelGradients, clipped
 from discreet.models.score import score_sensitivity
-from discreet.noise.source import compiled
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.integers import compiled
+from discreet.privacy.neighbours import Neighbours
 
 MOST = int(score_sensitivity(3, 1.0, Neighbours.ADD_OR_REMOVE))
 SCALING = Scaling(np.zeros(2), np.ones(2), True)
@@ -25,7 +25,7 @@ def table(rows: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.claim("GC1")
+@pytest.mark.claim("gradients.1")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("clip", [0.01, 1.0, 1e5])
 def test_no_row_is_longer_than_claimed(loss: Any, clip: float) -> None:
@@ -36,7 +36,7 @@ def test_no_row_is_longer_than_claimed(loss: Any, clip: float) -> None:
             assert sum(step * step for step in found) <= MOST**2
 
 
-@pytest.mark.claim("GC2")
+@pytest.mark.claim("gradients.2")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sums_are_sums_and_the_compiled_pass_agrees(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = table(9000)
@@ -54,7 +54,7 @@ def test_sums_are_sums_and_the_compiled_pass_agrees(loss: Any, monkeypatch: pyte
         assert (whole.total(w, some) == less).all()
 
 
-@pytest.mark.claim("GC1")
+@pytest.mark.claim("gradients.1")
 def test_a_function_that_misbehaves_counts_as_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     def bad(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
         w[:] = 7.0  # it may not spoil the next row's
@@ -86,7 +86,7 @@ def test_a_function_that_misbehaves_counts_as_nothing(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.claim("GC1")
+@pytest.mark.claim("gradients.1")
 def test_random_numbers_of_a_row_do_not_depend_on_other_rows() -> None:
     def noisy(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
         for _ in range(int(y[0])):  # some rows draw more than others
@@ -106,7 +106,7 @@ def test_random_numbers_of_a_row_do_not_depend_on_other_rows() -> None:
     assert after == random.random()
 
 
-@pytest.mark.claim("GC1")
+@pytest.mark.claim("gradients.1")
 def test_clipping_keeps_the_length() -> None:
     rng = np.random.default_rng(0)
     wild = rng.normal(size=(500, 3)) * 10.0 ** rng.integers(-300, 300, (500, 1))

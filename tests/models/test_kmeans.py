@@ -9,18 +9,18 @@ import pytest
 
 import discreet
 from discreet import audit
-from discreet.accounting.compose import implies, slack
-from discreet.audit.meter import drawn, exceeds
-from discreet.audit.replay import Recorder, replay
+from discreet.accounting.compose import implies
+from discreet.accounting.currency import slack
+from discreet.audit.replay import Recorder, drawn, exceeds, replay
 from discreet.errors import BadInput, Refused
 from discreet.models import friendly_kmeans
-from discreet.models.centred import CentredKMeans
+from discreet.models.centred_kmeans import CentredKMeans
 from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans, block_tuples, bottleneck, pair_rows
-from discreet.models.lloyd import LloydKMeans
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, compose
-from discreet.promise.neighbours import Neighbours
+from discreet.models.lloyd_kmeans import LloydKMeans
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate, compose
+from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 LOUD = 400.0  # an epsilon at which a handful of rows is enough
@@ -45,8 +45,8 @@ def mixture(size: int, seed: int = 0) -> tuple[Any, Any]:
     return places[labels] + rng.normal(size=(size, 2)), places[np.lexsort(places.T[::-1])]
 
 
-@pytest.mark.claim("KC1")
-@pytest.mark.claim("KL1")
+@pytest.mark.claim("centred_kmeans.1")
+@pytest.mark.claim("lloyd_kmeans.1")
 @pytest.mark.parametrize("kind", [CentredKMeans, LloydKMeans])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
@@ -63,14 +63,14 @@ def test_small_worlds(kind: Any, delta: float, relation: Neighbours, radius: flo
     assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
 
 
-@pytest.mark.claim("KC1")
-@pytest.mark.claim("KL1")
+@pytest.mark.claim("centred_kmeans.1")
+@pytest.mark.claim("lloyd_kmeans.1")
 @pytest.mark.parametrize("kind", [CentredKMeans, LloydKMeans])
 def test_hostile_values(kind: Any) -> None:
     audit.check(kind(2, LOUD, 1e-6, 2.0, columns=1), audit.numbers(REPLACE, 2)[::40]).require()
 
 
-@pytest.mark.claim("KL1")
+@pytest.mark.claim("lloyd_kmeans.1")
 def test_the_constants_of_the_lecture() -> None:
     """Laplace noise of scale 4 T / epsilon at B = 1, half of that where a row is added; empty clusters too."""
     rows = np.random.default_rng(0).random((20_000, 2)) / 4
@@ -84,8 +84,8 @@ def test_the_constants_of_the_lecture() -> None:
             assert len(request.values) == 3 * 3  # type: ignore[attr-defined]
 
 
-@pytest.mark.claim("KC2")
-@pytest.mark.claim("KL2")
+@pytest.mark.claim("centred_kmeans.2")
+@pytest.mark.claim("lloyd_kmeans.2")
 @pytest.mark.parametrize("kind", [CentredKMeans, LloydKMeans])
 def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
     door = Recorder(Seeded(0))
@@ -100,7 +100,7 @@ def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
         _ = release.value
 
 
-@pytest.mark.claim("KF1")
+@pytest.mark.claim("friendly_kmeans.1")
 def test_friendly_replay() -> None:
     mechanism = FriendlyKMeans(2, LOUD, 1e-5, with_loss=True, columns=2)
     rng = np.random.default_rng(0)
@@ -116,16 +116,16 @@ def test_friendly_replay() -> None:
     assert implies(compose(spent, Approximate(0, mechanism.miss)), mechanism.guarantee)
 
 
-@pytest.mark.claim("KF1")
+@pytest.mark.claim("friendly_kmeans.1")
 def test_one_row_changes_one_tuple_and_a_block_that_fails_gives_none() -> None:
     rows, _ = mixture(600)
     other = rows.copy()
     other[7] = np.inf
-    table, again = discreet.friendly.matrix.matrix(rows), discreet.friendly.matrix.matrix(other)
+    table, again = discreet.tables.matrix.matrix(rows), discreet.tables.matrix.matrix(other)
     one, two = block_tuples(table, 10, 3, Seeded(3)), block_tuples(again, 10, 3, Seeded(3))
     changed = [not np.array_equal(a, b) for a, b in zip(one, two, strict=True)]
     assert sum(changed) <= 1
-    lost = block_tuples(discreet.friendly.matrix.matrix(np.full((40, 2), np.nan)), 2, 3, Seeded(0))
+    lost = block_tuples(discreet.tables.matrix.matrix(np.full((40, 2), np.nan)), 2, 3, Seeded(0))
     assert np.isnan(lost).all()
     points = np.array([[0.0], [5.0]])
     assert bottleneck(points, points[::-1] + 1) == 1.0
@@ -138,7 +138,7 @@ def test_one_row_changes_one_tuple_and_a_block_that_fails_gives_none() -> None:
         assert (pair_rows(other) != pair_rows(tuples)).sum() == (place < 4)
 
 
-@pytest.mark.claim("KF2")
+@pytest.mark.claim("friendly_kmeans.2")
 def test_friendly_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     door = Recorder(Seeded(0))
     release = FriendlyKMeans(3, 1.0, 1e-6).release(np.zeros((100, 2)), door)

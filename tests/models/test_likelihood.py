@@ -8,14 +8,13 @@ import pytest
 from scipy import stats
 
 from discreet import Seeded, audit, likelihood
-from discreet.blocks.aggregate import SubsampleAggregate
-from discreet.blocks.centre import BlockMean
-from discreet.blocks.shape import Shape
-from discreet.blocks.table import Table
 from discreet.errors import BadInput
-from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, plan_likelihood, scipy_law
-from discreet.models.scales import Scale
-from discreet.promise.neighbours import Neighbours
+from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, Scale, plan_likelihood, scipy_law
+from discreet.privacy.neighbours import Neighbours
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.returned import Shape
 
 GAMMA = scipy_law("gamma", None)
 BOTH = list(Neighbours)
@@ -34,7 +33,7 @@ def small(relation: Neighbours) -> MaximumLikelihood:
     return MaximumLikelihood(GAMMA, inner)
 
 
-@pytest.mark.claim("ML2")
+@pytest.mark.claim("likelihood.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair(relation: Neighbours) -> None:
     crowd = [0.5 + math.sin(k) ** 2 for k in range(60)]
@@ -46,7 +45,7 @@ def test_every_small_pair(relation: Neighbours) -> None:
     audit.check(small(relation), pairs, hostile_values=False).require()
 
 
-@pytest.mark.claim("ML3")
+@pytest.mark.claim("likelihood.2")
 def test_intervals_cover_and_stay_in_range() -> None:
     """8 runs at 95%, of each parameter: fewer than 3 held has a chance below 1e-6."""
     people, held = np.random.default_rng(2), np.zeros(2)
@@ -110,7 +109,7 @@ def test_what_is_fixed() -> None:
 )
 def test_bad_questions_say_what_to_do(asked: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=r"give|need|fixed"):
-        plan_likelihood(asked.pop("model"), Table.of(np.ones(9000)), epsilon=1.0, delta=1e-6, **asked)
+        plan_likelihood(asked.pop("model"), BlockTable.of(np.ones(9000)), epsilon=1.0, delta=1e-6, **asked)
 
 
 def test_scales_go_there_and_back() -> None:

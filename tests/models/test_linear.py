@@ -10,14 +10,13 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.meter import drawn, exceeds
-from discreet.audit.replay import Recorder
+from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput
-from discreet.models.linear import LeastSquares
-from discreet.models.squares import Column, factor, reachable
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate
-from discreet.promise.neighbours import Neighbours
+from discreet.models.least_squares import LeastSquares
+from discreet.models.square_stages import DesignColumn, factor, reachable
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate
+from discreet.privacy.neighbours import Neighbours
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
 X = np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(398, 2)), 2)
@@ -46,8 +45,8 @@ def world(step: int, relation: Neighbours) -> list[audit.Pair]:
     return pairs
 
 
-@pytest.mark.claim("LR1")
-@pytest.mark.claim("LS1")
+@pytest.mark.claim("least_squares.1")
+@pytest.mark.claim("square_stages.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("given", [{}, {"intercept": False, "bounds": ((-5.0, 7.0), None), "ridge": 2.0}])
 def test_every_small_pair(relation: Neighbours, given: dict[str, Any]) -> None:
@@ -82,8 +81,8 @@ def test_bad_arguments(given: dict[str, Any], word: str) -> None:
         LeastSquares(**({"epsilon": 1.0, "delta": 1e-6, "names": ("x",)} | given))  # type: ignore[arg-type]
 
 
-@pytest.mark.claim("LR2")
-@pytest.mark.claim("LS2")
+@pytest.mark.claim("least_squares.2")
+@pytest.mark.claim("square_stages.2")
 def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     door = Recorder(Seeded(0))
     release = LeastSquares(1.0, 1e-6, ("a", "b")).release(np.ones((300, 3)), door)
@@ -111,10 +110,15 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     assert needed < 2000
 
 
-@pytest.mark.claim("LS3")
+@pytest.mark.claim("square_stages.3")
 def test_rows_beyond_reach_are_missing_and_others_stay() -> None:
     rows = np.array([[1.0, 5.0], [200.0, 0.5], [math.nan, -math.inf], [-3.0, 1e300]])
-    reachable(rows, (Column("a"), Column.of("b", (0.0, 1.0), centred=True)), np.array([0.0, 0.5]), np.array([1.0, 1.0]))
+    reachable(
+        rows,
+        (DesignColumn("a"), DesignColumn.of("b", (0.0, 1.0), centred=True)),
+        np.array([0.0, 0.5]),
+        np.array([1.0, 1.0]),
+    )
     assert rows[:, 1].tolist() == [1.0, 0.5, 0.0, 1.0]
     assert rows[0, 0] == 1.0
     assert np.isnan(rows[1:3, 0]).all()
@@ -133,7 +137,7 @@ def test_a_factor_makes_rows_round() -> None:
     assert -turn[3, :3] / turn[3, 3] == pytest.approx(plain, rel=1e-6)
 
 
-@pytest.mark.claim("LR3")
+@pytest.mark.claim("least_squares.3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_and_error_far_from_zero(relation: Neighbours) -> None:
     """16 runs of 3 slopes: of 48 intervals of 95% fewer than 34 hold once in 1e8 runs, if they are independent."""
@@ -243,7 +247,7 @@ def test_a_name_is_no_column_and_a_column_no_name() -> None:
     assert "one patient's data" in str(release)
 
 
-@pytest.mark.claim("LR2")
+@pytest.mark.claim("least_squares.2")
 @pytest.mark.parametrize("ridge", [1e10, 1e99])
 def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
     """In the units of a column found by a draw it may overflow: that must not raise."""

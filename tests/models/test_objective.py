@@ -10,15 +10,15 @@ from tests.models.worlds import pairs
 
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.meter import drawn
+from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
-from discreet.models.family import logistic
 from discreet.models.features import Features, Scaling, prepared
+from discreet.models.link import logistic
 from discreet.models.objective import ObjectivePerturbation, moved
 from discreet.models.score import moments
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Gaussian, Sampled, atoms, total
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Gaussian, Sampled, atoms, total
+from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SLOPES = np.array([1.0, -0.5])
@@ -31,7 +31,7 @@ def people(size: int, seed: int = 0) -> np.ndarray:
     return np.column_stack([x, yes])
 
 
-@pytest.mark.claim("OB1")
+@pytest.mark.claim("objective.1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("bounds", [None, (-2, 2)])
 def test_audited_on_small_tables(relation: Neighbours, bounds: object) -> None:
@@ -40,15 +40,15 @@ def test_audited_on_small_tables(relation: Neighbours, bounds: object) -> None:
     audit.check(mechanism, pairs(relation), hostile_values=False).require()
 
 
-@pytest.mark.claim("OB1")
+@pytest.mark.claim("objective.1")
 def test_every_draw_is_in_the_loss_and_the_parts_add_up() -> None:
     mechanism = ObjectivePerturbation(Features(("a", "b")), 1.0, size=20_000)
     spent = drawn(mechanism, people(20_000))
-    assert audit.meter.itemised(spent) == audit.meter.itemised(mechanism.loss)
+    assert itemised(spent) == itemised(mechanism.loss)
     assert total([part.epsilon for part in atoms(mechanism.loss) if not isinstance(part, Gaussian | Sampled)]) == 1
 
 
-@pytest.mark.claim("OB2")
+@pytest.mark.claim("objective.2")
 def test_public_numbers_decide_and_bad_values_never_raise() -> None:
     few, many = (ObjectivePerturbation(Features(("a", "b")), 1.0, size=size) for size in (600, 30_000))
     assert few.shares(600).information is None
@@ -67,7 +67,7 @@ def test_public_numbers_decide_and_bad_values_never_raise() -> None:
     assert "leave it out" in str(few.release(huge, Seeded(0)).refusal)
 
 
-@pytest.mark.claim("OB3")
+@pytest.mark.claim("objective.3")
 def test_coefficients_and_intervals() -> None:
     """8 runs of 3 coefficients; of 24 intervals at 99.9% none should miss but one (a chance of 3e-4 a run, so 2e-6
     that three do)."""
@@ -99,7 +99,7 @@ def test_parameters_are_refused_in_words() -> None:
         ObjectivePerturbation(Features(("x",)), 1.0).release(np.empty((0, 2)), Seeded(0))
 
 
-@pytest.mark.claim("OB1")
+@pytest.mark.claim("objective.1")
 def test_what_one_row_can_do_to_the_information() -> None:
     """Rows along different axes move the diagonal twice: more than one row alone may."""
     scaling = Scaling(np.zeros(2), np.ones(2), False)

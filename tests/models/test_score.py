@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.models import score as module
-from discreet.models.family import Family, logistic, poisson
 from discreet.models.features import Prepared, Scaling, prepared
+from discreet.models.link import OutcomeMean, logistic, poisson
 from discreet.models.score import (
     moment_cost,
     moment_sensitivity,
@@ -21,10 +21,10 @@ from discreet.models.score import (
     score_sensitivity,
     whole_coefficients,
 )
-from discreet.noise.seeded import Seeded
-from discreet.noise.source import compiled
-from discreet.promise.neighbours import Neighbours
-from discreet.stable.gram import BESIDE, DIAGONAL
+from discreet.noise.integers import compiled
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.gram import BESIDE, DIAGONAL
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SCALING = Scaling(np.zeros(2), np.ones(2), True)
@@ -33,19 +33,19 @@ FAMILIES = (logistic(), poisson(7))
 PLACES = (np.zeros(3), np.array([0.3, -1.0, 2.0]), np.array([1e3, -1e9, 0.0]))
 
 
-def ready(family: Family, table: np.ndarray) -> Prepared:
+def ready(family: OutcomeMean, table: np.ndarray) -> Prepared:
     found = prepared(table, SCALING)
     return Prepared(found.steps, found.weight, family.outcome(found.outcome), found.radius)
 
 
-def one_by_one(family: Family) -> list[Prepared]:
+def one_by_one(family: OutcomeMean) -> list[Prepared]:
     rows = [(*pair, y) for pair in product(VALUES, repeat=2) for y in (0.0, 1.0, 9.0, math.nan)]
     return [ready(family, np.array([row])) for row in rows]
 
 
-@pytest.mark.claim("GR2")
+@pytest.mark.claim("score.2")
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_what_one_row_can_do_to_a_score(family: Family) -> None:
+def test_what_one_row_can_do_to_a_score(family: OutcomeMean) -> None:
     for w in PLACES:
         found = [score(row, family, w).tolist() for row in one_by_one(family)]
         alone = max(sum(a * a for a in row) for row in found)
@@ -55,9 +55,9 @@ def test_what_one_row_can_do_to_a_score(family: Family) -> None:
     assert alone > 0.9 * float(score_sensitivity(3, SCALING.radius, ADD)) ** 2  # the claim is not idle
 
 
-@pytest.mark.claim("GR3")
+@pytest.mark.claim("score.3")
 @pytest.mark.parametrize("family", [*FAMILIES, None], ids=lambda family: getattr(family, "name", "none"))
-def test_what_one_row_can_do_to_moments(family: Family | None) -> None:
+def test_what_one_row_can_do_to_moments(family: OutcomeMean | None) -> None:
     weights = [[DIAGONAL if i == j else BESIDE for j in range(3)] for i in range(3)]
 
     def upper(matrix: np.ndarray) -> list[int]:
@@ -70,9 +70,9 @@ def test_what_one_row_can_do_to_moments(family: Family | None) -> None:
         assert pairs <= moment_sensitivity(3, SCALING.radius, REPLACE) ** 2
 
 
-@pytest.mark.claim("GR1")
+@pytest.mark.claim("score.1")
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_sums_are_sums_and_the_compiled_pass_agrees(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_are_sums_and_the_compiled_pass_agrees(family: OutcomeMean, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.normal(size=(9000, 2)) * 5, rng.integers(0, 9, 9000)])
     table[::97, 0] = np.nan
@@ -88,7 +88,7 @@ def test_sums_are_sums_and_the_compiled_pass_agrees(family: Family, monkeypatch:
                 assert (score(whole, family, w) == total).all()
 
 
-@pytest.mark.claim("GR2")
+@pytest.mark.claim("score.2")
 def test_noise_is_as_declared() -> None:
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.normal(size=(500, 2)), rng.integers(0, 2, 500)])
@@ -109,7 +109,7 @@ def test_noise_is_as_declared() -> None:
     assert np.abs(found - exact).max() < 6 * size
 
 
-@pytest.mark.claim("GR1")
+@pytest.mark.claim("score.1")
 @pytest.mark.parametrize("size", [3, 7, 1000])
 def test_coefficients_are_whole_at_the_edge_of_their_room(size: int) -> None:
     """2^37 / size is no whole number: cut there, products with features would be rounded, in an order of their own."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.models.seeds import merged, packed
+from discreet.models.clusters import merged, packed
 
 
 @pytest.mark.parametrize(("count", "width"), [(1, 1), (5, 1), (48, 2), (48, 10), (6, 200)])

@@ -8,12 +8,12 @@ from tests.models.worlds import COMMON, pairs
 
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.meter import drawn, itemised
+from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
 from discreet.models.features import Features
 from discreet.models.sgd import StochasticDescent
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 ONE = Features(("x",))
@@ -26,7 +26,7 @@ def slope(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> Any:
     return (w[0] + w[1] * x[0, 0] - y[0]) * np.array([1.0, x[0, 0]])
 
 
-@pytest.mark.claim("SG1")
+@pytest.mark.claim("sgd.1")
 @pytest.mark.parametrize(("relation", "rate"), [(REPLACE, 1.0), (ADD, 1.0), (ADD, 0.25)])
 @pytest.mark.parametrize("loss", ["squared", slope])
 def test_audited_on_small_tables(relation: Neighbours, rate: float, loss: Any) -> None:
@@ -39,7 +39,7 @@ def test_audited_on_small_tables(relation: Neighbours, rate: float, loss: Any) -
     audit.check(mechanism, pairs(relation), hostile_values=False).require()
 
 
-@pytest.mark.claim("SG1")
+@pytest.mark.claim("sgd.1")
 def test_a_small_sample_needs_less_noise_and_replace_is_refused() -> None:
     made: dict[str, Any] = {
         "features": ONE,
@@ -57,7 +57,7 @@ def test_a_small_sample_needs_less_noise_and_replace_is_refused() -> None:
         StochasticDescent(**made, rate=0.25)
 
 
-@pytest.mark.claim("SG2")
+@pytest.mark.claim("sgd.2")
 def test_a_step_is_taken_when_nobody_is_there() -> None:
     mechanism = StochasticDescent(ONE, "squared", 1.0, 1e-6, steps=4, people=100, neighbours=ADD)
     assert len({mechanism.release(np.empty((0, 2)), Seeded(seed)).value["x"] for seed in range(4)}) == 4

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.models import tilted
+from discreet.models import logistic_loss as tilted
 from discreet.models.features import Features, Prepared, Scaling, prepared
+from discreet.models.logistic_loss import ERROR, MOST, LogisticLoss
 from discreet.models.objective import ObjectivePerturbation
-from discreet.models.tilted import ERROR, MOST, LogisticLoss
-from discreet.noise.minimum import GAMMA, exactly
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.noise.tilted_minimum import GAMMA, exactly
+from discreet.privacy.neighbours import Neighbours
 
 
 def loss(rows: int, seed: int = 0) -> LogisticLoss:
@@ -22,7 +22,7 @@ def loss(rows: int, seed: int = 0) -> LogisticLoss:
     return LogisticLoss(prepared(table, Scaling(np.zeros(2), np.ones(2), True)), rows)
 
 
-@pytest.mark.claim("GM1")
+@pytest.mark.claim("logistic_loss.2")
 def test_one_person_is_no_steeper_or_more_curved_than_claimed() -> None:
     for seed in range(40):
         one = loss(1, seed)
@@ -39,7 +39,7 @@ def valley(rows: int) -> np.ndarray:
     return np.column_stack([x, -x, np.arange(rows) % 2])
 
 
-@pytest.mark.claim("GM2")
+@pytest.mark.claim("logistic_loss.3")
 @pytest.mark.parametrize("size", [0.1, 3.0, 4000.0, 1e5, 2.0**19, 1e9, 1e30])
 @pytest.mark.parametrize("flat", [False, True])
 def test_the_gradient_errs_by_less_than_it_says(size: float, flat: bool) -> None:
@@ -64,7 +64,7 @@ def test_the_gradient_errs_by_less_than_it_says(size: float, flat: bool) -> None
     assert Fraction(off) > 0
 
 
-@pytest.mark.claim("GM3")
+@pytest.mark.claim("logistic_loss.4")
 @pytest.mark.parametrize("relation", list(Neighbours))
 @pytest.mark.parametrize(
     ("epsilon", "ridge", "rounding"), [(1e-8, None, 1.0), (5.62, 2.0**-10, 1.0), (1.0, None, 2.0**25)]
@@ -88,7 +88,7 @@ def test_every_minimum_is_found(
     assert np.isfinite(release.value.coef).all()
 
 
-@pytest.mark.claim("GM3")
+@pytest.mark.claim("logistic_loss.4")
 def test_the_tolerance_reads_public_numbers() -> None:
     few, many = (LogisticLoss(loss(rows).rows, 10**10).tolerance for rows in (1, 500))
     assert few == many == 4.5 * 10**10 * ERROR

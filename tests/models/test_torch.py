@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from discreet.errors import BadInput
-from discreet.models.torch import private_training
+from discreet.models.gradients import private_training
 
 
 def test_without_opacus_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

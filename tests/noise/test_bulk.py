@@ -122,7 +122,7 @@ class Reference:
         return self.below(sigma * n) < j and self.below(2 * sigma) < j
 
 
-@pytest.mark.claim("B1")
+@pytest.mark.claim("bulk.1")
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 2**31 - 1, 2**32, 3 * 2**40 + 1, 2**53 - 2, 2**62 + 1, 2**63])
 def test_every_value_of_a_uniform_draw_has_the_same_number_of_words(n: int) -> None:
     def kept(word: int) -> bool:
@@ -138,7 +138,7 @@ def test_every_value_of_a_uniform_draw_has_the_same_number_of_words(n: int) -> N
     assert kept(TOP)
 
 
-@pytest.mark.claim("B1")
+@pytest.mark.claim("bulk.1")
 @pytest.mark.parametrize("n", [3, 2**53 - 2, 2**62 + 1, 2**63])
 def test_uniform_draws_are_high_halves(n: int) -> None:
     words = seeded(1)(500)
@@ -149,14 +149,14 @@ def test_uniform_draws_are_high_halves(n: int) -> None:
         at += read
 
 
-@pytest.mark.claim("B2")
+@pytest.mark.claim("bulk.2")
 def test_a_chain_says_yes_if_it_breaks_at_an_odd_step() -> None:
     for steps in range(1, 12):
         assert run(bulk._chain, [LOW] * (steps - 1) + [TOP], 1, 2, 1) == (steps % 2, steps)
     assert run(bulk._chain, [LOW], 0, 7, 1) == (1, 1)  # exp(0)
 
 
-@pytest.mark.claim("B2")
+@pytest.mark.claim("bulk.2")
 @pytest.mark.parametrize(("a", "d"), [(1, 1), (1, 2), (2, 3), (1, 10), (LARGEST - 1, LARGEST)])
 def test_a_chain_has_chance_exp(a: int, d: int) -> None:
     words, size, yes = seeded(2)(400_000), 50_000, 0
@@ -178,7 +178,7 @@ def _bracket(g: Fraction, n: int) -> Fraction:
     return sum(reached[::2], Fraction(0)) - sum(reached[1::2], Fraction(0))
 
 
-@pytest.mark.claim("B3")
+@pytest.mark.claim("bulk.3")
 @pytest.mark.parametrize("table", [PICK_V, PICK_K])
 def test_sure_and_open_stretches_make_up_the_weights(table: Table) -> None:
     share, rates, tail = table
@@ -195,7 +195,7 @@ def test_sure_and_open_stretches_make_up_the_weights(table: Table) -> None:
         begin = ends[i]
 
 
-@pytest.mark.claim("B3")
+@pytest.mark.claim("bulk.3")
 @pytest.mark.parametrize(("pick", "table"), [("_pick_v", PICK_V), ("_pick_k", PICK_K)])
 def test_a_pick_by_every_stretch(pick: str, table: Table) -> None:
     total, ends, sure, _ = bulk._layout(*table)
@@ -229,19 +229,19 @@ def _assert_law(sample: npt.NDArray[np.int64], law: LaplaceLaw | GaussianLaw, ce
         assert p_value(sample, law.wider(factor), cells) < CHANCE
 
 
-@pytest.mark.claim("B4")
+@pytest.mark.claim("bulk.4")
 @pytest.mark.parametrize(("numerator", "shift"), [*SCALES, (2**40 + 12345, 0), (LARGEST, 0)])
 def test_the_laplace_law_and_no_other(numerator: int, shift: int) -> None:
     _assert_law(bulk.laplace(MILLION, numerator, shift, seeded(4)), LaplaceLaw(numerator / 2**shift), 200)
 
 
-@pytest.mark.claim("B5")
+@pytest.mark.claim("bulk.5")
 @pytest.mark.parametrize("sigma", SEVERAL)
 def test_the_gaussian_law_and_no_other(sigma: int) -> None:
     _assert_law(bulk.gaussian(MILLION, sigma, seeded(5)), GaussianLaw(sigma), 200)
 
 
-@pytest.mark.claim("B5")
+@pytest.mark.claim("bulk.5")
 @pytest.mark.parametrize("sigma", [2**31 - 1, LARGEST])
 def test_the_gaussian_law_of_a_large_scale(sigma: int) -> None:
     _assert_law(bulk.gaussian(MILLION, sigma, seeded(6)), GaussianLaw(sigma), 40)
@@ -259,7 +259,7 @@ def _assert_moments(sample: npt.NDArray[np.int64], scale: float, variance: float
         assert abs(above - below) <= SIGMAS * math.sqrt(above + below)
 
 
-@pytest.mark.claim("B4")
+@pytest.mark.claim("bulk.4")
 @pytest.mark.parametrize(("numerator", "shift"), SCALES)
 def test_moments_and_signs_of_laplace(numerator: int, shift: int) -> None:
     scale = numerator / 2**shift
@@ -269,7 +269,7 @@ def test_moments_and_signs_of_laplace(numerator: int, shift: int) -> None:
     _assert_moments(bulk.laplace(MILLION, numerator, shift, seeded(7)), scale, second, fourth)
 
 
-@pytest.mark.claim("B5")
+@pytest.mark.claim("bulk.5")
 @pytest.mark.parametrize("sigma", SEVERAL)
 def test_moments_and_signs_of_gaussian(sigma: int) -> None:
     k = np.arange(-12 * min(sigma, 1000), 12 * min(sigma, 1000) + 1) / min(sigma, 1000)
@@ -278,7 +278,7 @@ def test_moments_and_signs_of_gaussian(sigma: int) -> None:
     _assert_moments(bulk.gaussian(MILLION, sigma, seeded(8)), sigma, second, fourth)
 
 
-@pytest.mark.claim("B6")
+@pytest.mark.claim("bulk.6")
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_the_pieces_in_which_words_come_do_not_matter(law: str) -> None:
     size = 1500
@@ -297,7 +297,7 @@ def test_the_pieces_in_which_words_come_do_not_matter(law: str) -> None:
         assert draw(pieces) == expected
 
 
-@pytest.mark.claim("B6")
+@pytest.mark.claim("bulk.6")
 def test_nothing_is_kept_between_calls() -> None:
     def draws() -> list[int]:
         return [*bulk.laplace(300, 77, 0, seeded(10)).tolist(), *bulk.gaussian(300, 77, seeded(10)).tolist()]
@@ -307,7 +307,7 @@ def test_nothing_is_kept_between_calls() -> None:
     assert longer[:300].tolist() == shorter.tolist()
 
 
-@pytest.mark.claim("B6")
+@pytest.mark.claim("bulk.6")
 def test_an_attempt_returns_when_its_words_run_out() -> None:
     for n in (1, 2, 3, 2**53 - 2, 2**63):
         assert run(bulk._below, [], n) == (n - 1, 1)
@@ -317,7 +317,7 @@ def test_an_attempt_returns_when_its_words_run_out() -> None:
         assert run(bulk._gaussian, script, LARGEST)[-1] > 0
 
 
-@pytest.mark.claim("B7")
+@pytest.mark.claim("bulk.7")
 @pytest.mark.parametrize(("numerator", "shift"), [*SCALES, (1, 40), (LARGEST, 40), (LARGEST, 0)])
 def test_laplace_is_the_reference_in_unbounded_integers(numerator: int, shift: int) -> None:
     reference = Reference(seeded(12)(20_000))
@@ -325,7 +325,7 @@ def test_laplace_is_the_reference_in_unbounded_integers(numerator: int, shift: i
     assert bulk.laplace(1000, numerator, shift, seeded(12)).tolist() == expected
 
 
-@pytest.mark.claim("B7")
+@pytest.mark.claim("bulk.7")
 @pytest.mark.parametrize("sigma", [*SEVERAL, 2**31 - 1, 2**51 + 1, LARGEST])
 def test_gaussian_is_the_reference_in_unbounded_integers(sigma: int) -> None:
     reference = Reference(seeded(13)(40_000))
@@ -333,7 +333,7 @@ def test_gaussian_is_the_reference_in_unbounded_integers(sigma: int) -> None:
     assert bulk.gaussian(1000, sigma, seeded(13)).tolist() == expected
 
 
-@pytest.mark.claim("B7")
+@pytest.mark.claim("bulk.7")
 def test_no_float_is_compiled() -> None:
     from numba import njit
 

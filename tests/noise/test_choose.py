@@ -13,23 +13,21 @@ from tests.noise.laws import Constant, Script, chi_square, log_ratios
 
 from discreet.errors import BadInput
 from discreet.noise import choose
-from discreet.noise.choose import Choose, NoisyMax
+from discreet.noise.choose import Bounds, Choose, NoisyMax
+from discreet.noise.integers import BitSource, drawn_scale, geometric
 from discreet.noise.lattice import ROOM
-from discreet.noise.lazy import Bounds
-from discreet.noise.secure import SystemSource
-from discreet.noise.seeded import SeededSource
-from discreet.noise.source import Source, drawn_scale, geometric
-from discreet.promise.loss import Approximate, Choice
+from discreet.noise.randomness import SeededSource, SystemSource
+from discreet.privacy.loss import Approximate, Choice
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=150)
 Law = np.ndarray[Any, Any]
 
 
 def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Law:
-    """The law of the implementation from its own weights, which `lazy.pick` draws from exactly [Z2]."""
+    """The law of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
     seen: list[Bounds] = []
 
-    def look(weights: Callable[[int], Bounds], source: Source) -> int:
+    def look(weights: Callable[[int], Bounds], source: BitSource) -> int:
         seen.append(weights(192))
         return 0
 
@@ -49,7 +47,7 @@ def exponential(scores: Any, epsilon: float, sensitivity: float) -> Law:
     return np.asarray(weights / weights.sum())
 
 
-@pytest.mark.claim("X1")
+@pytest.mark.claim("choose.3")
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 7.0, 300.0])
 def test_the_weights_are_those_of_the_exponential_mechanism(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     for scores in ([0], [3, 3, 3], [5, 1, 1, 2, 9], [-7, 100, -7, 60], [0, 10**9]):
@@ -58,7 +56,7 @@ def test_the_weights_are_those_of_the_exponential_mechanism(epsilon: float, monk
             assert law == pytest.approx(exponential(scores, epsilon, float(sensitivity)), rel=1e-12, abs=1e-40)
 
 
-@pytest.mark.claim("X1")
+@pytest.mark.claim("choose.3")
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_neighbours_in_a_small_world_are_within_epsilon_and_bounded_range(
     epsilon: float, monkeypatch: pytest.MonkeyPatch
@@ -76,7 +74,7 @@ def test_neighbours_in_a_small_world_are_within_epsilon_and_bounded_range(
     assert epsilon * (1 - 1e-9) <= widest <= epsilon * (1 + 1e-9)  # the range is reached, and not passed
 
 
-@pytest.mark.claim("X1")
+@pytest.mark.claim("choose.3")
 def test_the_draw_follows_the_real_number_and_then_the_member() -> None:
     request = Choose([4, 1, 4, 1, 1], 1, Choice(1))
     boundary = 3 / (3 + 2 * math.exp(-1.5))
@@ -84,14 +82,14 @@ def test_the_draw_follows_the_real_number_and_then_the_member() -> None:
         assert request.answer(Script(Fraction(uniform), then=[then])) == index
 
 
-@pytest.mark.claim("X1")
+@pytest.mark.claim("choose.3")
 def test_the_law_by_sampling() -> None:
     scores, source = [3, 0, 1, 1], SeededSource(8)
     drawn = Counter(Choose(scores, 1, Choice(1)).answer(source) for _ in range(6000))
     assert chi_square([drawn[i] for i in range(4)], exponential(scores, 1, 1)) > 1e-6
 
 
-@pytest.mark.claim("X1")
+@pytest.mark.claim("choose.3")
 @WIDE
 @given(
     st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=8),
@@ -105,7 +103,7 @@ def test_any_scores_are_answered(scores: list[int], epsilon: float, sensitivity:
     assert 0 <= top < len(scores)
 
 
-@pytest.mark.claim("X1")
+@pytest.mark.claim("choose.3")
 def test_many_levels_far_apart_need_little_memory() -> None:
     """Levels 4000 apart once filled a table with every power in between."""
     scores = np.arange(2000, dtype=np.int64) * 4000
@@ -132,7 +130,7 @@ def noisy_max_law(scores: tuple[int, ...], scale: float, ties_low: bool = True) 
     return np.array(law)
 
 
-@pytest.mark.claim("X2")
+@pytest.mark.claim("choose.4")
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_noisy_max_in_a_small_world(epsilon: float) -> None:
     scale = float(NoisyMax([0], 1, Approximate(epsilon, 0))._scale())
@@ -146,13 +144,13 @@ def test_noisy_max_in_a_small_world(epsilon: float) -> None:
     assert 0.75 * epsilon < worst <= epsilon * (1 + 1e-7)
 
 
-@pytest.mark.claim("X2")
+@pytest.mark.claim("choose.4")
 def test_noisy_max_with_half_the_noise_is_caught() -> None:
     laws = [noisy_max_law(scores, 1.0) for scores in ((3, 1, 0), (2, 2, 1))]
     assert np.abs(log_ratios(*laws)).max() > 1.4  # scale D / epsilon, epsilon = 1: the planted bug
 
 
-@pytest.mark.claim("X2")
+@pytest.mark.claim("choose.4")
 def test_noisy_max_has_its_law() -> None:
     for scores in ((2, 2, 0), (0, 1, 2, 3)):
         source, request = SeededSource(21), NoisyMax(scores, 1, Approximate(1, 0))
@@ -163,7 +161,7 @@ def test_noisy_max_has_its_law() -> None:
         assert chi_square(counts, noisy_max_law(scores, 2.0, ties_low=False)) < 1e-6
 
 
-@pytest.mark.claim("X2")
+@pytest.mark.claim("choose.4")
 def test_ties_go_to_the_lower_index_and_the_noise_is_one_sided() -> None:
     assert NoisyMax([1, 3, 3, 2], 1, Approximate(1, 0)).answer(Constant(5)) == 1
     draws = geometric(SeededSource(4), 900, drawn_scale(Fraction(2)))
@@ -174,7 +172,7 @@ def test_ties_go_to_the_lower_index_and_the_noise_is_one_sided() -> None:
     assert geometric(SeededSource(4), 0, Fraction(2)).tolist() == []
 
 
-@pytest.mark.claim("X2")
+@pytest.mark.claim("choose.4")
 def test_the_scale_of_noisy_max() -> None:
     assert NoisyMax([0], Fraction(3, 2), Approximate(0.25, 0))._scale() == 12
     assert NoisyMax([0], 1, Approximate(3, 0))._scale() >= Fraction(2, 3)
@@ -215,8 +213,8 @@ def test_noisy_max_is_pure_and_its_noise_fits() -> None:
         NoisyMax([1], 10**12, Approximate(1e-9, 0))
 
 
-@pytest.mark.claim("X1")
-@pytest.mark.claim("X2")
+@pytest.mark.claim("choose.3")
+@pytest.mark.claim("choose.4")
 @pytest.mark.parametrize(("kind", "cost"), [(Choose, Choice(1)), (NoisyMax, Approximate(1, 0))])
 def test_objections(kind: Any, cost: Any) -> None:
     mine = kind([1, 2, 3], 1, cost)

@@ -7,23 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.noise.laws import Script, chi_square
-from tests.noise.test_minimum import rows
+from tests.noise.test_tilted_minimum import rows
 
 from discreet.errors import BadInput
-from discreet.noise.above import FirstAbove
-from discreet.noise.blur import Blur
+from discreet.noise.additive import Blur
 from discreet.noise.choose import Choose, NoisyMax
+from discreet.noise.choose_float import ChooseFloat, Staircase
 from discreet.noise.door import Door, Request, Shuffle, Uniform
-from discreet.noise.floats import ChooseFloat, Staircase
 from discreet.noise.lattice import slack
-from discreet.noise.minimum import Minimum
-from discreet.noise.sampled import SampledSum
-from discreet.noise.secure import Secure
-from discreet.noise.seeded import Seeded, SeededSource
-from discreet.noise.sift import Sift
-from discreet.noise.smooth import SmoothNoise
-from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Sampled
-from discreet.promise.mechanism import Randomness
+from discreet.noise.randomness import Secure, Seeded, SeededSource
+from discreet.noise.sampled_sum import SampledSum
+from discreet.noise.smooth_noise import SmoothNoise
+from discreet.noise.threshold import FirstAbove, Sift
+from discreet.noise.tilted_minimum import Minimum
+from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Sampled
+from discreet.privacy.mechanism import Randomness
 
 
 class Listening(Door):

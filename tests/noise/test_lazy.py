@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.noise.laws import Script, enumerate_law, uniform
 
-from discreet.noise.lazy import Bounds, Powers, exp_bounds, pick
+from discreet.noise.choose import Bounds, Powers, exp_bounds, pick
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=200)
 RATES = st.one_of(
@@ -22,7 +22,7 @@ def true_exp(rate: Fraction, bits: int) -> mpmath.mpf:
         return mpmath.mpf(2) ** bits * mpmath.exp(-mpmath.mpf(rate.numerator) / rate.denominator)
 
 
-@pytest.mark.claim("Z1")
+@pytest.mark.claim("choose.1")
 @WIDE
 @given(RATES, st.integers(8, 1500))
 def test_exp_bounds_hold_the_truth_and_are_narrow(rate: Fraction, bits: int) -> None:
@@ -31,7 +31,7 @@ def test_exp_bounds_hold_the_truth_and_are_narrow(rate: Fraction, bits: int) -> 
     assert high - low <= 4
 
 
-@pytest.mark.claim("Z1")
+@pytest.mark.claim("choose.1")
 @pytest.mark.parametrize("bits", [16, 64, 192, 1280])
 def test_exp_bounds_at_the_edges_of_their_cases(bits: int) -> None:
     cut = bits * 0.7 + 2
@@ -46,7 +46,7 @@ def test_exp_bounds_at_the_edges_of_their_cases(bits: int) -> None:
             assert low <= true_exp(rate, bits) <= high <= low + 4
 
 
-@pytest.mark.claim("Z1")
+@pytest.mark.claim("choose.1")
 @pytest.mark.parametrize("base", [Fraction(5, 10**10), Fraction(1, 7), Fraction(1, 2), Fraction(500000)])
 def test_tables_of_powers_hold_the_truth(base: Fraction) -> None:
     table = Powers(base, 192)
@@ -67,7 +67,7 @@ def weights_of(rates: list[Fraction], spread: int = 0) -> "tuple[list[mpmath.mpf
     return [true_exp(rate, 0) for rate in rates], weights
 
 
-@pytest.mark.claim("Z2")
+@pytest.mark.claim("choose.2")
 @pytest.mark.parametrize("spread", [0, 1 << 100, 1 << 150])
 def test_pick_is_the_index_of_a_real_number(spread: int) -> None:
     """At a boundary plus or minus 2^-700 the answer must still be on the right side, however wide the intervals."""
@@ -87,7 +87,7 @@ def test_pick_is_the_index_of_a_real_number(spread: int) -> None:
         assert pick(weights, Script(real)) == index  # type: ignore[arg-type]
 
 
-@pytest.mark.claim("Z2")
+@pytest.mark.claim("choose.2")
 @WIDE
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any), st.fractions(0, 1).filter(lambda u: u < 1))
 def test_pick_with_whole_weights(whole: list[int], real: Fraction) -> None:
@@ -100,7 +100,7 @@ def test_pick_with_whole_weights(whole: list[int], real: Fraction) -> None:
     assert pick(lambda bits: ([w << bits for w in whole],) * 2, source) == index
 
 
-@pytest.mark.claim("Z2")
+@pytest.mark.claim("choose.2")
 def test_the_law_of_pick_by_every_path() -> None:
     """Starting from 4 bits, so that every path can be followed; weights 1, e^-1, e^-1/2 and a hidden remainder."""
     rates = [Fraction(0), Fraction(1), Fraction(1, 2)]
@@ -124,7 +124,7 @@ def test_the_law_of_pick_by_every_path() -> None:
     assert all(law[i] <= true[i] / sum(true) + 1e-12 <= law[i] + lost + 2e-12 for i in range(3))
 
 
-@pytest.mark.claim("Z2")
+@pytest.mark.claim("choose.2")
 def test_a_remainder_is_refined_and_never_returned() -> None:
     asked = []
 

@@ -7,10 +7,10 @@ import pytest
 from tests.noise.laws import GaussianLaw, LaplaceLaw, assert_law, chi_square
 
 from discreet.errors import BadInput
-from discreet.noise import source as sources
-from discreet.noise.seeded import Seeded, SeededSource
-from discreet.noise.source import drawn_scale
-from discreet.promise.loss import Choice, Laplace
+from discreet.noise import integers as sources
+from discreet.noise.integers import drawn_scale
+from discreet.noise.randomness import Seeded, SeededSource
+from discreet.privacy.loss import Choice, Laplace
 
 MANY = 20_000
 
@@ -21,13 +21,13 @@ def _big_integers_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "compiled", lambda: False)
 
 
-@pytest.mark.claim("N1")
+@pytest.mark.claim("additive.1")
 @pytest.mark.parametrize("scale", [Fraction(2), Fraction(10), drawn_scale(Fraction(10**9, 7))])
 def test_seeded_laplace_has_its_law(scale: Fraction) -> None:
     assert_law(SeededSource(31).laplace(MANY, scale), LaplaceLaw(scale), wrong=0.12)
 
 
-@pytest.mark.claim("N2")
+@pytest.mark.claim("additive.2")
 @pytest.mark.parametrize("sigma", [3, 2**30 + 7])
 def test_seeded_gaussian_has_its_law(sigma: int) -> None:
     assert_law(SeededSource(32).gaussian(MANY // 2, sigma), GaussianLaw(sigma), wrong=0.12)

@@ -15,10 +15,10 @@ from tests.noise.laws import Constant, LaplaceLaw, Script, chi_square, hockey_st
 
 from discreet.errors import BadInput
 from discreet.noise.lattice import ROOM
-from discreet.noise.seeded import SeededSource
-from discreet.noise.sift import Sift, tail_above, tail_bounds, threshold_for
-from discreet.promise.exact import exact
-from discreet.promise.loss import Approximate, Laplace
+from discreet.noise.randomness import SeededSource
+from discreet.noise.threshold import Sift, tail_above, tail_bounds, threshold_for
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Approximate, Laplace
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 
@@ -33,7 +33,7 @@ def true_tail(scale: Fraction, above: int, digits: int = 400) -> Any:
 # --- tails and thresholds ---
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 @WIDE
 @given(st.fractions(Fraction(1, 512), 10**6), st.integers(1, 10**6), st.sampled_from([64, 192, 1280]))
 def test_tails_are_bounded_on_both_sides(scale: Fraction, above: int, bits: int) -> None:
@@ -46,7 +46,7 @@ def test_tails_are_bounded_on_both_sides(scale: Fraction, above: int, bits: int)
     assert high - low <= 8
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 @pytest.mark.parametrize(
     ("epsilon", "delta", "threshold", "at", "before"),
     [(1, 1e-3, 14, 9.36e-4, 1.54e-3), (0.5, 1e-3, 27, 8.45e-4, None), (2, 1e-4, 10, 9.02e-5, None)],
@@ -87,7 +87,7 @@ def added(threshold: int, epsilon: float, u: int) -> float:
     return max(hockey_stick(mine, other, epsilon), hockey_stick(other, mine, epsilon))
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-3), (0.5, 1e-3), (2, 1e-4), (0.1, 1e-4), (3, 0.2)])
 def test_one_delta_is_paid_in_every_case(epsilon: float, delta: float) -> None:
     """Both bins empty, one of them, neither, around the threshold too; the mass beyond 400 values is below 1e-12."""
@@ -100,7 +100,7 @@ def test_one_delta_is_paid_in_every_case(epsilon: float, delta: float) -> None:
     assert added(threshold - 1, epsilon, 0) > delta or threshold == 2
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 def test_two_bins_a_person_would_cost_two_deltas() -> None:
     """Why a sensitivity above 2 is refused: four bins move, and the claim of one delta is false."""
     threshold, scale = threshold_for(2, 1, 1e-3), 4.0
@@ -113,7 +113,7 @@ def test_two_bins_a_person_would_cost_two_deltas() -> None:
             Sift({}, sensitivity, Laplace(1), threshold, 1e-3, None)  # type: ignore[arg-type]
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 @WIDE
 @given(st.integers(1, 2), st.floats(1e-9, 1e6), st.floats(1e-300, 0.4))
 def test_thresholds_are_the_least(sensitivity: int, epsilon: float, delta: float) -> None:
@@ -125,7 +125,7 @@ def test_thresholds_are_the_least(sensitivity: int, epsilon: float, delta: float
         assert true_tail(scale * (1 + Fraction(1, 2**28)), threshold - 2) > exact(delta)
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 @pytest.mark.parametrize("delta", [1e-77, 1e-100, 1e-300])
 def test_a_tiny_delta_terminates(delta: float) -> None:
     """Below 2^-256 the search once never ended."""
@@ -155,7 +155,7 @@ def joint_law(counts: dict[int, int], bins: int, above: int, scale: float) -> di
     }
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 @pytest.mark.parametrize(
     ("counts", "above", "epsilon"), [({}, 1, 1), ({1: 2}, 1, 1), ({0: 1, 2: 3}, 2, 2), ({0: 1, 1: 1, 2: 1}, 3, 1)]
 )
@@ -172,7 +172,7 @@ def test_known_bins_have_the_law_of_dense_noise(counts: dict[Any, int], above: i
     assert chi_square([cells[cell] for cell in law], list(wrong.values())) < 1e-6
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 @pytest.mark.parametrize(("size", "scale", "above"), [(1, 2.0, 1), (7, 1.0, 1), (50, 3.0, 5), (10**9, 1.0, 21)])
 def test_the_number_of_lifted_bins_is_binomial(size: int, scale: float, above: int) -> None:
     request = Sift({}, 1, Laplace(1 / exact(scale)), above, 0, size)
@@ -190,7 +190,7 @@ def test_the_number_of_lifted_bins_is_binomial(size: int, scale: float, above: i
     assert all(large - small <= 2**60 for small, large in zip(low[:listed], high, strict=False))
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 def test_many_lifted_bins_are_drawn_in_blocks() -> None:
     """A low threshold over many bins: 100,000 empty bins of which 0.45 rise, which one list could not hold."""
     request, source = Sift({}, 1, Laplace(0.1), 1, 0, 100_000), SeededSource(3)
@@ -210,7 +210,7 @@ def test_many_lifted_bins_are_drawn_in_blocks() -> None:
     assert chi_square(cells, masses) > 1e-6
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 def test_lifted_bins_are_uniform_among_the_empty_ones() -> None:
     request, source = Sift({1: 10**6, 3: 10**6, 4: 10**6}, 1, Laplace(1), 1, 0, 7), SeededSource(5)
     lifted: Counter[Any] = Counter()
@@ -220,7 +220,7 @@ def test_lifted_bins_are_uniform_among_the_empty_ones() -> None:
     assert chi_square([lifted[key] for key in (0, 2, 5, 6)], [0.25] * 4) > 1e-6
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 def test_the_rank_of_an_empty_bin_is_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     for occupied in itertools.chain.from_iterable(itertools.combinations(range(6), n) for n in range(6)):
         request = Sift(dict.fromkeys(occupied, 1), 1, Laplace(1), 1, 0, 6)
@@ -231,7 +231,7 @@ def test_the_rank_of_an_empty_bin_is_its_place(monkeypatch: pytest.MonkeyPatch) 
         assert request._from_empty(request._occupied(), source) == dict.fromkeys(empty, 3)
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 def test_billions_of_bins_and_no_empty_ones() -> None:
     request = Sift({5: 10**6, 4 * 10**9 - 1: 1}, 2, Laplace(1), 34, 0, 4 * 10**9)
     answer = request.answer(SeededSource(1))
@@ -244,7 +244,7 @@ def test_billions_of_bins_and_no_empty_ones() -> None:
     assert set(Sift({0: 3}, 1, Laplace(1e6), 1, 0, 10).answer(SeededSource(1)).items()) == {(0, 3)}
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 def test_a_shown_bin_does_not_say_whether_it_was_empty() -> None:
     """The type of a key was once numpy's for bins with people and plain for the others."""
     counts: dict[Any, int] = {np.int64(0): 50, True: 50, np.uint8(3): 50}
@@ -254,7 +254,7 @@ def test_a_shown_bin_does_not_say_whether_it_was_empty() -> None:
     assert {0, 1, 3} <= set(answer)
 
 
-@pytest.mark.claim("H1")
+@pytest.mark.claim("threshold.2")
 def test_keys_that_are_no_bins_are_ignored() -> None:
     counts: dict[Any, int] = {-1: 99, 3: 99, "a": 99, 1.5: 99, math.nan: 99, None: 99, 2: 99}
     answer = Sift(counts, 1, Laplace(50), 5, 0, 3).answer(SeededSource(2))
@@ -264,7 +264,7 @@ def test_keys_that_are_no_bins_are_ignored() -> None:
 # --- unknown bins ---
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 def test_only_bins_with_people_are_noised_and_only_those_that_reach_are_shown() -> None:
     request = Sift({"a": 20, "b": 13, "c": 12, "d": 0, "e": -4}, 2, Laplace(1), 14, 1e-3, None)
     assert request.answer(Constant(0)) == {"a": 20}
@@ -274,7 +274,7 @@ def test_only_bins_with_people_are_noised_and_only_those_that_reach_are_shown() 
     assert Sift({}, 1, Laplace(1), 1, 0, 5).loss == Approximate(1, 0)
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 def test_the_order_is_that_of_what_is_shown() -> None:
     for keys in itertools.permutations(["b", "a", "c"]):
         counts = {"a": 30, "b": 30, "c": 40}
@@ -282,7 +282,7 @@ def test_the_order_is_that_of_what_is_shown() -> None:
         assert list(answer) == ["c", "a", "b"]
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 def test_counts_of_any_size_and_odd_keys() -> None:
     counts: dict[Any, Any] = {math.nan: 1, float("nan"): 1, (1, 2): np.int64(2**63 - 1), 1: np.uint64(40), "x": 10**30}
     answer = Sift(counts, 2, Laplace(1), 14, 1e-3, None).answer(Constant(3))
@@ -290,7 +290,7 @@ def test_counts_of_any_size_and_odd_keys() -> None:
     assert Sift({}, 2, Laplace(1), 14, 1e-3, None).answer(SeededSource(0)) == {}
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 def test_a_lone_person_is_shown_with_probability_delta() -> None:
     request, source = Sift(dict.fromkeys(range(1000), 1), 2, Laplace(1), 8, 0.02, None), SeededSource(3)
     seen = sum(len(request.answer(source)) for _ in range(10))
@@ -324,7 +324,7 @@ def test_refusals(bad: dict[str, Any]) -> None:
         Sift(**{**good, **bad})
 
 
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.3")
 def test_delta_is_held_to_its_ceiling_exactly() -> None:
     """1 - e^{-epsilon/2} by intervals, not by floats, which cancel for small epsilon."""
     for epsilon in (1e-9, 1e-4, 1.0):
@@ -338,8 +338,8 @@ def test_delta_is_held_to_its_ceiling_exactly() -> None:
 # --- objections ---
 
 
-@pytest.mark.claim("H1")
-@pytest.mark.claim("H2")
+@pytest.mark.claim("threshold.2")
+@pytest.mark.claim("threshold.3")
 def test_objections() -> None:
     def ask(counts: dict[Any, int], sensitivity: int = 2, **more: Any) -> Sift:
         return Sift(counts, sensitivity, Laplace(1), **{"above": 30, "delta": 1e-3, "bins": None, **more})

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from discreet.report.draw import box, picture, short, text, whisker
 from discreet.report.numbers import Axis
-from discreet.report.parts import Part
+from discreet.report.parts import NamedNumber
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -29,12 +29,12 @@ def test_pictures_are_read_out_or_left_to_the_text_beside_them() -> None:
 
 @pytest.mark.parametrize("noise", [True, False])
 def test_whiskers_show_how_much_is_privacy(noise: bool) -> None:
-    axis, part = Axis(0.0, 10.0), Part("a", 5.0, 4.0, 6.0)
+    axis, part = Axis(0.0, 10.0), NamedNumber("a", 5.0, 4.0, 6.0)
     drawn = whisker(axis, part, 5, noise=noise, privacy=0.25)
     assert ('class="privacy"' in drawn) is not noise
     assert ("noise" in drawn) is noise
     assert f'x1="{axis.at(4.0):g}%"' in drawn
-    assert whisker(axis, Part("a", None), 5, noise=noise) == ""
+    assert whisker(axis, NamedNumber("a", None), 5, noise=noise) == ""
 
 
 def test_boxes_run_from_left_to_right() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.report.made import dossier, entry, records
 
 from discreet.report import page, to_pdf
-from discreet.report.pdf import BROWSERS
+from discreet.report.page import BROWSERS
 
 FAKE = """#!{python}
 import os, sys, time

@@ -2,17 +2,17 @@ import re
 
 from tests.report.made import Read, entry, records
 
-from discreet.report.parts import Part, parts
-from discreet.report.tables import DARKEST, centres, matrix, numbers, table
+from discreet.report.parts import NamedNumber, parts
+from discreet.report.sheet import DARKEST, centres, matrix, numbers, table
 
 
 def test_a_matrix_is_shaded_by_how_two_columns_move_together() -> None:
     values = [4.0, -2.0, -2.0, 1.0]
-    shown = matrix(["a", "b"], [Part("", value) for value in values], "t", "")
+    shown = matrix(["a", "b"], [NamedNumber("", value) for value in values], "t", "")
     shares = re.findall(r'class="(up|down)" style="--share:(\d+)%"', shown)
     assert shares == [("up", str(DARKEST)), ("down", str(DARKEST)), ("down", str(DARKEST)), ("up", str(DARKEST))]
-    assert "style" in matrix(["a"], [Part("", None)], "t", "")
-    assert "not shown here" in matrix([str(k) for k in range(25)], [Part("", 1.0)] * 625, "t", "")
+    assert "style" in matrix(["a"], [NamedNumber("", None)], "t", "")
+    assert "not shown here" in matrix([str(k) for k in range(25)], [NamedNumber("", 1.0)] * 625, "t", "")
 
 
 def test_a_covariance_shows_its_intervals() -> None:
@@ -30,8 +30,8 @@ def test_tables_are_cut_and_escaped() -> None:
 
 
 def test_remarks_are_there_if_there_is_one() -> None:
-    assert "remark" not in numbers("sex", [(Part("a", 1.0), "")], "t")
-    assert "remark" in numbers("sex", [(Part("a", 1.0), "refused")], "t")
+    assert "remark" not in numbers("sex", [(NamedNumber("a", 1.0), "")], "t")
+    assert "remark" in numbers("sex", [(NamedNumber("a", 1.0), "refused")], "t")
 
 
 def test_centres_of_any_width_have_a_row() -> None:

@@ -12,15 +12,15 @@ from tests.session.verbs import asked
 
 import discreet
 from discreet.audit.worlds import HOSTILE, THORNS
-from discreet.data import table as tables
-from discreet.data.read import read
 from discreet.errors import BadInput, DiscreetError, Refused
-from discreet.promise.loss import Approximate
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.loss import Approximate
+from discreet.privacy.neighbours import Neighbours
 from discreet.session.columns import STREAMED, VERBS
 from discreet.session.question import prepare
 from discreet.session.terms import People, Terms
 from discreet.statistics.mean import BoundedMean
+from discreet.tables import table as tables
+from discreet.tables.opening import read
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 RNG = np.random.default_rng(3)
@@ -36,7 +36,7 @@ TERMS = (Terms(missing="keep"), Terms(where="age > 1e307 or sex is missing"))
 ASKED = asked(blocks=5, people=50, steps=3)
 
 
-@pytest.mark.claim("SE1", "SQ1")
+@pytest.mark.claim("private.1", "question.1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("verb", VERBS)
 def test_nothing_is_raised_after_the_charge(
@@ -61,7 +61,7 @@ def test_nothing_is_raised_after_the_charge(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.claim("SE1")
+@pytest.mark.claim("private.1")
 @pytest.mark.parametrize(
     ("verb", "columns", "options"),
     [
@@ -83,7 +83,7 @@ def test_too_few_people_are_refused_before_it_is_paid(
         assert private.balance.spent.cost == 0
 
 
-@pytest.mark.claim("SQ1")
+@pytest.mark.claim("question.1")
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if len(ASKED[verb][0]) == 1 or verb not in STREAMED])
 def test_whether_a_column_is_too_long_to_hold_is_not_told(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """How many rows are kept is private under ADD_OR_REMOVE: a longer column gives the same answer."""
@@ -99,7 +99,7 @@ def test_whether_a_column_is_too_long_to_hold_is_not_told(monkeypatch: pytest.Mo
     assert question.answer(table, discreet.Seeded(1)).to_dict() == short
 
 
-@pytest.mark.claim("SE2")
+@pytest.mark.claim("private.2")
 def test_a_mechanism_of_ones_own_that_costs_more_than_it_says_is_not_run(tmp_path: Path) -> None:
     class Costly(BoundedMean):
         @property
@@ -112,7 +112,7 @@ def test_a_mechanism_of_ones_own_that_costs_more_than_it_says_is_not_run(tmp_pat
         assert private.balance.spent.cost == 0
 
 
-@pytest.mark.claim("SE1")
+@pytest.mark.claim("private.1")
 def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def told(*_: Any) -> Any:
         raise ValueError("row 17 is 42.5")

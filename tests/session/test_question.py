@@ -11,16 +11,16 @@ import pytest
 import discreet
 from discreet.accounting import compose
 from discreet.audit.replay import Recorder
-from discreet.data.read import read
-from discreet.data.table import Table
 from discreet.errors import BadInput, DiscreetError
-from discreet.promise.groups import Groups, recalled_groups
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.grouped import Groups, recalled_groups
+from discreet.privacy.neighbours import Neighbours
 from discreet.quick.asked import ask
 from discreet.session import question as questions
 from discreet.session.question import Question, prepare
 from discreet.session.terms import People, Terms
 from discreet.statistics.count import Count
+from discreet.tables.opening import read
+from discreet.tables.table import Table
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 DAYS = np.array(["2020-01-01", "2021-02-02"] * 100, dtype="M8[D]")
@@ -59,7 +59,7 @@ def test_a_table_of_one_column_is_counted_by_it() -> None:
     assert abs(found["a"].value - 100) < 5
 
 
-@pytest.mark.claim("GX1")
+@pytest.mark.claim("grouped.1")
 @pytest.mark.parametrize("keys", [None, ["2020-01-01"], [datetime.date(2020, 1, 1)]])
 def test_a_day_is_the_group_of_its_text(keys: Any) -> None:
     table = read({"day": DAYS, "x": np.ones(200)})
@@ -72,7 +72,7 @@ def test_a_day_is_the_group_of_its_text(keys: Any) -> None:
         asked(table, "count", "x", terms=Terms(groupby="day", keys=["2020-01-01", datetime.date(2020, 1, 1)]))
 
 
-@pytest.mark.claim("GX1")
+@pytest.mark.claim("grouped.1")
 def test_everybody_is_in_one_group_however_alike_their_names() -> None:
     towns = [1, True, 1.0, "1", None, math.nan, "a"] * 40
     table = read({"town": towns, "x": [1.0] * len(towns)})
@@ -87,7 +87,7 @@ def test_everybody_is_in_one_group_however_alike_their_names() -> None:
             asked(table, "count", "x", terms=Terms(groupby="town", keys=twice))
 
 
-@pytest.mark.claim("SQ2", "SQ3")
+@pytest.mark.claim("question.2", "question.3")
 @pytest.mark.parametrize("terms", [Terms(where="x > 0"), Terms(groupby="town")])
 def test_a_mechanism_that_takes_more_than_its_part_is_not_asked(monkeypatch: pytest.MonkeyPatch, terms: Terms) -> None:
     """What is charged for two people, or for groups and keys, rests on the part that each is asked at."""
@@ -97,7 +97,7 @@ def test_a_mechanism_that_takes_more_than_its_part_is_not_asked(monkeypatch: pyt
         asked(table, "proportion", "x", relation=REPLACE, terms=terms, **({"delta": 1e-6} if terms.groupby else {}))
 
 
-@pytest.mark.claim("SQ3")
+@pytest.mark.claim("question.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("verb", ["mean", "histogram"])
 def test_keys_and_answers_add_up_to_what_is_charged(relation: Neighbours, verb: str) -> None:
@@ -114,7 +114,7 @@ def test_keys_and_answers_add_up_to_what_is_charged(relation: Neighbours, verb: 
     assert bool(question.asked["delta"]) == (verb == "histogram")
 
 
-@pytest.mark.claim("SE3")
+@pytest.mark.claim("private.3")
 def test_groups_that_were_stored_say_what_they_promise() -> None:
     table = read({"town": ["a", "b"] * 3, "x": [1.0] * 6})
     for terms in (Terms(groupby="town"), Terms(groupby="town", keys=[1, True, None, "a", 2.5])):
@@ -129,7 +129,7 @@ def test_groups_that_were_stored_say_what_they_promise() -> None:
         recalled_groups(found.to_dict() | {"guarantee": {"epsilon": 1, "delta": 0, "neighbours": "?", "unit": "row"}})
 
 
-@pytest.mark.claim("SQ1")
+@pytest.mark.claim("question.1")
 def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
@@ -146,7 +146,7 @@ def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pyte
     assert recorder.log == []
 
 
-@pytest.mark.claim("SQ2", "SQ3")
+@pytest.mark.claim("question.2", "question.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
     ("verb", "terms"),
@@ -162,7 +162,7 @@ def test_what_is_charged_is_what_was_asked_for(relation: Neighbours, verb: str, 
     assert question.guarantee.neighbours is relation
 
 
-@pytest.mark.claim("SQ1")
+@pytest.mark.claim("question.1")
 @pytest.mark.parametrize("person", [None, "id"])
 def test_how_many_there_are_is_not_looked_at_where_it_is_private(
     monkeypatch: pytest.MonkeyPatch, person: str | None

@@ -11,10 +11,10 @@ from benchmarks.questions import judged, worked
 from benchmarks.sessions import Asking
 
 import discreet
-from discreet.blocks import sandbox
-from discreet.data.read import read
-from discreet.data.table import Table
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.neighbours import Neighbours
+from discreet.sandbox import sandbox
+from discreet.tables.opening import read
+from discreet.tables.table import Table
 
 LIGHT = [name for name, case in CASES.items() if case.share > 0.1]  # not in a real sandbox
 
@@ -24,7 +24,7 @@ def one_run(name: str, kind: str, run: int) -> None:
         assert judged(name, kind, relation, run).objections == []
 
 
-@pytest.mark.claim("SQ1", "SQ2", "SQ3", "SQ4", "SA1")
+@pytest.mark.claim("question.1", "question.2", "question.3", "question.4", "aggregate.1")
 @pytest.mark.parametrize(("place", "name"), list(enumerate(LIGHT)))
 def test_a_question_treats_neighbours_alike_in_every_container(place: int, name: str) -> None:
     kinds = CASES[name].kinds

@@ -5,8 +5,8 @@ import pytest
 
 from discreet import audit
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
 from discreet.statistics.proportion import Proportion
@@ -14,14 +14,14 @@ from discreet.statistics.proportion import Proportion
 BOTH = list(Neighbours)
 
 
-@pytest.mark.claim("BN1")
+@pytest.mark.claim("binomials.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("trials", [1, 3])
 def test_every_small_pair(relation: Neighbours, trials: int) -> None:
     audit.check(BinomialFit(trials, 1.0, relation), audit.numbers(relation, 2)[::8], hostile_values=False).require()
 
 
-@pytest.mark.claim("BN2")
+@pytest.mark.claim("binomials.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_of_categories(relation: Neighbours) -> None:
     mechanism = MultinomialFit(Categories.of(["a", "b"]), 1.0, relation)
@@ -35,7 +35,7 @@ def test_one_trial_is_a_proportion() -> None:
     assert ours.interval(0.9).low.p == theirs.interval(0.9).low
 
 
-@pytest.mark.claim("BN3")
+@pytest.mark.claim("binomials.3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_intervals_cover(relation: Neighbours) -> None:
     """40 runs at 95%, of each parameter: fewer than 27 held has a chance below 1e-7."""

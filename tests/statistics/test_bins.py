@@ -15,7 +15,7 @@ from discreet.errors import BadInput
 from discreet.statistics.bins import Categories, Edges, counts
 
 
-@pytest.mark.claim("I1")
+@pytest.mark.claim("bins.1")
 def test_every_odd_entry_is_in_exactly_one_bin() -> None:
     for bins in (Categories.of(["a", 1, True]), Edges.of([0, 1, 2])):
         found = counts(bins, [*HOSTILE, *THORNS])
@@ -23,7 +23,7 @@ def test_every_odd_entry_is_in_exactly_one_bin() -> None:
         assert len(found) == len(bins) + 1
 
 
-@pytest.mark.claim("I1")
+@pytest.mark.claim("bins.1")
 @given(st.lists(st.floats()), st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=6, unique=True))
 def test_edges_by_their_definition(values: list[float], edges: list[float]) -> None:
     edges = sorted(edges)
@@ -37,7 +37,7 @@ def test_edges_by_their_definition(values: list[float], edges: list[float]) -> N
         assert index == expected
 
 
-@pytest.mark.claim("I1")
+@pytest.mark.claim("bins.1")
 @pytest.mark.parametrize("listed", [["a", "b"], [1, 2, 3], [True, False], [1.5, 2.0], [None, "a"]])
 def test_arrays_and_lists_agree(listed: list[Any]) -> None:
     bins = Categories.of(listed)
@@ -65,7 +65,7 @@ def test_bad_bins() -> None:
         Categories.of(["a", "b", "a"])
 
 
-@pytest.mark.claim("I1")
+@pytest.mark.claim("bins.1")
 @pytest.mark.parametrize(
     "edges",
     [
@@ -74,7 +74,7 @@ def test_bad_bins() -> None:
     ],
 )
 def test_the_compiled_pass_counts_the_same(edges: list[float]) -> None:
-    from discreet.statistics.fast_bins import counts_between
+    from discreet._compiled.column_kernels import counts_between
 
     rng = np.random.default_rng(1)
     odd = [math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, 1e300, 1.7e308, -1.7e308]
@@ -86,7 +86,7 @@ def test_the_compiled_pass_counts_the_same(edges: list[float]) -> None:
     assert counts_between(values, np.array(bins.edges)).tolist() == plain.tolist()
 
 
-@pytest.mark.claim("I1")
+@pytest.mark.claim("bins.1")
 def test_minus_zero_is_zero_whoever_comes_first() -> None:
     for kind in (np.float32, np.float64, np.longdouble):
         for entries in ([0.0, -0.0, 0.0], [-0.0, 0.0, 0.0]):
@@ -100,7 +100,7 @@ def test_rows_that_can_be_read_only_once() -> None:
 def test_the_size_alone_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where numba is missing or broken, large columns are counted without it."""
     monkeypatch.setattr("discreet.statistics.bins.LARGE", 2)
-    monkeypatch.setitem(sys.modules, "discreet.statistics.fast_bins", None)
+    monkeypatch.setitem(sys.modules, "discreet._compiled.column_kernels", None)
     assert counts(Edges.of([0, 1, 2]), [0.5, 1.5, 1.7]).tolist() == [1, 2, 0]
 
 

@@ -9,21 +9,21 @@ import pytest
 from discreet import audit, count
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
 
 BOTH = list(Neighbours)
 
 
-@pytest.mark.claim("Q1")
+@pytest.mark.claim("count.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair(relation: Neighbours) -> None:
     audit.check(Count(1.0, relation), audit.truths(relation, 5)).require()
 
 
-@pytest.mark.claim("Q1")
+@pytest.mark.claim("count.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_the_exact_curve_is_epsilon(relation: Neighbours) -> None:
     scale = laplace_scale(1, 0.7)
@@ -36,7 +36,7 @@ def test_the_exact_curve_is_epsilon(relation: Neighbours) -> None:
     assert implies(Count(0.7, relation).loss, Count(0.7, relation).guarantee)
 
 
-@pytest.mark.claim("Q1")
+@pytest.mark.claim("count.1")
 def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
     told = audit.distinguish(Count(1.0, Neighbours.ADD_OR_REMOVE), [1] * 20, [1] * 21, runs=20_000, seed=1)
     assert not told.violated

@@ -9,12 +9,11 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.meter import drawn, exceeds
-from discreet.audit.replay import Recorder
+from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.covariance import Covariance
 
 CROWD = [(float(x), float(x + y)) for x, y in np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(298, 2)), 2)]
@@ -35,7 +34,7 @@ def world(step: int) -> list[audit.Pair]:
     return pairs
 
 
-@pytest.mark.claim("CV1")
+@pytest.mark.claim("covariance.1")
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_every_small_pair(model: Any) -> None:
     mechanism = Covariance(8.0, 1e-5, model, 2, size=300)
@@ -46,7 +45,7 @@ def test_every_small_pair(model: Any) -> None:
     assert Covariance(8.0, 1e-5).loss == Approximate(8.0, 1e-5)
 
 
-@pytest.mark.claim("CV1")
+@pytest.mark.claim("covariance.1")
 @pytest.mark.parametrize(
     ("given", "word"),
     [
@@ -64,7 +63,7 @@ def test_bad_arguments(given: dict[str, Any], word: str) -> None:
         Covariance(**({"epsilon": 1.0, "delta": 1e-6} | given))
 
 
-@pytest.mark.claim("CV2")
+@pytest.mark.claim("covariance.2")
 def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     door = Recorder(Seeded(0))
     release = Covariance(1.0, 1e-6).release(np.ones((300, 5)), door)
@@ -81,7 +80,7 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     assert door.log
 
 
-@pytest.mark.claim("CV3")
+@pytest.mark.claim("covariance.3")
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_coverage_and_error(model: Any) -> None:
     """40 runs: an entry's coverage of 0.95 gives fewer than 28 hits once in 1e7; the error is that of the docstring."""

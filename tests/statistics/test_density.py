@@ -9,15 +9,13 @@ from scipy import stats
 
 import discreet
 from discreet import audit
-from discreet.audit.coverage import proportion_bounds
+from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
-from discreet.statistics.bandwidth import best_merge, cells_for, merged
-from discreet.statistics.curve import Curve, on_simplex
-from discreet.statistics.curve_error import CurveSpread, sum_radius
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.density import Density, reach, widened
+from discreet.statistics.density_curve import Curve, CurveSpread, best_merge, cells_for, merged, on_simplex, sum_radius
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SPREAD = [0.5 + index / 200 for index in range(200)]
@@ -32,14 +30,14 @@ def ends(relation: Neighbours) -> list[audit.Pair]:
     return [audit.Pair(SPREAD, [*SPREAD, one]) for one in odd]
 
 
-@pytest.mark.claim("DE1")
+@pytest.mark.claim("density.1")
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("support", [None, (0.0, 2.0)])
 def test_audit(relation: Neighbours, support: tuple[float, float] | None) -> None:
     audit.check(Density(16.0 if support is None else 1.0, support, relation), ends(relation)).require()
 
 
-@pytest.mark.claim("DE2")
+@pytest.mark.claim("density.2")
 def test_one_person_more_where_the_number_of_cells_would_double() -> None:
     rows = [index / 256 for index in range(511)]
     mechanism = Density(4.0, (0, 2), ADD)
@@ -47,16 +45,16 @@ def test_one_person_more_where_the_number_of_cells_would_double() -> None:
     audit.check(mechanism, [audit.Pair(rows, [*rows, 1.0])], hostile_values=False).require()
 
 
-@pytest.mark.claim("DE2")
+@pytest.mark.claim("density.2")
 @pytest.mark.parametrize("relation", Neighbours)
 def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
     for size in (10, 680, 10**6):
         parts = Density(0.3, neighbours=relation)._shares(size)
-        assert sum(parts) == discreet.promise.exact.exact(0.3)
+        assert sum(parts) == discreet.privacy.exact.exact(0.3)
         assert parts[2] > 0
 
 
-@pytest.mark.claim("DE2")
+@pytest.mark.claim("density.2")
 @pytest.mark.parametrize(("size", "epsilon"), [(3, 1.0), (100, 1.0), (4000, 0.1)])
 def test_too_few_rows_of_a_private_number_are_refused_by_a_noisy_count(size: int, epsilon: float) -> None:
     for seed in range(5):
@@ -110,7 +108,7 @@ def _plain_error(rows: np.ndarray, places: np.ndarray, error: object, bins: int)
     return float(error(shares[found]))  # type: ignore[operator]
 
 
-@pytest.mark.claim("DE3")
+@pytest.mark.claim("density.3")
 @pytest.mark.parametrize("values", ["normal", "ties"])
 def test_the_band_holds_everywhere_at_once(values: str) -> None:
     rng, hits, runs = np.random.default_rng(0), 0, 60
@@ -125,7 +123,7 @@ def test_the_band_holds_everywhere_at_once(values: str) -> None:
     assert proportion_bounds(hits, runs, CHANCE)[1] >= 0.8
 
 
-@pytest.mark.claim("DE3")
+@pytest.mark.claim("density.3")
 def test_the_noise_of_the_number_missing_is_in_the_band() -> None:
     """Sampling aside: on a fixed sample of few people the band's noise part holds what the divisor adds."""
     law, cells = LaplaceLaw(laplace_scale(2, 1)), 32

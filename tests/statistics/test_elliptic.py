@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.stable.gram import Shape
-from discreet.statistics.elliptic import length_of, radius_for_covariance, radius_for_mean, response
+from discreet.stages.gram import Shape
+from discreet.statistics.whiten import length_of, radius_for_covariance, radius_for_mean, response
 
 
 @pytest.mark.parametrize("size", [1, 2, 10])

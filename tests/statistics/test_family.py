@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.statistics.boxed import boxes_for, inverted, points
+from discreet.noise.randomness import Seeded
 from discreet.statistics.family import FAMILIES, Family, Fitted, each, gamma, gamma_start, link, poisson, unlink
+from discreet.statistics.family_clip import boxes_for, inverted, points
 from discreet.statistics.sufficient import SufficientStatistics
 
 

@@ -11,10 +11,10 @@ from discreet import audit, histogram
 from discreet.accounting.compose import epsilon as epsilon_of
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.noise.laws import GaussianLaw, LaplaceLaw, laplace_scale
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Gaussian
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.distributions import GaussianLaw, LaplaceLaw, laplace_scale
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.histogram import Histogram, Tally, label
 
@@ -22,21 +22,21 @@ BOTH = list(Neighbours)
 LABELS = Categories.of(["a", "b"])
 
 
-@pytest.mark.claim("D1")
+@pytest.mark.claim("histogram.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_laplace(relation: Neighbours) -> None:
     audit.check(Histogram(LABELS, 1.0, neighbours=relation), audit.labels(relation, 3)).require()
     audit.check(Histogram(Edges.of([0, 1, 2]), 1.0, neighbours=relation), audit.numbers(relation, 3)).require()
 
 
-@pytest.mark.claim("D2")
+@pytest.mark.claim("histogram.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_gaussian(relation: Neighbours) -> None:
     mechanism = Histogram(LABELS, 1.0, 1e-6, "gaussian", relation)
     audit.check(mechanism, audit.labels(relation, 3)[:400]).require()
 
 
-@pytest.mark.claim("D2")
+@pytest.mark.claim("histogram.2")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-6), (3.0, 1e-5), (1e-4, 1e-6), (10.0, 1e-6)])
 def test_gaussian_noise_is_calibrated_and_not_wasted(relation: Neighbours, epsilon: float, delta: float) -> None:
@@ -47,7 +47,7 @@ def test_gaussian_noise_is_calibrated_and_not_wasted(relation: Neighbours, epsil
     mechanism.release(["a"] * 1000, Seeded(1))
 
 
-@pytest.mark.claim("D1")
+@pytest.mark.claim("histogram.1")
 def test_the_lecture_scale_is_wrong_under_replace() -> None:
     """Scale 1/epsilon on counts that move by 2: the exact hockey stick at epsilon = 1 is 0.338, not 0."""
     a = math.exp(-1.0)
@@ -60,7 +60,7 @@ def test_the_lecture_scale_is_wrong_under_replace() -> None:
     assert Histogram(LABELS, 1.0, neighbours=Neighbours.ADD_OR_REMOVE).sensitivity == 1
 
 
-@pytest.mark.claim("D1")
+@pytest.mark.claim("histogram.1")
 def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
     told = audit.distinguish(
         Histogram(LABELS, 1.0),
@@ -73,7 +73,7 @@ def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
     assert told.epsilon > 0.6
 
 
-@pytest.mark.claim("D3")
+@pytest.mark.claim("histogram.3")
 def test_bands() -> None:
     assert LaplaceLaw(laplace_scale(2, 1)).radius(0.95, 100) == 15
     rows, truth = ["a"] * 50 + ["b"] * 70 + ["c"] * 5, np.array([50, 70])

@@ -12,15 +12,14 @@ import pytest
 from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.accounting.currency import pure
-from discreet.audit.meter import drawn
-from discreet.audit.replay import Recorder
+from discreet.audit.replay import Recorder, drawn
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, atoms
-from discreet.promise.neighbours import Neighbours
-from discreet.statistics.gaussian import GaussianMean
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate, atoms
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.mean import BoundedMean, RankClippedMean, plan_mean
+from discreet.statistics.normal import GaussianMean
 
 BOTH = list(Neighbours)
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -47,7 +46,7 @@ def world(relation: Neighbours, step: int) -> list[audit.Pair]:
     return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in small]
 
 
-@pytest.mark.claim("Y1")
+@pytest.mark.claim("mean.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_without_bounds(relation: Neighbours) -> None:
     mechanism = RankClippedMean(16.0, relation, size=42 if relation is REPLACE else None)
@@ -56,14 +55,14 @@ def test_every_small_pair_without_bounds(relation: Neighbours) -> None:
     audit.check(replace(mechanism, size=None), audit.numbers(relation, 2)[::8], hostile_values=False).require()
 
 
-@pytest.mark.claim("Y2")
+@pytest.mark.claim("mean.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_with_bounds(relation: Neighbours) -> None:
     pairs = audit.numbers(relation, 3)[:: 12 if relation is REPLACE else 4] + world(relation, 40)
     audit.check(BoundedMean(0.0, 2.0, 1.0, relation), pairs, hostile_values=False).require()
 
 
-@pytest.mark.claim("Y2")
+@pytest.mark.claim("mean.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_outputs_do_not_refute_the_claim(relation: Neighbours) -> None:
     crowd = [0.5] * 12
@@ -75,8 +74,8 @@ def test_outputs_do_not_refute_the_claim(relation: Neighbours) -> None:
     assert told.epsilon > 0.2
 
 
-@pytest.mark.claim("Y1")
-@pytest.mark.claim("Y2")
+@pytest.mark.claim("mean.1")
+@pytest.mark.claim("mean.2")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, Fraction(2, 3)])
 def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(epsilon: Any) -> None:
     whole = Fraction(str(epsilon))
@@ -90,7 +89,7 @@ def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(epsilon: Any) -> None:
     assert RankClippedMean(epsilon).loss == Approximate(epsilon, 0)  # the shares wait for the size
 
 
-@pytest.mark.claim("Y3")
+@pytest.mark.claim("mean.3")
 def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size() -> None:
     rows = np.random.default_rng(0).normal(size=300)
     recorder = Recorder(Seeded(0))
@@ -109,7 +108,7 @@ def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size() -> None:
     assert "1e300" in str(beyond.refusal)
 
 
-@pytest.mark.claim("Y4")
+@pytest.mark.claim("mean.4")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_and_width_without_bounds(relation: Neighbours) -> None:
     """n = 10,000, epsilon = 1. All shapes together: a true 0.95 fails once in ten million, 0.85 hardly ever passes."""
@@ -133,7 +132,7 @@ def test_coverage_and_width_without_bounds(relation: Neighbours) -> None:
         assert np.median(widths[name]) < 2, name
 
 
-@pytest.mark.claim("Y4")
+@pytest.mark.claim("mean.4")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("size", [20, 2000])
 def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from discreet import audit, histogram
-from discreet.audit.coverage import proportion_bounds
+from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 
 BOTH = list(Neighbours)
@@ -22,19 +22,19 @@ def crowded(relation: Neighbours) -> list[audit.Pair]:
     return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in audit.labels(relation, 3)]
 
 
-@pytest.mark.claim("S1")
+@pytest.mark.claim("open_histogram.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_open(relation: Neighbours) -> None:
     audit.check(OpenHistogram(2.0, 1e-4, relation), crowded(relation)).require()
 
 
-@pytest.mark.claim("S2")
+@pytest.mark.claim("open_histogram.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_sparse(relation: Neighbours) -> None:
     audit.check(SparseHistogram(range(0, 10**9, 2), 1.0, neighbours=relation), audit.numbers(relation, 3)).require()
 
 
-@pytest.mark.claim("S1")
+@pytest.mark.claim("open_histogram.1")
 def test_thresholds_of_the_theory() -> None:
     assert OpenHistogram(1.0, 1e-3).threshold == 14
     assert OpenHistogram(0.5, 1e-3).threshold == 27
@@ -45,7 +45,7 @@ def test_thresholds_of_the_theory() -> None:
         assert OpenHistogram(epsilon, delta, Neighbours.ADD_OR_REMOVE).threshold == expected
 
 
-@pytest.mark.claim("S1")
+@pytest.mark.claim("open_histogram.1")
 def test_outputs_do_not_refute_the_claim() -> None:
     shared = ["a"] * 19
     told = audit.distinguish(OpenHistogram(1.0, 5e-3), [*shared, "z"], [*shared, "a"], runs=20_000, seed=9)
@@ -53,7 +53,7 @@ def test_outputs_do_not_refute_the_claim() -> None:
     assert told.epsilon > 0.2
 
 
-@pytest.mark.claim("S2")
+@pytest.mark.claim("open_histogram.2")
 def test_the_sparse_law_is_the_dense_law() -> None:
     """Which bins are shown, over a small range, against dense noise and a threshold."""
     mechanism = SparseHistogram(range(6), 1.0, spurious=1)
@@ -73,7 +73,7 @@ def test_the_sparse_law_is_the_dense_law() -> None:
         assert abs(shown[key] / runs - p) < 6 * math.sqrt(p * (1 - p) / runs)
 
 
-@pytest.mark.claim("S3")
+@pytest.mark.claim("open_histogram.3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_bands(relation: Neighbours) -> None:
     truth = {"a": 30, "b": 12, "c": 1, "d": 1}

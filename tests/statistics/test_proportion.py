@@ -7,30 +7,30 @@ import numpy as np
 import pytest
 
 from discreet import audit, proportion, test_proportion
-from discreet.audit.coverage import proportion_bounds
+from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
-from discreet.noise.laws import tulap_cdf, two_laplace_radius
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
-from discreet.statistics.hypothesis import ProportionTest
+from discreet.hypotheses.result import ProportionTest
+from discreet.noise.distributions import tulap_cdf, two_laplace_radius
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.proportion import KnownSize, PrivateSize, Proportion, lower_tail, upper_tail
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
 
-@pytest.mark.claim("O1")
+@pytest.mark.claim("proportion.1")
 def test_every_small_pair_replace() -> None:
     audit.check(Proportion(1.0), audit.truths(REPLACE, 4)).require()
     audit.check(ProportionTest(0.5, 1.0), audit.truths(REPLACE, 3)).require()
 
 
-@pytest.mark.claim("O2")
+@pytest.mark.claim("proportion.2")
 def test_every_small_pair_add_or_remove() -> None:
     audit.check(Proportion(1.0, ADD), audit.truths(ADD, 3)).require()
 
 
-@pytest.mark.claim("O1")
-@pytest.mark.claim("O2")
+@pytest.mark.claim("proportion.1")
+@pytest.mark.claim("proportion.2")
 @pytest.mark.parametrize(("relation", "other"), [(REPLACE, [1] * 9 + [0]), (ADD, [1] * 9)])
 def test_outputs_do_not_refute_epsilon(relation: Neighbours, other: list[int]) -> None:
     told = audit.distinguish(Proportion(1.0, relation), [1] * 10, other, runs=6000, seed=5)
@@ -38,7 +38,7 @@ def test_outputs_do_not_refute_epsilon(relation: Neighbours, other: list[int]) -
     assert told.epsilon > 0.5
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 def test_canonical_noise_has_its_defining_property() -> None:
     x = np.linspace(-8, 8, 3201)
     f, shifted = tulap_cdf(x, 0.8), tulap_cdf(x - 1, 0.8)
@@ -47,7 +47,7 @@ def test_canonical_noise_has_its_defining_property() -> None:
     assert np.allclose(f + tulap_cdf(-x, 0.8), 1)
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 def test_tail_against_the_definition() -> None:
     from scipy.stats import binom
 
@@ -64,7 +64,7 @@ def test_tail_against_the_definition() -> None:
     assert wide == pytest.approx(exact, rel=0.005)
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 def test_coverage_is_the_stated_one_without_simulating_people() -> None:
     """P(the interval holds p), by exact enumeration of the count and integration over the noise."""
     from scipy.stats import binom
@@ -87,7 +87,7 @@ def test_coverage_is_the_stated_one_without_simulating_people() -> None:
         assert inside == (0.05 <= upper_tail(size, p, z, epsilon) <= 0.95)
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("p", [0.03, 0.5, 0.97])
 def test_simulated_coverage(relation: Neighbours, p: float) -> None:
@@ -100,7 +100,7 @@ def test_simulated_coverage(relation: Neighbours, p: float) -> None:
     assert seen.holds, str(seen)
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_p_values_are_super_uniform_under_the_null(relation: Neighbours) -> None:
     people = np.random.default_rng(7)
@@ -147,7 +147,7 @@ def test_values_and_words() -> None:
     assert proportion([], epsilon=1.0, neighbours="add_or_remove", rng=Seeded(4)).interval().high <= 1
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 def test_both_tails_against_the_definition_at_random() -> None:
     """Never below the true tail, and above it by less than one part in 200, however small it is."""
     from scipy.stats import binom
@@ -164,7 +164,7 @@ def test_both_tails_against_the_definition_at_random() -> None:
             assert expected * (1 - 1e-9) <= tail(size, p, z, epsilon) <= expected * 1.005 + 1e-18
 
 
-@pytest.mark.claim("O3")
+@pytest.mark.claim("proportion.3")
 def test_both_ends_of_the_interval_err_on_the_safe_side() -> None:
     for known in (KnownSize(400_000.2, 10**6, 1e-3), KnownSize(4.2, 10, 2.0), KnownSize(4e9, 10**10, 1.0)):
         for confidence in (1e-6, 0.95, 1 - 1e-14):

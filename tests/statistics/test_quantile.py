@@ -15,21 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import audit
-from discreet import rows as rows_module
 from discreet.accounting.compose import epsilon, implies
-from discreet.audit.meter import exceeds
+from discreet.audit.replay import exceeds
 from discreet.audit.worlds import Pair, neighbours_of, small
 from discreet.errors import BadInput, Refused
-from discreet.noise.floats import uniform
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, Choice, atoms
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
+from discreet.noise.choose_float import uniform
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate, Choice, atoms
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 from discreet.statistics import ranks
 from discreet.statistics.quantile import Quantile
-from discreet.statistics.ranks import Cells
-from discreet.statistics.rounding import ceil_to, floor_to, middle, nearest_to
+from discreet.statistics.ranks import RankCells, ceil_to, floor_to, middle, nearest_to
+from discreet.tables import entries as rows_module
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 BOTH = list(Neighbours)
@@ -48,7 +47,7 @@ SEVERAL = Quantile((0.6, 0.4), 400.0, (-5.0, 5.0), 0.2, 0.5)
 # --- privacy ---
 
 
-@pytest.mark.claim("U5")
+@pytest.mark.claim("quantile.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("q", [0.5, 0.9, (0.3, 0.7)])
 def test_points_on_every_small_pair(q: Any, relation: Neighbours) -> None:
@@ -58,7 +57,7 @@ def test_points_on_every_small_pair(q: Any, relation: Neighbours) -> None:
     audit.check(bounded, neighbours_of((0.0, 1.0, 1.0), ODD, relation), hostile_values=False).require()
 
 
-@pytest.mark.claim("U6")
+@pytest.mark.claim("quantile.2")
 @pytest.mark.parametrize("mechanism", [INTERVAL, BOUNDED, SURE, SEVERAL])
 def test_intervals_on_every_small_pair(mechanism: Quantile) -> None:
     assert mechanism.release([0.0, 1.0, 2.0], Seeded(0)).refusal is None
@@ -66,7 +65,7 @@ def test_intervals_on_every_small_pair(mechanism: Quantile) -> None:
     audit.check(mechanism, list(neighbours_of((0.0, 1.0), ODD, REPLACE))[::2], hostile_values=False).require()
 
 
-@pytest.mark.claim("U7")
+@pytest.mark.claim("quantile.3")
 @pytest.mark.parametrize("mechanism", [INTERVAL, BOUNDED, SURE, SEVERAL])
 def test_intervals_on_every_small_pair_where_n_is_private(mechanism: Quantile) -> None:
     private = replace(mechanism, epsilon=3 * mechanism.epsilon, neighbours=ADD)
@@ -76,8 +75,8 @@ def test_intervals_on_every_small_pair_where_n_is_private(mechanism: Quantile) -
     audit.check(private, neighbours_of((0.0, 1.0, 1.0, 2.0, 3.0), ODD, ADD), hostile_values=False).require()
 
 
-@pytest.mark.claim("U6")
-@pytest.mark.claim("U7")
+@pytest.mark.claim("quantile.2")
+@pytest.mark.claim("quantile.3")
 @pytest.mark.parametrize("relation", BOTH)
 @settings(derandomize=True, database=None, deadline=None, max_examples=25)
 @given(
@@ -103,8 +102,8 @@ def test_wide_tables_are_replayed_within_their_sensitivities(
         assert not audit.replay(mechanism, pair)
 
 
-@pytest.mark.claim("U7")
-@pytest.mark.claim("U6")
+@pytest.mark.claim("quantile.3")
+@pytest.mark.claim("quantile.2")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize(("slot", "factor"), [("low_move", Fraction(4, 5)), ("high_move", Fraction(1, 2))])
 def test_a_smaller_sensitivity_is_caught(
@@ -122,7 +121,7 @@ def test_a_smaller_sensitivity_is_caught(
     assert "a score moved by" in str(verdict)
 
 
-@pytest.mark.claim("U7")
+@pytest.mark.claim("quantile.3")
 def test_aiming_by_the_true_size_is_caught() -> None:
     class Mechanism:
         """Reads the number of rows where it may not."""
@@ -139,7 +138,7 @@ def test_aiming_by_the_true_size_is_caught() -> None:
     assert "depend on the data" in str(audit.check(Mechanism(), pairs, hostile_values=False))
 
 
-@pytest.mark.claim("U5")
+@pytest.mark.claim("quantile.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize(
     "options",
@@ -167,7 +166,7 @@ def test_the_loss_lists_the_draws_and_makes_the_guarantee(options: dict[str, Any
     assert epsilon(mechanism.loss, 1e-6) <= 7 + 1e-9  # bounded range: several choices compose better
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 def test_a_refusal_draws_nothing_where_n_is_public_and_within_the_loss_where_it_is_not() -> None:
     class Closed(Seeded):
         def draw(self, request: Any) -> Any:
@@ -180,7 +179,7 @@ def test_a_refusal_draws_nothing_where_n_is_public_and_within_the_loss_where_it_
     assert exceeds(audit.drawn(private, [1.0] * 50), private.loss) is None
 
 
-@pytest.mark.claim("U5")
+@pytest.mark.claim("quantile.1")
 @pytest.mark.parametrize(
     ("mechanism", "x", "y"),
     [
@@ -228,7 +227,7 @@ LAWS: dict[str, tuple[Callable[[Any, int], Floats], float]] = {
 }
 
 
-@pytest.mark.claim("U8")
+@pytest.mark.claim("quantile.4")
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize(("size", "runs", "wide"), [(200, 120, 1.45), (2000, 40, 1.08)])
 def test_the_interval_covers_and_is_hardly_wider_than_without_privacy(
@@ -246,7 +245,7 @@ def test_the_interval_covers_and_is_hardly_wider_than_without_privacy(
     assert np.median(widths) <= wide * np.median([rows[high - 1] - rows[low - 1] for rows in plain])
 
 
-@pytest.mark.claim("U8")
+@pytest.mark.claim("quantile.4")
 @pytest.mark.parametrize(
     ("mechanism", "law", "truth"),
     [
@@ -263,7 +262,7 @@ def test_coverage_elsewhere(mechanism: Quantile, law: Callable[[Any], Floats], t
     assert seen.share >= 0.9
 
 
-@pytest.mark.claim("U8")
+@pytest.mark.claim("quantile.4")
 @pytest.mark.parametrize(("mean", "unit"), [(3.0, 1.0), (0.3, 1.0), (50.0, 1.0), (4.0, 0.1)])
 def test_rounded_data_with_their_granularity(mean: float, unit: float) -> None:
     """The declared whole-number type is refused without it; with it the interval is on the safe side."""
@@ -280,7 +279,7 @@ def poisson(mean: float, k: int) -> float:
     return math.fsum(math.exp(-mean) * mean**j / math.factorial(j) for j in range(k + 1))
 
 
-@pytest.mark.claim("U9")
+@pytest.mark.claim("quantile.5")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize(
     ("law", "truth"),
@@ -298,11 +297,11 @@ def test_the_guaranteed_interval_covers_whatever_the_law(
     assert seen.hits >= seen.runs - 1  # by their seeds; for the fair coin the bound is nearly tight
 
 
-@pytest.mark.claim("U9")
+@pytest.mark.claim("quantile.5")
 def test_the_guarantee_holds_where_it_is_nearly_tight() -> None:
     """Two cells, K = 2: the bound is of the order of the miss."""
     mechanism = Quantile(0.5, 1.0, (0.0, 1.0), 0.8, 1.0, guaranteed=True)
-    assert Cells.of(mechanism.bounds, mechanism.granularity).size == 2
+    assert RankCells.of(mechanism.bounds, mechanism.granularity).size == 2
     hits = 0
     for run in range(300):
         rows = (np.random.default_rng([25, run]).random(60) < 0.5) * 1.0
@@ -311,7 +310,7 @@ def test_the_guarantee_holds_where_it_is_nearly_tight() -> None:
     assert hits >= 0.8 * 300
 
 
-@pytest.mark.claim("U9")
+@pytest.mark.claim("quantile.5")
 @pytest.mark.parametrize("relation", BOTH)
 def test_guaranteed_ends_are_wider_but_not_wild(relation: Neighbours) -> None:
     rows = np.random.default_rng(4).lognormal(3, 1, size=4000)
@@ -326,7 +325,7 @@ def test_guaranteed_ends_are_wider_but_not_wild(relation: Neighbours) -> None:
 # --- refusals ---
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 @pytest.mark.parametrize(
     "mechanism", [Quantile(0.5, 0.5), Quantile(0.99, 1.0), Quantile((0.5, 0.001), 3.0, (0.0, 1.0))]
 )
@@ -350,7 +349,7 @@ def test_a_refusal_is_the_same_for_all_data_of_a_size(mechanism: Quantile) -> No
     assert "refused" in str(release)
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -375,7 +374,7 @@ def test_what_is_said_to_be_needed_is_enough_and_not_far_too_much(mechanism: Qua
     assert refused(needed // 3)
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 def test_sizes_at_which_a_median_is_answered() -> None:
     """As the documentation says."""
     assert Quantile(0.5, 1.0, confidence=None).release(np.zeros(67), Seeded(0)).refusal is not None
@@ -385,7 +384,7 @@ def test_sizes_at_which_a_median_is_answered() -> None:
     assert Quantile(0.5, 0.01, (0.0, 1.0), None).release([0.5], Seeded(0)).refusal is None
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 def test_whole_number_types_need_a_granularity_whatever_they_hold() -> None:
     floats = np.random.default_rng(1).normal(40, 9, size=400)
     whole = floats.astype(int)
@@ -404,7 +403,7 @@ def test_whole_number_types_need_a_granularity_whatever_they_hold() -> None:
         assert sure.release(pa.array(whole), Seeded(1)).interval().low <= 40
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 @pytest.mark.parametrize(
     "name", ["Int64", "UInt8", "boolean", "int64[pyarrow]", "decimal128(10, 2)", "Boolean", "bool"]
 )
@@ -417,7 +416,7 @@ def test_names_of_other_types(name: str) -> None:
     assert not rows_module.ROUNDED.match(name)
 
 
-@pytest.mark.claim("U10")
+@pytest.mark.claim("quantile.6")
 def test_arrow_columns_are_refused_by_their_type_with_or_without_nulls() -> None:
     arrow = pytest.importorskip("pyarrow")
     for entries in ([1, 2, 3] * 100, [1, None, 3] * 100):
@@ -485,7 +484,7 @@ def test_points_come_in_the_order_of_their_q(relation: Neighbours) -> None:
         assert forty <= fifty <= sixty
 
 
-@pytest.mark.claim("U5")
+@pytest.mark.claim("quantile.1")
 def test_a_huge_epsilon_gives_the_sample_quantile() -> None:
     rows = [5.0, 1.0, 3.0, 2.0, 4.0]
     for relation in BOTH:
@@ -537,7 +536,7 @@ def test_data_around_0_do_not_draw_the_ends_to_0() -> None:
 # --- rounding ---
 
 
-@pytest.mark.claim("U8")
+@pytest.mark.claim("quantile.4")
 @settings(derandomize=True, database=None, deadline=None, max_examples=200)
 @given(
     value=st.floats(allow_nan=False, allow_infinity=False),
@@ -554,7 +553,7 @@ def test_rounding_outwards_is_exact(value: float, unit: Any) -> None:
         assert float(round(Fraction(low) / step) * step) == low
 
 
-@pytest.mark.claim("U8")
+@pytest.mark.claim("quantile.4")
 def test_a_multiple_as_floats_write_it_stays_where_it_is() -> None:
     for times in range(-300, 300):
         value = float(Fraction(times, 10))
@@ -650,7 +649,7 @@ def test_parameters_may_come_in_other_clothes() -> None:
     release.to_json()
 
 
-@pytest.mark.claim("U8")
+@pytest.mark.claim("quantile.4")
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_a_value_that_many_share_is_found_between_bounds(relation: Neighbours) -> None:
     """Six in ten are 0, so the median is 0 but for a chance of 1e-12 in each of ten samples."""

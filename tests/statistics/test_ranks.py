@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.noise.floats import BINADES, LARGEST_KEY, Staircase, float_of, keys_of
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Choice
+from discreet.noise.choose_float import BINADES, LARGEST_KEY, Staircase, float_of, keys_of
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Choice
 from discreet.statistics import ranks
 from discreet.statistics.ranks import (
     GRAIN,
     SPAN,
-    Cells,
+    RankCells,
     lower_rank,
     lower_share,
     sample_rank,
@@ -33,7 +33,7 @@ MAX = float(np.finfo(float).max)
 # --- the chance to miss ---
 
 
-@pytest.mark.claim("U1")
+@pytest.mark.claim("ranks.1")
 @pytest.mark.parametrize(("rate", "offset"), [(0.1, 0), (0.25, 1), (0.25, 2), (1.0, 0), (1.0, 3), (4.0, 2), (60.0, 2)])
 def test_the_smooth_miss_is_that_of_exponential_gaps(rate: float, offset: int) -> None:
     """Six standard errors: fails by chance once in 10^8."""
@@ -52,7 +52,7 @@ def test_the_smooth_miss_is_that_of_exponential_gaps(rate: float, offset: int) -
         assert abs(shares.mean() - float(smooth(rate)(GRAIN * record - offset))) < 6 * error
 
 
-@pytest.mark.claim("U1")
+@pytest.mark.claim("ranks.1")
 def test_for_small_rates_the_stand_in_is_on_the_safe_side() -> None:
     for rate in (1 / 16, 0.03, 0.01):
         table = ranks._table(rate)
@@ -70,7 +70,7 @@ def test_for_small_rates_the_stand_in_is_on_the_safe_side() -> None:
     )
 
 
-@pytest.mark.claim("U2")
+@pytest.mark.claim("ranks.2")
 def test_the_worst_miss_bounds_every_choice_among_cells() -> None:
     generator = np.random.default_rng(3)
     for rate, cells in itertools.product((0.1, 0.5, 2.0), (2, 5, 40)):
@@ -94,7 +94,7 @@ def averaged(size: int, q: float, rank: Fraction, miss: ranks.Miss) -> float:
     )
 
 
-@pytest.mark.claim("U3")
+@pytest.mark.claim("ranks.3")
 @pytest.mark.parametrize("q", [0.5, 0.1, 0.8])
 @pytest.mark.parametrize("miss", [smooth(0.25), smooth(3.0), smooth(0.03), worst(1.0, 20)])
 def test_the_rank_is_the_largest_that_misses_seldom_enough(q: float, miss: ranks.Miss) -> None:
@@ -105,7 +105,7 @@ def test_the_rank_is_the_largest_that_misses_seldom_enough(q: float, miss: ranks
         assert lower_rank(size, q, miss, tail) == max(fine, default=0)
 
 
-@pytest.mark.claim("U3")
+@pytest.mark.claim("ranks.3")
 def test_the_other_side_is_the_mirror_image() -> None:
     """The chance that the upper end lands below the quantile, from the definition: weights below, not above."""
     size, q, rate, tail = 40, 0.3, 0.8, 0.05
@@ -123,7 +123,7 @@ def test_the_other_side_is_the_mirror_image() -> None:
     assert 0.6 * tail < math.fsum(total) < 1.05 * tail
 
 
-@pytest.mark.claim("U3")
+@pytest.mark.claim("ranks.3")
 @pytest.mark.parametrize(("size", "q"), [(1, 0.5), (30, 0.01), (1000, 0.999), (10**5, 0.3), (10**8, 0.5)])
 def test_binomial_chances(size: int, q: float) -> None:
     from scipy.stats import binom
@@ -135,7 +135,7 @@ def test_binomial_chances(size: int, q: float) -> None:
     assert chances[middle] == pytest.approx(binom.pmf(counts[middle], size, q), rel=1e-6, abs=1e-300)
 
 
-@pytest.mark.claim("U4")
+@pytest.mark.claim("ranks.4")
 @pytest.mark.parametrize("band", [(50, 50), (40, 90), (300, 420)])
 @pytest.mark.parametrize("q", [0.5, 0.2])
 def test_a_share_misses_seldom_enough_for_every_size_in_the_band(band: tuple[int, int], q: float) -> None:
@@ -168,8 +168,8 @@ def counted(rows: tuple[int, ...]) -> ranks.Integers:
     return counts
 
 
-@pytest.mark.claim("U6")
-@pytest.mark.claim("U7")
+@pytest.mark.claim("quantile.2")
+@pytest.mark.claim("quantile.3")
 def test_the_scores_of_the_scale_move_by_ten_or_nine() -> None:
     world = (0, 1000, 1004, 1004 + SPAN, BINADES - 1)
     replaced = added = 0
@@ -185,7 +185,7 @@ def test_the_scores_of_the_scale_move_by_ten_or_nine() -> None:
     assert (replaced, added) == (10, 9)
 
 
-@pytest.mark.claim("U6")
+@pytest.mark.claim("quantile.2")
 def test_windows_that_hold_the_bulk_have_score_0() -> None:
     values = np.random.default_rng(2).normal(0, 1e5, size=3000)
     counts = ranks.magnitudes(values, 0.0)
@@ -232,14 +232,14 @@ BOUNDS = [
 ]
 
 
-@pytest.mark.claim("U9")
+@pytest.mark.claim("quantile.5")
 @pytest.mark.parametrize("bounds", BOUNDS)
 @WIDE
 @given(values=st.lists(ANY, min_size=1, max_size=8), granularity=st.sampled_from([None, 0.1, 1.0, 7.0]))
 def test_cells_are_in_order_and_hold_their_values(
     bounds: tuple[float, float] | None, values: list[float], granularity: float | None
 ) -> None:
-    cells = Cells.of(bounds, granularity)
+    cells = RankCells.of(bounds, granularity)
     low, high = bounds or (-MAX, MAX)
     plain = [min(max(2.0 if math.isnan(value) else value, low), high) for value in values]
     places = cells.places(np.array(values), 2.0).tolist()
@@ -251,25 +251,25 @@ def test_cells_are_in_order_and_hold_their_values(
         assert low <= first <= value <= last <= high
 
 
-@pytest.mark.claim("U9")
+@pytest.mark.claim("quantile.5")
 def test_the_number_and_the_fineness_of_cells() -> None:
-    assert Cells.of(None, None).size == 2 * 2047 * 2**20
-    assert Cells.of(None, None).edges(0)[0] == -MAX
-    assert Cells.of(None, None).edges(Cells.of(None, None).size - 1)[1] == MAX
-    assert 2**19 <= Cells.of((0.0, 120.0), None).size <= 2**20 + 2
-    assert Cells.of((0.0, 120.0), 1.0).size == 121
-    assert Cells.of((0.0, 120.0), 1.0).edges(3) == (3.0, 4.0)
-    assert Cells.of((-1.0, -1.0 + 2**-53), None).size == 1
-    assert Cells.of(None, None).edges(int(Cells.of(None, None).places(np.array([1.0]), 0.0)[0])) == (
+    assert RankCells.of(None, None).size == 2 * 2047 * 2**20
+    assert RankCells.of(None, None).edges(0)[0] == -MAX
+    assert RankCells.of(None, None).edges(RankCells.of(None, None).size - 1)[1] == MAX
+    assert 2**19 <= RankCells.of((0.0, 120.0), None).size <= 2**20 + 2
+    assert RankCells.of((0.0, 120.0), 1.0).size == 121
+    assert RankCells.of((0.0, 120.0), 1.0).edges(3) == (3.0, 4.0)
+    assert RankCells.of((-1.0, -1.0 + 2**-53), None).size == 1
+    assert RankCells.of(None, None).edges(int(RankCells.of(None, None).places(np.array([1.0]), 0.0)[0])) == (
         1.0,
         float_of(int(keys_of([1.0])[0]) + 2**32 - 1),
     )
     assert LARGEST_KEY >> 32 == 2047 * 2**20 - 1
 
 
-@pytest.mark.claim("U2")
+@pytest.mark.claim("ranks.2")
 def test_all_cells_weigh_the_same() -> None:
-    cells = Cells.of((0.0, 4.0), 1.0)
+    cells = RankCells.of((0.0, 4.0), 1.0)
     assert cells.size == 5
     rng = Seeded(4)
     empty = np.zeros(0, dtype=np.int64)
@@ -281,4 +281,4 @@ def test_all_cells_weigh_the_same() -> None:
     drawn = [cells.draw(places, Fraction(2), Fraction(1), Choice(1), rng) for _ in range(2000)]
     wanted = 2000 * law / law.sum()
     assert ((np.bincount(drawn, minlength=5) - wanted) ** 2 / wanted).sum() < 40
-    assert Cells.of((-1.0, -1.0 + 2**-53), None).draw(empty, Fraction(0), Fraction(1), Choice(1), rng) == 0
+    assert RankCells.of((-1.0, -1.0 + 2**-53), None).draw(empty, Fraction(0), Fraction(1), Choice(1), rng) == 0

@@ -10,11 +10,11 @@ from scipy import stats
 
 from discreet import audit
 from discreet.accounting.currency import pure
-from discreet.audit.meter import drawn, exceeds
+from discreet.audit.replay import drawn, exceeds
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput, Refused
-from discreet.noise.seeded import Seeded
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.family import FAMILIES, Family
 from discreet.statistics.sufficient import SufficientStatistics
 
@@ -39,7 +39,7 @@ def world(relation: Neighbours, step: int) -> list[audit.Pair]:
     return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in small]
 
 
-@pytest.mark.claim("SF1")
+@pytest.mark.claim("sufficient.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("family", [FAMILIES["poisson"], FAMILIES["gamma"], RAYLEIGH], ids=lambda family: family.name)
 def test_every_small_pair(relation: Neighbours, family: Family) -> None:
@@ -49,7 +49,7 @@ def test_every_small_pair(relation: Neighbours, family: Family) -> None:
     assert mechanism.release([*CROWD, 0.5, 1.0], Seeded(0)).refusal is None  # the world is one of answers
 
 
-@pytest.mark.claim("SF1")
+@pytest.mark.claim("sufficient.1")
 @pytest.mark.parametrize("size", [150, 1000, 10**6])
 @pytest.mark.parametrize("name", ["poisson", "gamma"])
 def test_the_stages_sum_to_epsilon(size: int, name: str) -> None:
@@ -60,7 +60,7 @@ def test_the_stages_sum_to_epsilon(size: int, name: str) -> None:
     assert sum(costs.shown.values()) == pytest.approx(0.7)
 
 
-@pytest.mark.claim("SF1")
+@pytest.mark.claim("sufficient.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_what_is_drawn_is_within_the_loss(relation: Neighbours) -> None:
     rows = np.random.default_rng(1).gamma(2.0, 3.0, 600)
@@ -68,7 +68,7 @@ def test_what_is_drawn_is_within_the_loss(relation: Neighbours) -> None:
     assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
 
 
-@pytest.mark.claim("SF2")
+@pytest.mark.claim("sufficient.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_too_few_rows_are_refused_by_public_numbers(relation: Neighbours) -> None:
     release = SufficientStatistics(FAMILIES["poisson"], 0.1, relation).release([1, 2, 3], Seeded(1))
@@ -78,7 +78,7 @@ def test_too_few_rows_are_refused_by_public_numbers(relation: Neighbours) -> Non
         release.interval()
 
 
-@pytest.mark.claim("SF3")
+@pytest.mark.claim("sufficient.3")
 @pytest.mark.parametrize(
     ("name", "truth"), [("poisson", (0.2,)), ("poisson", (40.0,)), ("exponential", (5.0,)), ("gamma", (0.7, 2.0))]
 )
@@ -93,7 +93,7 @@ def test_clipping_leaves_no_bias(name: str, truth: tuple[float, ...]) -> None:
         assert error < 0.02 * truth[place]
 
 
-@pytest.mark.claim("SF4")
+@pytest.mark.claim("sufficient.4")
 @pytest.mark.parametrize(
     ("name", "truth", "relation"),
     [("poisson", (0.5,), REPLACE), ("exponential", (2.0,), ADD), ("gamma", (2.0, 3.0), REPLACE)],
@@ -109,7 +109,7 @@ def test_intervals_cover(name: str, truth: tuple[float, ...], relation: Neighbou
     assert (held >= 27).all()
 
 
-@pytest.mark.claim("SF3")
+@pytest.mark.claim("sufficient.3")
 def test_a_narrow_law_is_found_within_a_cell() -> None:
     """A median distance is known to 1/64; here that is 40 standard deviations. Chance of failure below 1e-6."""
     rate = 2**23 + 2**17 * 10.3  # off the middle of its cell

@@ -12,13 +12,12 @@ import pytest
 from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.accounting.currency import pure
-from discreet.audit.meter import drawn
-from discreet.audit.replay import Recorder
+from discreet.audit.replay import Recorder, drawn
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput, Refused
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, atoms
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate, atoms
+from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.variance import Variance, standard_deviation
 
 BOTH = list(Neighbours)
@@ -36,7 +35,7 @@ def world(relation: Neighbours, step: int) -> list[audit.Pair]:
     return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in small]
 
 
-@pytest.mark.claim("J1")
+@pytest.mark.claim("variance.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_small_pair(relation: Neighbours, kind: dict[str, Any]) -> None:
@@ -46,7 +45,7 @@ def test_every_small_pair(relation: Neighbours, kind: dict[str, Any]) -> None:
     audit.check(replace(mechanism, size=None), audit.numbers(relation, 2)[::16], hostile_values=False).require()
 
 
-@pytest.mark.claim("J1")
+@pytest.mark.claim("variance.1")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(kind: dict[str, Any]) -> None:
     rows = np.random.default_rng(0).normal(size=4000)
@@ -60,7 +59,7 @@ def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(kind: dict[str, Any]) -
         assert Variance(1.0, **kind).loss == Approximate(1.0, 0)  # the shares wait for the size
 
 
-@pytest.mark.claim("J2")
+@pytest.mark.claim("variance.2")
 @pytest.mark.parametrize(("kind", "needed"), [({"model": "gaussian"}, "149"), ({}, "372")])
 def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size(kind: dict[str, Any], needed: str) -> None:
     rows, recorder = np.random.default_rng(0).normal(size=100), Recorder(Seeded(0))
@@ -76,7 +75,7 @@ def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size(kind: dict[str, 
     assert "noisy number" in str(release.refusal)
 
 
-@pytest.mark.claim("J2")
+@pytest.mark.claim("variance.2")
 def test_odd_scales_are_refused_by_what_was_released() -> None:
     base = np.random.default_rng(0).normal(size=2000)
     assert "one and the same" in str(Variance(20.0, model="gaussian").release([5.0] * 400, Seeded(0)).refusal)
@@ -99,7 +98,7 @@ def covered(mechanism: Variance, draw: Callable[[np.random.Generator], Any], tru
     return seen, float(np.median(widths)), float(np.median(np.abs(errors)))
 
 
-@pytest.mark.claim("J3")
+@pytest.mark.claim("variance.3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_under_the_model(relation: Neighbours) -> None:
     """A true coverage of 0.95 fails once in ten million. The chi-square interval has a width of 0.176."""
@@ -112,7 +111,7 @@ def test_coverage_under_the_model(relation: Neighbours) -> None:
     assert error < 0.06
 
 
-@pytest.mark.claim("J3")
+@pytest.mark.claim("variance.3")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("size", [100, 5000])
 def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:
@@ -127,7 +126,7 @@ def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:
     assert width < (40 if size == 100 else 1)
 
 
-@pytest.mark.claim("J3")
+@pytest.mark.claim("variance.3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_for_any_shape(relation: Neighbours) -> None:
     free = Variance(1.0, neighbours=relation)

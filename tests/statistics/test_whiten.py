@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from discreet.audit.replay import Recorder, Replayer
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Choice, atoms
-from discreet.promise.neighbours import Neighbours
-from discreet.stable.frame import Frame
-from discreet.stable.gram import gram_cost
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Choice, atoms
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.frame import Frame
+from discreet.stages.gram import gram_cost
 from discreet.statistics.whiten import Whitening, differences, find_frame, inverse_root, lengths, measured
 
 REPLACE = Neighbours.REPLACE
@@ -43,7 +43,7 @@ def test_rows_look_round(condition: float, scale: float) -> None:
     assert seen.max() < 1.4
 
 
-@pytest.mark.claim("WH1")
+@pytest.mark.claim("whiten.1")
 def test_one_row_is_in_one_difference_and_every_draw_is_paid_for() -> None:
     rows = rows_of(ill(3, 10.0), 501)
     base = differences(rows, Seeded(3))
@@ -67,7 +67,7 @@ def test_one_row_is_in_one_difference_and_every_draw_is_paid_for() -> None:
         assert again.unused == 0
 
 
-@pytest.mark.claim("WH2")
+@pytest.mark.claim("whiten.2")
 def test_scales_that_are_none_end_it() -> None:
     rows = rows_of(np.eye(2), 4000)
     still = rows.copy()

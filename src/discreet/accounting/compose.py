@@ -1,22 +1,23 @@
 """Numbers out of losses, for one declared plan: all costs are fixed before the first answer is seen.
 
 Promise
-    [C6] epsilon(loss, delta) and delta(loss, epsilon) are upper bounds: the least of all that apply. They are for
-         people and for plans. Where the next cost depends on past answers, use accounting/filter.py.
-    [C7] implies(loss, guarantee) is True only if every mechanism of this loss keeps the guarantee. Sums are compared as
-         exact rationals, so ten times 0.1 is 1, and what `calibrate` returns passes, without a tolerance.
+    [compose.1] epsilon(loss, delta) and delta(loss, epsilon) are upper bounds: the least of all that apply. They are
+         for people and for plans. Where the next cost depends on past answers, use accounting/filter.py.
+    [compose.2] implies(loss, guarantee) is True only if every mechanism of this loss keeps the guarantee. Sums are
+         compared as exact rationals, so ten times 0.1 is 1, and what `calibrate` returns passes, without a tolerance.
 
 Why
-    [C6] Each bound is a curve delta(eps). (a) Sums: E and D of the parts without Gaussian noise, and the exact curve
-    of all Gaussian noise together at eps - E, plus D: basic composition of two. (b) [K2] at the rho and (c) [K1] at the
-    mu of [C4]; (c) is exact if all parts are Gaussian. (d) Privacy loss distributions [G1]. (e) `times` runs on Poisson
-    samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1 + (e^{eps/times} - 1)/q), by [M1].
-    Slack S: replace each Gaussian draw by an exact one; the law of all answers moves by at most S in total variation,
-    on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps) + S <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S.
-    A promise at a smaller epsilon is one at a larger, so slack may be paid at any epsilon below, never above: an
-    epsilon is accepted only where the curve and the slack as it costs there are within delta. In (a) the Gaussian
-    draws pay for their slack at eps - E, before the other parts are composed with them.
-    [C7] The bounds themselves, evaluated at the guarantee's epsilon and compared with its delta.
+    [compose.1] Each bound is a curve delta(eps). (a) Sums: E and D of the parts without Gaussian noise, and the exact
+    curve of all Gaussian noise together at eps - E, plus D: basic composition of two. (b) [calibrate.2] at the rho and
+    (c) [calibrate.1] at the mu of [currency.6]; (c) is exact if all parts are Gaussian. (d) Privacy loss distributions
+    [pld.1]. (e) `times` runs on Poisson samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1
+    + (e^{eps/times} - 1)/q), by [amplify.1]. Slack S: replace each Gaussian draw by an exact one; the law of all
+    answers moves by at most S in total variation, on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps) + S
+    <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S. A promise at a smaller epsilon is one at a larger, so slack may be
+    paid at any epsilon below, never above: an epsilon is accepted only where the curve and the slack as it costs there
+    are within delta. In (a) the Gaussian draws pay for their slack at eps - E, before the other parts are composed with
+    them.
+    [compose.2] The bounds themselves, evaluated at the guarantee's epsilon and compared with its delta.
 
 Source
     Dwork et al. 2006; Bun and Steinke 2016; Dong, Roth and Su 2022; and those named in the modules cited.
@@ -29,14 +30,14 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.accounting.amplify import keeps
+from discreet.accounting.calibrate import as_float, delta_of_mu, delta_of_rho
 from discreet.accounting.currency import checked, mu, pure, rho, slack
-from discreet.accounting.curve import as_float, delta_of_mu, delta_of_rho
 from discreet.accounting.pld import distribution
 from discreet.accounting.search import smallest
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, exact, is_number
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Composed, Gaussian, Loss, Sampled, atoms, safe_exp
+from discreet.privacy.exact import Number, exact, is_number
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Composed, Gaussian, Loss, Sampled, atoms, safe_exp
 
 __all__ = ["delta", "epsilon", "implies", "mu", "pure", "rho", "slack"]
 
@@ -47,9 +48,9 @@ SHARES: Final = (0.5, 0.9)  # of delta that slack may take: more only if half is
 
 
 def epsilon(loss: Loss, delta: Number) -> float:
-    """The epsilon of a loss at this delta, from above; infinite if there is none. [C6]
+    """The epsilon of a loss at this delta, from above; infinite if there is none. [compose.1]
 
-    >>> from discreet.promise.loss import Laplace
+    >>> from discreet.privacy.loss import Laplace
     >>> epsilon(Composed((Laplace(0.1),) * 10), 0)
     1.0
     >>> round(epsilon(Composed((Gaussian(0.1),) * 4), 1e-6), 3)
@@ -76,7 +77,8 @@ def epsilon(loss: Loss, delta: Number) -> float:
         for _ in range(2 if off else 1):  # slack is kept for a larger epsilon than is found: once more, for less
             if losses is not None:
                 found = losses.epsilon(room - _paid(min(best, top), off))
-                if found < best and _with_slack((losses.delta, 0.0), found, off) <= room:  # [C6]: as slack costs there
+                # [compose.1]: as slack costs there
+                if found < best and _with_slack((losses.delta, 0.0), found, off) <= room:
                     best = found
         if best <= top:
             break
@@ -84,7 +86,7 @@ def epsilon(loss: Loss, delta: Number) -> float:
 
 
 def delta(loss: Loss, epsilon: Number) -> float:
-    """The delta of a loss at this epsilon, from above. [C6]
+    """The delta of a loss at this epsilon, from above. [compose.1]
 
     >>> f"{delta(Composed((Gaussian(0.2), Gaussian(0.1), Gaussian(0.05), Gaussian(0.04))), 1.0):.4e}"
     '6.9334e-07'
@@ -96,19 +98,19 @@ def delta(loss: Loss, epsilon: Number) -> float:
 
 
 def implies(loss: Loss, guarantee: Guarantee) -> bool:
-    """Whether the loss keeps the guarantee. [C7]
+    """Whether the loss keeps the guarantee. [compose.2]
 
-    >>> from discreet.promise.loss import Laplace
+    >>> from discreet.privacy.loss import Laplace
     >>> implies(Composed((Laplace(0.1),) * 10), Guarantee(1.0)), implies(Laplace(1.01), Guarantee(1.0))
     (True, False)
     """
     keeps(checked(loss), guarantee.neighbours)
     sums = pure(loss)
-    if sums is not None and sums[0] <= exact(guarantee.epsilon) and sums[1] <= exact(guarantee.delta):  # [C7]
+    if sums is not None and sums[0] <= exact(guarantee.epsilon) and sums[1] <= exact(guarantee.delta):  # [compose.2]
         return True
     if not guarantee.delta:  # nothing but a sum is pure
         return False
-    return any(bound <= guarantee.delta for bound in _bounds(loss, guarantee.epsilon))  # [C7]
+    return any(bound <= guarantee.delta for bound in _bounds(loss, guarantee.epsilon))  # [compose.2]
 
 
 def _bounds(loss: Loss, epsilon: Number) -> Iterator[float]:
@@ -139,7 +141,7 @@ def _all_curves(loss: Loss) -> Iterator[Curve]:
 
 
 def _curves(loss: Loss) -> Iterator[Curve]:
-    """Closed curves from above, slack apart. [C6]"""
+    """Closed curves from above, slack apart. [compose.1]"""
     parts = atoms(loss)
     square = sum((exact(part.mu) ** 2 for part in parts if isinstance(part, Gaussian)), Fraction(0))
     sums = pure(Composed(tuple(part for part in parts if not isinstance(part, Gaussian))))
@@ -164,21 +166,21 @@ def _curves(loss: Loss) -> Iterator[Curve]:
             if each > 700:
                 return 1.0
             whole = math.log1p(math.expm1(each) / rate) * (1 - ROUNDING)
-            return times * rate * min(curve(whole) for curve in inner)  # [M1]
+            return times * rate * min(curve(whole) for curve in inner)  # [amplify.1]
 
         yield amplified, 0.0
 
 
 def _with_slack(curve: Curve, epsilon: float, off: Fraction) -> float:
-    """The curve, and the slack as it costs at this epsilon. [C6]"""
+    """The curve, and the slack as it costs at this epsilon. [compose.1]"""
     bare, rest = curve
     there = epsilon - rest + ROUNDING * (epsilon + rest)
     return min(1.0, (bare(epsilon) + _paid(there, off)) * (1 + 4 * ROUNDING))
 
 
 def _paid(epsilon: float, off: Fraction) -> float:
-    """What slack costs at this epsilon. [C6]"""
-    return (1 + safe_exp(epsilon)) * _float_up(off) if off else 0.0  # [C6]
+    """What slack costs at this epsilon. [compose.1]"""
+    return (1 + safe_exp(epsilon)) * _float_up(off) if off else 0.0  # [compose.1]
 
 
 def _only_gaussian(loss: Loss) -> bool:

@@ -1,25 +1,26 @@
 """Budgets that stay valid when the next question, and its price, depend on past answers.
 
 Promise
-    [T1] basic: whatever is asked, in whatever order, as long as the charges' epsilons and deltas sum to at most the
-         budget's, all answers together are (epsilon, delta).
-    [T2] zcdp: the same if the rhos sum to at most rho(epsilon, delta - reserve), and the deltas, with (1 + e^epsilon)
-         times the slacks, to at most the reserve.
-    [T3] gdp: the same for the squares of mu.
-    [T4] Charges are exact rationals: ten times 0.1 fit into 1, the eleventh does not. A Filter is a value: a refused
-         charge changes nothing, an accepted one returns a new Filter.
-    [T5] A loss on Poisson samples is charged only where the promise is for ADD_OR_REMOVE.
+    [filter.1] basic: whatever is asked, in whatever order, as long as the charges' epsilons and deltas sum to at most
+         the budget's, all answers together are (epsilon, delta).
+    [filter.2] zcdp: the same if the rhos sum to at most rho(epsilon, delta - reserve), and the deltas, with (1 +
+         e^epsilon) times the slacks, to at most the reserve.
+    [filter.3] gdp: the same for the squares of mu.
+    [filter.4] Charges are exact rationals: ten times 0.1 fit into 1, the eleventh does not. A Filter is a value: a
+         refused charge changes nothing, an accepted one returns a new Filter.
+    [filter.5] A loss on Poisson samples is charged only where the promise is for ADD_OR_REMOVE.
 
 Why
-    [T1] A sum of predictable epsilons that never exceeds the budget bounds the log-ratio of every transcript. [T2] With
-    predictable rho_i, E exp((a-1)(L_1 + ... + L_k) - a (a-1)(rho_1 + ... + rho_k)) falls in k, for each a > 1; so the
-    whole is rho-zCDP if the sum never exceeds rho, and [K2] converts. [T3] A mu_i-GDP answer can be drawn from a
-    Brownian motion, with drift 0 or 1, watched for a time mu_i^2. All answers together are drawn from the path up to
-    the sum of the mu_i^2 <= mu^2, whatever decided each of them; the path up to mu^2 is mu-GDP, and [K1] converts.
-    Deltas: on each transcript, both tables' laws are the same product of (1 - delta_i) times "good" laws, plus the
-    rest, whose mass is at most the largest sum of delta_i that any transcript has. Slack likewise: real and exact noise
-    can be coupled so that they ever part with at most the largest sum of slacks; then as in [C6].
-    [T5] [M1] of accounting/amplify.py is for those neighbours only, and `price` asks before anything is summed.
+    [filter.1] A sum of predictable epsilons that never exceeds the budget bounds the log-ratio of every transcript.
+    [filter.2] With predictable rho_i, E exp((a-1)(L_1 + ... + L_k) - a (a-1)(rho_1 + ... + rho_k)) falls in k, for each
+    a > 1; so the whole is rho-zCDP if the sum never exceeds rho, and [calibrate.2] converts. [filter.3] A mu_i-GDP
+    answer can be drawn from a Brownian motion, with drift 0 or 1, watched for a time mu_i^2. All answers together are
+    drawn from the path up to the sum of the mu_i^2 <= mu^2, whatever decided each of them; the path up to mu^2 is
+    mu-GDP, and [calibrate.1] converts. Deltas: on each transcript, both tables' laws are the same product of (1 -
+    delta_i) times "good" laws, plus the rest, whose mass is at most the largest sum of delta_i that any transcript has.
+    Slack likewise: real and exact noise can be coupled so that they ever part with at most the largest sum of slacks;
+    then as in [compose.1].
+    [filter.5] [amplify.1] is for those neighbours only, and `price` asks before anything is summed.
 
     Never privacy loss distributions across adaptive releases: their delta at a given epsilon does not add up. Composing
     the distributions of the costs that happened to be paid treats those costs as fixed in advance. Whoever asks for
@@ -29,8 +30,8 @@ Why
     right.
 
 Source
-    [T1] Rogers, Roth, Ullman and Vadhan 2016; [T2] Feldman and Zrnic 2021, with deltas Whitehouse et al. 2023; [T3]
-    Smith and Thakurta 2022. The proof of [T3] by Brownian motion is ours.
+    [filter.1] Rogers, Roth, Ullman and Vadhan 2016; [filter.2] Feldman and Zrnic 2021, with deltas Whitehouse et al.
+    2023; [filter.3] Smith and Thakurta 2022. The proof of [filter.3] by Brownian motion is ours.
 """
 
 import math
@@ -42,13 +43,13 @@ from typing import Final, assert_never
 
 from discreet.accounting import calibrate
 from discreet.accounting.amplify import keeps
+from discreet.accounting.calibrate import UP
 from discreet.accounting.currency import checked, mu, pure, rho, slack
-from discreet.accounting.curve import UP
 from discreet.errors import BadInput, OverBudget
-from discreet.promise.exact import Number, exact, is_number, show
-from discreet.promise.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON
-from discreet.promise.loss import Loss, in_words
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON
+from discreet.privacy.loss import Loss, in_words
+from discreet.privacy.neighbours import Neighbours
 
 RESERVE: Final = Fraction(1, 2)
 
@@ -105,7 +106,7 @@ class Filter:
     All charges must be for one neighbour relation, `neighbours`, and one unit, those of the promise. A sampled loss is
     refused unless the relation is ADD_OR_REMOVE.
 
-    >>> from discreet.promise.loss import Laplace
+    >>> from discreet.privacy.loss import Laplace
     >>> balance = Filter.basic(Budget(1.0))
     >>> for _ in range(10):
     ...     balance = balance.charge(Laplace(0.1))
@@ -120,33 +121,33 @@ class Filter:
 
     @classmethod
     def basic(cls, budget: Budget, *, neighbours: Neighbours = Neighbours.REPLACE) -> "Filter":
-        """Epsilons and deltas are summed. [T1]"""
+        """Epsilons and deltas are summed. [filter.1]"""
         return cls._open(budget, Currency.EPSILON, exact(budget.epsilon), exact(budget.delta), neighbours)
 
     @classmethod
     def zcdp(
         cls, budget: Budget, *, reserve: Number = RESERVE, neighbours: Neighbours = Neighbours.REPLACE
     ) -> "Filter":
-        """Rhos are summed. The share `reserve` of delta is for the charges' own deltas and slack. [T2]
+        """Rhos are summed. The share `reserve` of delta is for the charges' own deltas and slack. [filter.2]
 
-        >>> from discreet.promise.loss import Gaussian
+        >>> from discreet.privacy.loss import Gaussian
         >>> Filter.zcdp(Budget(1.0, 1e-6)).admits(Gaussian(0.2))
         True
         """
         kept = _reserve(budget, reserve)
-        limit = Fraction(calibrate.rho(budget.epsilon, exact(budget.delta) - kept))  # [T2]
+        limit = Fraction(calibrate.rho(budget.epsilon, exact(budget.delta) - kept))  # [filter.2]
         return cls._open(budget, Currency.RHO, limit, kept, neighbours)
 
     @classmethod
     def gdp(cls, budget: Budget, *, reserve: Number = RESERVE, neighbours: Neighbours = Neighbours.REPLACE) -> "Filter":
-        """Squares of mu are summed. The share `reserve` of delta is for the charges' own deltas and slack. [T3]
+        """Squares of mu are summed. The share `reserve` of delta is for the charges' own deltas and slack. [filter.3]
 
-        >>> from discreet.promise.loss import Gaussian
+        >>> from discreet.privacy.loss import Gaussian
         >>> Filter.gdp(Budget(1.0, 1e-6)).admits(Gaussian(0.2))
         True
         """
         kept = _reserve(budget, reserve)
-        limit = Fraction(calibrate.gaussian(budget.epsilon, exact(budget.delta) - kept)) ** 2  # [T3]
+        limit = Fraction(calibrate.gaussian(budget.epsilon, exact(budget.delta) - kept)) ** 2  # [filter.3]
         return cls._open(budget, Currency.MU_SQUARED, limit, kept, neighbours)
 
     @classmethod
@@ -163,7 +164,7 @@ class Filter:
     def price(self, loss: Loss) -> Amount:
         """What a loss costs here; BadInput if it has no price in this currency, or none for these neighbours."""
         currency = self.total.currency
-        paid = slack(keeps(checked(loss), self.neighbours))  # [T5]
+        paid = slack(keeps(checked(loss), self.neighbours))  # [filter.5]
         match currency:
             case Currency.EPSILON:
                 sums = pure(loss)
@@ -172,11 +173,11 @@ class Filter:
                         f"{in_words(loss)}: Gaussian noise has no single epsilon; charge Approximate(epsilon, delta), "
                         "or count this budget in rho or mu squared with Filter.zcdp or Filter.gdp"
                     )
-                cost, delta = sums  # [T1]
+                cost, delta = sums  # [filter.1]
             case Currency.RHO:
-                cost, delta = rho(loss)  # [T2]
+                cost, delta = rho(loss)  # [filter.2]
             case Currency.MU_SQUARED:
-                cost, delta = mu(loss)  # [T3]
+                cost, delta = mu(loss)  # [filter.3]
             case _:
                 assert_never(currency)
         return Amount(currency, cost, delta + _weight(self.budget.epsilon) * paid if paid else delta)
@@ -184,14 +185,15 @@ class Filter:
     def admits(self, loss: Loss) -> bool:
         """Whether the loss still fits."""
         price, left = self.price(loss), self.left
-        return price.cost <= left.cost and price.delta <= left.delta  # [T4]
+        return price.cost <= left.cost and price.delta <= left.delta  # [filter.4]
 
     def charge(self, loss: Loss) -> "Filter":
         """The filter after this loss is paid for; OverBudget, and nothing is spent, if it does not fit."""
         price, left = self.price(loss), self.left
         if price.cost > left.cost or price.delta > left.delta:
             raise OverBudget(self._refusal(price, left))
-        spent = replace(self.spent, cost=self.spent.cost + price.cost, delta=self.spent.delta + price.delta)  # [T4]
+        # [filter.4]
+        spent = replace(self.spent, cost=self.spent.cost + price.cost, delta=self.spent.delta + price.delta)
         return replace(self, spent=spent)
 
     def _refusal(self, price: Amount, left: Amount) -> str:

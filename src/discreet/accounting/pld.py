@@ -1,20 +1,20 @@
 """Privacy loss distributions: the tightest numbers for a mixture inside one declared plan.
 
 Promise
-    [G1] distribution(loss).delta(epsilon) bounds the delta of a loss, its slack apart, wherever the route applies; it
-         gives None where it does not: Gaussian noise and other noise together on one sample, and losses so large,
-         so small or so many that the grid would be useless or the memory great. Other bounds apply there.
+    [pld.1] distribution(loss).delta(epsilon) bounds the delta of a loss, its slack apart, wherever the route applies;
+         it gives None where it does not: Gaussian noise and other noise together on one sample, and losses so large, so
+         small or so many that the grid would be useless or the memory great. Other bounds apply there.
 
 Why
-    [G1] The worst pair of outputs of each part is known: Laplace and Gaussian noise shifted by the sensitivity (a shift
-    in several coordinates is no worse than one of the same size: [C9] of accounting/convert.py); for anything else with
-    (eps, delta), randomised response beside an event of probability delta. Its curve at t = e^eps is h(t): [K1] for
-    Gaussian noise; for Laplace noise 1 - e^{(eps - size)/2}, and [C8]. A Poisson sample mixes P with P' in the shares q
-    and 1 - q. Removing: qP + (1 - q)P' - tP' = q (P - ((t - 1 + q)/q) P'), so the curve is q h((t - 1 + q)/q). Adding:
-    P' - t qP - t (1 - q)P' = r (P' - (t q / r) P), r = 1 - t (1 - q), so it is r h(t q / r), 0 where r <= 0. Worst
-    pairs compose (Zhu, Dong and Wang 2022), each direction by itself. They are placed on a grid by [G2], summed
-    by [G3] of accounting/sums.py, both from above. Randomised response has two losses; each is split between the two
-    points of the grid beside it so that the mass and the mass times e^-l stay: a chord of [G2]. Curves are evaluated
+    [pld.1] The worst pair of outputs of each part is known: Laplace and Gaussian noise shifted by the sensitivity (a
+    shift in several coordinates is no worse than one of the same size: [currency.4]); for anything else with (eps,
+    delta), randomised response beside an event of probability delta. Its curve at t = e^eps is h(t): [calibrate.1] for
+    Gaussian noise; for Laplace noise 1 - e^{(eps - size)/2}, and [currency.3]. A Poisson sample mixes P with P' in the
+    shares q and 1 - q. Removing: qP + (1 - q)P' - tP' = q (P - ((t - 1 + q)/q) P'), so the curve is q h((t - 1 + q)/q).
+    Adding: P' - t qP - t (1 - q)P' = r (P' - (t q / r) P), r = 1 - t (1 - q), so it is r h(t q / r), 0 where r <= 0.
+    Worst pairs compose (Zhu, Dong and Wang 2022), each direction by itself. They are placed on a grid by [loss_sums.1],
+    summed by [loss_sums.2], both from above. Randomised response has two losses; each is split between the two points
+    of the grid beside it so that the mass and the mass times e^-l stay: a chord of [loss_sums.1]. Curves are evaluated
     at a size larger, and a loss smaller, by more than their rounding.
 
 Source
@@ -30,14 +30,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from discreet.accounting.amplify import amplified
-from discreet.accounting.convert import gap_of_laplace, rho_of_pure
-from discreet.accounting.currency import pure
-from discreet.accounting.curve import NODES, UP, as_float
-from discreet.promise.exact import exact
-from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss, Sampled, atoms
+from discreet.accounting.calibrate import NODES, UP, as_float
+from discreet.accounting.currency import gap_of_laplace, pure, rho_of_pure
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, Sampled, atoms
 
 if TYPE_CHECKING:
-    from discreet.accounting.sums import Curve, Floats, Part, Sum
+    from discreet.accounting.loss_sums import Curve, Floats, Part, Sum
 
 POINTS: Final = 30_000
 MOST_PARTS: Final = 100_000
@@ -67,8 +66,8 @@ class Distribution:
     ways: "tuple[Sum, ...]"
 
     def delta(self, epsilon: float) -> float:
-        """The delta at this epsilon. [G1]"""
-        return max(way.delta(epsilon) for way in self.ways)  # [G1]
+        """The delta at this epsilon. [pld.1]"""
+        return max(way.delta(epsilon) for way in self.ways)  # [pld.1]
 
     def epsilon(self, delta: float) -> float:
         """An epsilon at which `delta` holds, infinite if none is found."""
@@ -85,7 +84,7 @@ class Distribution:
 
 
 def distribution(loss: Loss) -> Distribution | None:
-    """The distribution of a loss, or None where this route does not apply. [G1]"""
+    """The distribution of a loss, or None where this route does not apply. [pld.1]"""
     kinds = _kinds(loss)
     if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS:
         return None
@@ -97,7 +96,7 @@ def distribution(loss: Loss) -> Distribution | None:
 
 @lru_cache(maxsize=4)  # by exact rationals: losses that are equal as floats may be written differently
 def _built(kinds: tuple[tuple[Kind, int], ...], reach: float) -> Distribution:
-    from discreet.accounting.sums import Sum
+    from discreet.accounting.loss_sums import Sum
 
     grid = _grid(Counter(dict(kinds)), reach)
     ways = (False, True) if any(kind.rate < 1 for kind, _ in kinds) else (False,)
@@ -181,8 +180,8 @@ def _common(sizes: Iterable[Fraction]) -> Fraction:
 
 
 def _part(kind: Kind, grid: float, adding: bool) -> "Part":
-    """The worst pair on the grid; of a sample, the one that adds a person or the one that removes them. [G1]"""
-    from discreet.accounting.sums import dots
+    """The worst pair on the grid; of a sample, the one that adds a person or the one that removes them. [pld.1]"""
+    from discreet.accounting.loss_sums import dots
 
     if kind.law == "anything":
         return _response(kind, grid)
@@ -199,34 +198,34 @@ def _part(kind: Kind, grid: float, adding: bool) -> "Part":
 
 
 def _sampled_curves(curve: "Curve", rate: float, absent: float) -> "tuple[Curve, Curve]":
-    """The curves of removing and of adding a person who is in the sample with this probability. [G1]"""
+    """The curves of removing and of adding a person who is in the sample with this probability. [pld.1]"""
     import numpy as np
 
     def removed(losses: "Floats") -> "Floats":
-        return rate * curve(np.log1p(np.expm1(losses) / rate) * (1 - ROUNDING)) * (1 + ROUNDING)  # [G1]
+        return rate * curve(np.log1p(np.expm1(losses) / rate) * (1 - ROUNDING)) * (1 + ROUNDING)  # [pld.1]
 
     def added(losses: "Floats") -> "Floats":
         rest = rate - absent * np.expm1(losses) + rate * ROUNDING
         open_ = np.maximum(rest, rate * ROUNDING)
         turned = np.maximum(0.0, losses + np.log(rate / open_)) * (1 - ROUNDING)
-        return np.where(rest > 0, open_ * curve(turned), 0.0) * (1 + ROUNDING)  # [G1]
+        return np.where(rest > 0, open_ * curve(turned), 0.0) * (1 + ROUNDING)  # [pld.1]
 
     return removed, added
 
 
 def _laplace(size: float, gap: float) -> "Curve":
-    """The curve of Laplace noise, with what its grid adds. [C8]"""
+    """The curve of Laplace noise, with what its grid adds. [currency.3]"""
     import numpy as np
 
     def curve(losses: "Floats") -> "Floats":
         smooth = -np.expm1(np.minimum(0.0, losses - size) / 2)
-        return np.where(losses < size, smooth + gap * (1 - smooth), 0.0) * (1 + ROUNDING)  # [C8] [C9]
+        return np.where(losses < size, smooth + gap * (1 - smooth), 0.0) * (1 + ROUNDING)  # [currency.3] [currency.4]
 
     return curve
 
 
 def _gaussian(mu: float) -> "Curve":
-    """delta_of_mu, for many losses at once. [K1]"""
+    """delta_of_mu, for many losses at once. [calibrate.1]"""
     import numpy as np
     from scipy.special import erfcx
 
@@ -242,16 +241,16 @@ def _gaussian(mu: float) -> "Curve":
         else:
             points = [(a + mu / 2 * (1 + sign * node), weight) for node, weight in NODES for sign in (-1, 1)]
             value = density * mu / 2 * sum(weight * (1 - x * mills(x)) for x, weight in points)
-        return np.minimum(1.0, value * UP)  # [K1]
+        return np.minimum(1.0, value * UP)  # [calibrate.1]
 
     return curve
 
 
 def _response(kind: Kind, grid: float) -> "Part":
-    """Randomised response, each of its two losses between two points of the grid, and what is lost. [G1]"""
+    """Randomised response, each of its two losses between two points of the grid, and what is lost. [pld.1]"""
     import numpy as np
 
-    from discreet.accounting.sums import Part
+    from discreet.accounting.loss_sums import Part
 
     size, steps = as_float(kind.size), kind.size / Fraction(grid)
     low = math.floor(steps)
@@ -262,6 +261,6 @@ def _response(kind: Kind, grid: float) -> "Part":
         (2 * low + 1, right / (1 + math.exp(-size)), over, under),
         (0, right / (1 + math.exp(size)), under, over),
     ):
-        masses[place] += mass * math.expm1(above) / math.expm1(grid)  # [G1]
-        masses[place + 1] += mass * math.expm1(-below) / math.expm1(-grid)  # [G1]
+        masses[place] += mass * math.expm1(above) / math.expm1(grid)  # [pld.1]
+        masses[place + 1] += mass * math.expm1(-below) / math.expm1(-grid)  # [pld.1]
     return Part(-low - 1, masses, float(kind.delta) * (1 + ROUNDING))

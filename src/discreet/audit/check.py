@@ -8,13 +8,12 @@ from warnings import catch_warnings
 
 from discreet.accounting.compose import implies
 from discreet.audit.distinguish import distinguish
-from discreet.audit.meter import exceeds, itemised
-from discreet.audit.replay import FATES, answers, replayed
+from discreet.audit.replay import FATES, answers, exceeds, itemised, replayed
 from discreet.audit.worlds import Pair, hostile, numbers
 from discreet.errors import DiscreetError
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Loss
-from discreet.promise.mechanism import Mechanism
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Loss
+from discreet.privacy.mechanism import Mechanism
 
 SHOWN = 5
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.coverage import proportion_bounds
 from discreet.audit.seen import ADDRESS
+from discreet.audit.simulations import proportion_bounds
 from discreet.audit.worlds import lasting
 from discreet.errors import BadInput
-from discreet.noise.seeded import Seeded
-from discreet.promise.mechanism import Mechanism
-from discreet.promise.release import Release, plain
+from discreet.noise.randomness import Seeded
+from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.release import Release, plain
 
 LARGEST = 2**1023  # of what fits in a float
 CODES = 60  # a column with more distinct values than this is cut into as many ranges

@@ -1,4 +1,6 @@
-"""Replay: run a mechanism on one table, then on its neighbour with the very same answers from the door.
+"""The meter: what a mechanism draws must be within the loss that it declares.
+
+Replay: run a mechanism on one table, then on its neighbour with the very same answers from the door.
 
 Given equal answers so far, each request on the neighbour must lie within the sensitivity that it claims, and when all
 answers are equal so must be everything that leaves. That is the induction behind every composition proof, checked by
@@ -14,12 +16,53 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.accounting.compose import epsilon
+from discreet.accounting.currency import pure
 from discreet.audit.seen import Seen, watch
 from discreet.audit.worlds import Pair
 from discreet.noise.door import Door, Request, Uniform
-from discreet.noise.seeded import Seeded
-from discreet.promise.loss import Approximate, Loss, compose
-from discreet.promise.mechanism import Mechanism
+from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Approximate, Loss, atoms, compose
+from discreet.privacy.mechanism import Mechanism
+
+DELTAS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)
+
+
+def drawn(mechanism: Mechanism[Any], rows: Any, *, seed: int = 0) -> Loss:
+    """The composition of everything that one run asks the door for."""
+    recorder = Recorder(Seeded(seed))
+    mechanism.release(rows, recorder)
+    return recorder.spent
+
+
+def exceeds(spent: Loss, declared: Loss) -> str | None:
+    """Where the curve of what was spent lies above the declared one; None if nowhere."""
+    if itemised(spent) == itemised(declared) or _sums_to(spent, declared):
+        return None
+    for delta in DELTAS:
+        paid, said = epsilon(spent, delta), epsilon(declared, delta)
+        if paid > said * (1 + 1e-9):
+            return f"draws cost epsilon {paid:.6g} at delta {delta:g}, the declared loss {said:.6g}"
+    return None
+
+
+def _sums_to(spent: Loss, declared: Loss) -> bool:
+    """Whether (epsilon, delta) is declared and the draws' sums are within it: no curve of such draws lies above then.
+
+    Upper bounds of two curves, both nearly as high as they can be, may be out of order by their rounding.
+    """
+    sums = pure(spent)
+    match atoms(declared):
+        case (Approximate(most, chance),) if sums is not None:
+            return sums[0] <= exact(most) and sums[1] <= exact(chance)
+    return False
+
+
+def itemised(loss: Loss) -> tuple[str, ...]:
+    """The parts of a loss, in an order of their own."""
+    return tuple(sorted(map(repr, atoms(loss))))
+
 
 FREE = Approximate(0, 0)
 Fate = Literal["fair", "lowest", "highest"]

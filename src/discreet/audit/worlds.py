@@ -1,4 +1,11 @@
-"""Small worlds in which every pair of neighbours can be tried, and wide ones in which the odd ones are."""
+"""Small worlds in which every pair of neighbours can be tried, and wide ones in which the odd ones are.
+
+Name and shame: a mechanism that keeps its word and protects nobody. A failing demonstration.
+
+It publishes each record outright with probability delta, and nothing else. That is (0, delta), yet for n = 1/delta
+people somebody is exposed with probability 63%. Two guards hold against it: delta above 1/(10 n) is refused
+(privacy/guarantee.py), and the replay finds that a record leaves without passing the door, however rarely.
+"""
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
@@ -9,7 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 
 FAR = 1e6
 NUMBERS = (0.0, 1.0, 2.0, FAR, math.inf, -math.inf, math.nan)
@@ -108,3 +121,26 @@ def hostile(relation: Neighbours, common: Sequence[Any] = (0.0, 1.0, 1.0)) -> li
     """Odd values against each other, and thorny ones against a few: bad values must never raise."""
     thorny = [pair for thorn in THORNS for pair in neighbours_of(common, (0.0, 1e300, thorn), relation)]
     return [*neighbours_of(common, HOSTILE, relation), *thorny]
+
+
+@dataclass(frozen=True, slots=True)
+class NameAndShame:
+    """Never use it: it exists to be caught."""
+
+    delta: float
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it claims, truthfully."""
+        return Guarantee(0.0, self.delta)
+
+    @property
+    def loss(self) -> Approximate:
+        """What it claims to cost."""
+        return Approximate(0, self.delta)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[tuple[Any, ...]]:
+        """Each record with probability delta."""
+        chance = exact(self.delta)
+        named = tuple(row for row in rows if rng.below(chance.denominator) < chance.numerator)
+        return Release(self.guarantee, Provenance("NameAndShame", {}, rng.secure), named, name="named")

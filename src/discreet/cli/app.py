@@ -1,15 +1,60 @@
-"""The commands."""
+"""What is being worked on, on a terminal's error stream; nothing where nobody watches.
+
+`discreet explain`: the meaning of epsilon in the terminal.
+
+The commands.
+"""
 
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.ledger import app as ledger
+from discreet.cli.ledger_commands import app as ledger
 from discreet.errors import BadInput
+from discreet.privacy.meaning import Meaning
+from discreet.privacy.safe_text import clean
 from discreet.version import __version__
+
+
+@contextmanager
+def watching(total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A function to tell what begins. The bar leaves nothing behind; its steps are the plan's, not the data's."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _: None
+        return
+    count = [MofNCompleteColumn()] if total is not None else []
+    bar = Progress(
+        SpinnerColumn(), BarColumn(), *count, TextColumn("{task.description}"), console=console, transient=True
+    )
+    with bar:
+        task = bar.add_task("", total=total)
+        begun = 0
+
+        def watch(title: str) -> None:
+            nonlocal begun
+            bar.update(task, description=clean(title).replace("[", "\\["), completed=begun)
+            begun += 1
+
+        yield watch
+
+
+def show(meaning: Meaning) -> None:
+    """Sentences, one a line."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for sentence in meaning.sentences:
+        console.print(f"• {sentence}", soft_wrap=False)
+
 
 app = typer.Typer(
     name="discreet",
@@ -63,10 +108,9 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """What an epsilon means, in plain words."""
-    from discreet.cli.explain import show
-    from discreet.promise.guarantee import Guarantee, check_budget
-    from discreet.promise.meaning import explain as meaning_of
-    from discreet.promise.release import plain
+    from discreet.privacy.guarantee import Guarantee, check_budget
+    from discreet.privacy.meaning import explain as meaning_of
+    from discreet.privacy.release import plain
 
     check_budget(epsilon, delta, 1)
     meaning = meaning_of(Guarantee(epsilon, delta, unit="person"), prior=prior, group=group)
@@ -92,9 +136,8 @@ def release(
 
     Example: discreet release plan.toml --dry-run
     """
-    from discreet.cli import release as work
-    from discreet.cli.progress import watching
-    from discreet.noise.seeded import Seeded
+    from discreet.cli import release_command as work
+    from discreet.noise.randomness import Seeded
 
     bound = work.load(plan)
     folder = out or plan.absolute().parent / f"{plan.stem}-release"
@@ -146,9 +189,8 @@ def describe(
     Example: discreet describe patients.parquet --epsilon 1 --person id --html profile.html
     """
     from discreet.accounting.filter import Budget
-    from discreet.cli.describe import profile, show_profile
-    from discreet.cli.progress import watching
-    from discreet.noise.seeded import Seeded
+    from discreet.cli.describe_command import profile, show_profile
+    from discreet.noise.randomness import Seeded
 
     if html is not None:
         check_file(html, force)
@@ -194,8 +236,8 @@ def plan(
 
     Example: discreet plan mean --error 0.05 --epsilon 0.5
     """
-    from discreet.plan.forecast import forecast
-    from discreet.plan.need import need
+    from discreet.forecast.forecast import forecast
+    from discreet.forecast.required import need
 
     about = {} if scale is None else {"scale": scale}
     if error is not None:

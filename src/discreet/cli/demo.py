@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget
-from discreet.cli import describe as profiles
-from discreet.cli import release as releases
-from discreet.cli.progress import watching
+from discreet.cli import describe_command as profiles
+from discreet.cli import release_command as releases
+from discreet.cli.app import watching
 from discreet.errors import BadInput, OverBudget
 from discreet.ledger import Ledger
-from discreet.noise.seeded import Seeded
-from discreet.promise.exact import show
+from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import show
 from discreet.session.private import open as open_table
 
 FOLDER: Final = "discreet-demo"

@@ -20,7 +20,7 @@ from functools import reduce
 from typing import Any, Final
 
 from discreet.errors import BadInput
-from discreet.promise.exact import is_number
+from discreet.privacy.exact import is_number
 
 LOST: Final = None  # what a task that died returns
 PATIENCE: Final = 2.0  # seconds after which a run is long enough for a progress bar

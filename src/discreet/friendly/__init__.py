@@ -2,15 +2,13 @@
 
 from discreet.friendly.algorithm import Friendly, friendly
 from discreet.friendly.average import Centre
-from discreet.friendly.centre import find_centre
-from discreet.friendly.core import Core, match_core, match_pairs
-from discreet.friendly.mean import FriendlyMean
-from discreet.friendly.predicate import Pairwise, Predicate, Within
+from discreet.friendly.core import Core, Pairwise, Predicate, Within, match_core, match_pairs
+from discreet.friendly.find_centre import find_centre
+from discreet.friendly.friendly_mean import FriendlyMean
 from discreet.friendly.refine import RefinedMean
-from discreet.friendly.retention import Retained
 from discreet.friendly.taper import TaperSum
 from discreet.friendly.tuples import TupleCore, TupleWithin, find_tuple
-from discreet.friendly.weights import friendly_weights
+from discreet.friendly.weights import Retained, friendly_weights
 
 __all__ = [
     "Centre",

@@ -3,14 +3,14 @@
 Releases
     What the algorithm releases, from the rows that survive MatchCore.
 Promise
-    [FA1] If the algorithm has a loss for adding or removing a row of a table in which every two rows are friends, the
-          same loss holds for any table under ADD_OR_REMOVE, and that of a group of two under REPLACE: for (epsilon,
-          delta) that is (2 epsilon, (1 + e^epsilon) delta).
+    [algorithm.1] If the algorithm has a loss for adding or removing a row of a table in which every two rows are
+          friends, the same loss holds for any table under ADD_OR_REMOVE, and that of a group of two under REPLACE: for
+          (epsilon, delta) that is (2 epsilon, (1 + e^epsilon) delta).
 Why
-    [FA1] Under ADD_OR_REMOVE survivors change by exactly one row ([FC3]), and every two are friends ([FC2]). Under
-    REPLACE go from S to the rows in both, to S': by [FC4] each way one row in all, or two in one way and none in the
-    other; all these are subsets of S or of S', so friends. Given the shuffle or the key rows are in the same order, but
-    for the one: [FO1] of order.py, [TP1] of sample.py. Survivors that are not finite are left out, each by itself,
+    [algorithm.1] Under ADD_OR_REMOVE survivors change by exactly one row ([core.5]), and every two are friends
+    ([core.4]). Under REPLACE go from S to the rows in both, to S': by [core.6] each way one row in all, or two in one
+    way and none in the other; all these are subsets of S or of S', so friends. Given the shuffle or the key rows are in
+    the same order, but for the one: [core.1], [sample.1]. Survivors that are not finite are left out, each by itself,
     which moves nobody else.
 Needs
     An algorithm that promises for ADD_OR_REMOVE, and reads no number of rows.
@@ -26,15 +26,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.friendly.core import match_core
-from discreet.friendly.matrix import matrix, take
-from discreet.friendly.predicate import Predicate
+from discreet.friendly.core import Predicate, match_core
 from discreet.friendly.sample import Places
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Loss, Sampled, atoms, for_group
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Loss, Sampled, atoms, for_group
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
+from discreet.tables.matrix import matrix, take
 
 T = TypeVar("T")
 
@@ -54,25 +53,25 @@ class Friendly(Generic[T]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The algorithm's; for a group of two where rows are replaced. [FA1]"""
+        """The algorithm's; for a group of two where rows are replaced. [algorithm.1]"""
         inner = self.algorithm.guarantee
-        promised = inner.for_group(2) if self.neighbours is Neighbours.REPLACE else inner  # [FA1]
+        promised = inner.for_group(2) if self.neighbours is Neighbours.REPLACE else inner  # [algorithm.1]
         return replace(promised, neighbours=self.neighbours)
 
     @property
     def loss(self) -> Loss:
-        """The algorithm's; for a group of two where rows are replaced. [FA1]"""
+        """The algorithm's; for a group of two where rows are replaced. [algorithm.1]"""
         inner = self.algorithm.loss
-        return for_group(inner, 2) if self.neighbours is Neighbours.REPLACE else inner  # [FA1]
+        return for_group(inner, 2) if self.neighbours is Neighbours.REPLACE else inner  # [algorithm.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """What the algorithm releases from the core."""
         table = matrix(rows, self.columns)
         public = self.neighbours.size_is_public
-        ordered = take(table, rng.permutation(table.size)) if public else Places(table, rng).below(1)  # [FA1]
+        ordered = take(table, rng.permutation(table.size)) if public else Places(table, rng).below(1)  # [algorithm.1]
         core = match_core(self.predicate.strangers(ordered))
         kept = ordered[core.survivors]
-        kept = kept[np.isfinite(kept).all(axis=1)]  # [FA1]
+        kept = kept[np.isfinite(kept).all(axis=1)]  # [algorithm.1]
         inner = self.algorithm.release(kept[:, 0] if kept.shape[1] == 1 else kept, rng)  # one column as a column
         history = replace(inner.provenance, mechanism=f"friendly {inner.provenance.mechanism}")
         return replace(inner, guarantee=self.guarantee, provenance=history)

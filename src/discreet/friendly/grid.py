@@ -1,13 +1,14 @@
 """Rows as points on a public grid, and which of them are within a radius of each other: exactly.
 
 Promise
-    [FG1] Each row becomes a point, or is invalid, by a fixed function of itself and public numbers. Values never raise:
-          a row with an entry that is not finite, or out of reach, is invalid and nobody's friend.
-    [FG2] Whether two points are friends is one exact comparison of whole numbers: the same bit whatever the other rows
-          are, whatever the blocks, the number of threads or the order of the machine's sums.
+    [grid.1] Each row becomes a point, or is invalid, by a fixed function of itself and public numbers. Values never
+          raise: a row with an entry that is not finite, or out of reach, is invalid and nobody's friend.
+    [grid.2] Whether two points are friends is one exact comparison of whole numbers: the same bit whatever the other
+          rows are, whatever the blocks, the number of threads or the order of the machine's sums.
 Why
-    [FG1] The unit is radius / 2^15. x / radius * 2^15, rounded to the nearest whole number, is arithmetic on one entry.
-    [FG2] Friends: |p - q|^2 <= 2^30 in units. Take any whole centre c, and cut p - c to [-2^19, 2^19] in each
+    [grid.1] The unit is radius / 2^15. x / radius * 2^15, rounded to the nearest whole number, is arithmetic on one
+    entry.
+    [grid.2] Friends: |p - q|^2 <= 2^30 in units. Take any whole centre c, and cut p - c to [-2^19, 2^19] in each
     coordinate. All products, and all sums of at most 2^13 of them, are whole numbers below 2^52, so |p|^2 + |q|^2 - 2
     pq is exact in float64 in any order; more columns are taken 2^13 at a time, and each share is cut to 2^31, which
     leaves the comparison with 2^30 as it is. Call p near if |p - c| <= 2^18 in each coordinate. If p is near, cutting
@@ -26,7 +27,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.source import compiled
+from discreet.noise.integers import compiled
 
 UNITS: Final = 2**15  # in a radius
 NEAR: Final = 2**18
@@ -47,9 +48,9 @@ class Points:
 
     @classmethod
     def of(cls, rows: Floats, radius: float, bits: int = FARTHEST) -> "Points":
-        """Each row as a point at most 2^bits units from 0 in each coordinate, or as an invalid one. [FG1]"""
+        """Each row as a point at most 2^bits units from 0 in each coordinate, or as an invalid one. [grid.1]"""
         with np.errstate(all="ignore"):
-            scaled = np.rint(rows / radius * UNITS)  # [FG1]
+            scaled = np.rint(rows / radius * UNITS)  # [grid.1]
             valid = np.all(np.abs(scaled) <= 2.0**bits, axis=1)  # not for a NaN
         steps = np.where(valid[:, None], scaled, 0.0).astype(np.int64)
         return cls(steps, valid)
@@ -77,18 +78,18 @@ class Apart:
         self._squares = [np.einsum("ij,ij->i", part, part) for part in self._parts]
 
     def block(self, start: int, stop: int) -> Truths:
-        """Rows start..stop-1 against rows start..: True where they are not friends. [FG2]"""
+        """Rows start..stop-1 against rows start..: True where they are not friends. [grid.2]"""
         total: Any = 0.0
         for part, squares in zip(self._parts, self._squares, strict=True):
             square = part[start:stop] @ part[start:].T
             square *= -2.0
             square += squares[start:stop, None]
-            square += squares[None, start:]  # [FG2]
+            square += squares[None, start:]  # [grid.2]
             total = total + (np.minimum(square, 2.0 * UNITS**2) if len(self._parts) > 1 else square)
-        apart: Truths = total > float(UNITS**2)  # [FG2]
+        apart: Truths = total > float(UNITS**2)  # [grid.2]
         self._settle(apart, start, stop)
         apart[~self._points.valid[start:stop]] = True
-        apart[:, ~self._points.valid[start:]] = True  # [FG1]
+        apart[:, ~self._points.valid[start:]] = True  # [grid.1]
         return apart
 
     def _settle(self, apart: Truths, start: int, stop: int) -> None:
@@ -98,13 +99,13 @@ class Apart:
             return
         one, other = self._points.steps[start + here], self._points.steps[start + there]
         for index, point in zip(here.tolist(), one, strict=True):
-            apart[index, there] = far_apart(point, other)  # [FG2]
+            apart[index, there] = far_apart(point, other)  # [grid.2]
 
 
 def far_apart(point: Steps, others: Steps) -> Truths:
     """Whether each of the others is more than a radius away, by whole numbers alone."""
     if compiled():
-        from discreet.friendly.fast_match import beyond
+        from discreet._compiled.friendly_kernels import beyond
 
         found: Truths = beyond(point, others, UNITS**2)
         return found
@@ -113,7 +114,7 @@ def far_apart(point: Steps, others: Steps) -> Truths:
 
 
 def middle(points: Points) -> Steps:
-    """Whole numbers near most of the points; which ones they are changes nothing but the time. [FG2]"""
+    """Whole numbers near most of the points; which ones they are changes nothing but the time. [grid.2]"""
     valid = points.steps[points.valid]
     if not len(valid):
         return np.zeros(points.steps.shape[1], dtype=np.int64)
@@ -132,7 +133,7 @@ class Unlike:
         self._labels, self._finite = labels.reshape(-1), finite
 
     def block(self, start: int, stop: int) -> Truths:
-        """Rows start..stop-1 against rows start..: True where they differ. [FG2]"""
+        """Rows start..stop-1 against rows start..: True where they differ. [grid.2]"""
         apart: Truths = self._labels[start:stop, None] != self._labels[None, start:]
         apart[~self._finite[start:stop]] = True
         apart[:, ~self._finite[start:]] = True

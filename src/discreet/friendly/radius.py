@@ -4,20 +4,19 @@ Releases
     `pair_scale`: the least power of two below a common distance in disjoint pairs of rows. `radius_quantiles`: how
     many rows lie within a first radius, a smaller one beyond which few of them lie, and one that holds half of them.
 Promise
-    [TR1] pair_scale costs its Gaussian loss under both relations; no delta is lost, however the distances fall.
-    [TR2] radius_quantiles costs its Gaussian loss under both relations.
-    [TR3] For rows N(m, s^2 I) no pair of k rows is farther apart than s r_pair(k, d), but with probability 0.05, and a
-          row is farther than s r_clip(d, e, p) from a point at squared distance s^2 e of m with probability p.
+    [radius.1] pair_scale costs its Gaussian loss under both relations; no delta is lost, however the distances fall.
+    [radius.2] radius_quantiles costs its Gaussian loss under both relations.
+    [radius.3] For rows N(m, s^2 I) no pair of k rows is farther apart than s r_pair(k, d), but with probability 0.05,
+          and a row is farther than s r_clip(d, e, p) from a point at squared distance s^2 e of m with probability p.
 Why
-    [TR1] Each pair goes by its two rows alone to one of a fixed list of bins: the exponent of the float distance, with
-    one bin for distance 0 and one for distances that are no number. One row changes one pair (REPLACE: pairs by a
-    public order; ADD_OR_REMOVE: [TP1] of friendly/sample.py): one count falls by 1, one rises by 1, or one of them
-    alone. In L2 that is sqrt 2 at most. All bins are blurred, so there is no secret about which are empty; to pick
-    one is post-processing.
-    [TR2] k noisy counts of rows between two radii, each of sensitivity 1 by [TS5] of friendly/taper.py, each at the
+    [radius.1] Each pair goes by its two rows alone to one of a fixed list of bins: the exponent of the float distance,
+    with one bin for distance 0 and one for distances that are no number. One row changes one pair (REPLACE: pairs by a
+    public order; ADD_OR_REMOVE: [sample.1]): one count falls by 1, one rises by 1, or one of them alone. In L2 that is
+    sqrt 2 at most. All bins are blurred, so there is no secret about which are empty; to pick one is post-processing.
+    [radius.2] k noisy counts of rows between two radii, each of sensitivity 1 by [taper.5], each at the
     loss's mu over sqrt(k); which radii are asked for next is decided by the noisy counts before. Squares of mu add up
-    adaptively: [T3] of accounting/filter.py.
-    [TR3] |x - y|^2 / (2 s^2) is chi-squared with d degrees of freedom, and there are k (k - 1) / 2 pairs.
+    adaptively: [filter.3].
+    [radius.3] |x - y|^2 / (2 s^2) is chi-squared with d degrees of freedom, and there are k (k - 1) / 2 pairs.
 Needs
     pair_scale: about 9 noise deviations in the fullest bin. radius_quantiles: a first radius that holds the bulk.
 Accuracy
@@ -37,12 +36,12 @@ from typing import Final
 
 import numpy as np
 
-from discreet.friendly.matrix import Floats, Rows
-from discreet.friendly.noisy import blurred, part
-from discreet.friendly.tally import noisy_count
+from discreet.friendly.average import blurred, part
+from discreet.friendly.friendly_budget import noisy_count
 from discreet.friendly.taper import cells
-from discreet.promise.loss import Gaussian
-from discreet.promise.mechanism import Randomness
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.mechanism import Randomness
+from discreet.tables.matrix import Floats, Rows
 
 LOWEST, HIGHEST = -1074, 1023  # the exponents of float64
 ZERO, NONE = HIGHEST - LOWEST + 1, HIGHEST - LOWEST + 2  # the bins of distance 0 and of none
@@ -55,7 +54,7 @@ COMMON: Final = 1 / 3  # of the fullest bin: as common as that
 
 
 def pair_bins(rows: Floats) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """The bin of the distance of each two rows that follow each other. [TR1]"""
+    """The bin of the distance of each two rows that follow each other. [radius.1]"""
     with np.errstate(all="ignore"):
         apart = np.abs(rows[0::2] - rows[1::2])
         most = apart.max(axis=1, initial=0.0)
@@ -83,9 +82,9 @@ class PairScale:
 
 
 def pair_scale(rows: Floats, *, cost: Gaussian, rng: Randomness) -> PairScale:
-    """The least common octave of distances in pairs: rows 0 and 1, 2 and 3, ... [TR1]"""
+    """The least common octave of distances in pairs: rows 0 and 1, 2 and 3, ... [radius.1]"""
     counts = np.bincount(pair_bins(rows), minlength=NONE + 1)
-    noisy, deviation = blurred(counts, square=2, cost=cost, rng=rng)  # [TR1]
+    noisy, deviation = blurred(counts, square=2, cost=cost, rng=rng)  # [radius.1]
     bar = max(CLEAR * deviation, COMMON * float(noisy[:ZERO].max()))
     common = np.flatnonzero(noisy[:ZERO] >= bar)
     if len(common):
@@ -98,7 +97,7 @@ def pair_scale(rows: Floats, *, cost: Gaussian, rng: Randomness) -> PairScale:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRadius:
     """A radius beyond which few rows lie, one that holds half if that was asked, and how many the widest one holds."""
 
     far: float
@@ -116,15 +115,15 @@ def radius_quantiles(
     rng: Randomness,
     middle: bool = False,
     octave: int = 6,
-) -> Found:
+) -> FoundRadius:
     """The least radii widest 2^(-j / octave) beyond which `few` rows seem to lie within `widest`, or half of them.
 
-    One pass over the rows. [TR2]
+    One pass over the rows. [radius.2]
     """
     radii = widest * 2.0 ** (-np.arange(CELLS - 1, -1, -1) / octave)
     within = np.cumsum(cells(rows.blocks(), centre, radii))[:-1]
     each = part(cost, comparisons(middle))
-    held = float(noisy_count(int(within[-1]), each, rng))  # [TR2]
+    held = float(noisy_count(int(within[-1]), each, rng))  # [radius.2]
 
     def search(enough: Callable[[int], bool]) -> float:
         low, high = 0, CELLS - 1
@@ -133,9 +132,10 @@ def radius_quantiles(
             low, high = (low, place) if enough(place) else (min(place + 1, high), high)
         return float(radii[high])
 
-    far = search(lambda place: noisy_count(int(within[-1] - within[place]), each, rng) <= few)  # [TR2]
-    half = search(lambda place: noisy_count(int(within[place]), each, rng) >= held / 2) if middle else None  # [TR2]
-    return Found(far, held, half)
+    far = search(lambda place: noisy_count(int(within[-1] - within[place]), each, rng) <= few)  # [radius.2]
+    # [radius.2]
+    half = search(lambda place: noisy_count(int(within[place]), each, rng) >= held / 2) if middle else None
+    return FoundRadius(far, held, half)
 
 
 def comparisons(middle: bool) -> int:
@@ -145,7 +145,7 @@ def comparisons(middle: bool) -> int:
 
 @cache
 def r_pair(rows: int, width: int) -> float:
-    """The radius that at most 0.05 pairs of N(m, I) rows are expected to exceed. [TR3]
+    """The radius that at most 0.05 pairs of N(m, I) rows are expected to exceed. [radius.3]
 
     >>> round(r_pair(1000, 1), 2), round(r_pair(4096, 100), 1)
     (7.53, 20.1)
@@ -153,18 +153,19 @@ def r_pair(rows: int, width: int) -> float:
     from scipy.stats import chi2
 
     pairs = max(1.0, rows * (rows - 1) / 2)
-    return math.sqrt(2 * float(chi2.isf(min(0.5, UNFRIENDLY / pairs), width)))  # [TR3]
+    return math.sqrt(2 * float(chi2.isf(min(0.5, UNFRIENDLY / pairs), width)))  # [radius.3]
 
 
 def r_clip(width: int, off: float, beyond: float) -> float:
-    """The radius that an N(m, I) row exceeds with probability `beyond`, around a point at squared distance `off`. [TR3]
+    """The radius that an N(m, I) row exceeds with probability `beyond`, around a point at squared distance `off`.
+    [radius.3]
 
     >>> round(r_clip(1, 0.0, 0.001), 3), round(r_clip(10, 0.0, 0.0005), 3)
     (3.291, 5.605)
     """
     from scipy.stats import chi2, ncx2
 
-    square = float(chi2.isf(beyond, width) if off < 1e-9 else ncx2.isf(beyond, width, off))  # [TR3]
+    square = float(chi2.isf(beyond, width) if off < 1e-9 else ncx2.isf(beyond, width, off))  # [radius.3]
     if not math.isfinite(square):  # beyond what scipy can invert: a normal approximation from above
         square = width + off + 6 * math.sqrt(2 * (width + 2 * off)) + 36
     return math.sqrt(square)

@@ -1,32 +1,35 @@
 """The mean of rows in R^d, without bounds: a friendly centre, then tapered means around better and better centres.
 
 Releases
-    With a known scale sigma: a friendly centre c ([FM1] of friendly/centre.py), and twice c + the mean of
+    With a known scale sigma: a friendly centre c ([find_centre.1]), and twice c + the mean of
     phi_R(x - c), plus noise, around the c before; the second is the answer. With an unknown one, before that the most
     common octave of distances of pairs, which gives the friends' radius, and before each tapered mean a radius R
     that holds most rows; with the answer, the mean squares of the tapered coordinates, for the error bar. Where the
     number of rows is private, a noisy one first. With blocks, all or (auto) all but the beginning is done with the
     means of blocks of rows in the place of rows.
 Promise
-    [TA1] REPLACE: the loss Gaussian(mu, slack) and an event of probability `miss`: (epsilon, delta) in all.
-    [TA2] ADD_OR_REMOVE: the same.
-    [TA3] Refusals, and the choice between rows and blocks, read public numbers and what was released before.
-    [TA4] The interval of each coordinate is for the mean of the tapered rows, or blocks, by the normal approximation.
+    [refine.1] REPLACE: the loss Gaussian(mu, slack) and an event of probability `miss`: (epsilon, delta) in all.
+    [refine.2] ADD_OR_REMOVE: the same.
+    [refine.3] Refusals, and the choice between rows and blocks, read public numbers and what was released before.
+    [refine.4] The interval of each coordinate is for the mean of the tapered rows, or blocks, by the normal
+    approximation.
 Why
-    [TA1] Every stage costs a Gaussian loss at its share of mu^2: the centre by [FM1], pairs [TR1], radii [TR2], tapered
-    sums by [TS1], of sensitivity 2 R, their squares by [TS2], of sqrt 2 R^2. Centres, radii and the order of the stages
-    depend on released numbers alone, the shares add up to mu^2 at most ([TN2]), and squares of mu add up adaptively
-    ([T3] of accounting/filter.py), with the slacks and the one event of the centre. Then [C6], with mu from [K3].
-    Blocks: a public shuffle puts rows into blocks, so one row changes one block and its mean, to whatever it may be:
-    the block means are neighbours under REPLACE, their number is public, and the stages on them are as above.
-    [TA2] The number of rows is a count: sensitivity 1. Pairs and radii as before; the centre by [FM2]; tapered sums
-    move by R and their squares by R^2 ([TS1], [TS2]); they are divided by released numbers. Blocks: [TP1] of
-    friendly/sample.py puts rows into a released number of blocks, so that one row more changes one block: the block
-    means are neighbours under REPLACE and their number is known.
-    [TA3] As the code reads: `seen` is public or noisy; the centre is refused by its own rule, a scale by noisy counts.
-    [TA4] The variance of a tapered coordinate is M2 - m^2, both released; the deviation of the noise on M2 is added to
-    it, and it is at least that. With a declared sigma that is the deviation. A noisy number of rows moves the mean by
-    |m| dn / n, counted as noise.
+    [refine.1] Every stage costs a Gaussian loss at its share of mu^2: the centre by [find_centre.1], pairs [radius.1],
+    radii [radius.2], tapered sums by [taper.1], of sensitivity 2 R, their squares by [taper.2], of sqrt 2 R^2. Centres,
+    radii and the order of the stages depend on released numbers alone, the shares add up to mu^2 at most ([average.2]),
+    and squares of mu add up adaptively ([filter.3]), with the slacks and the one event of the centre. Then [compose.1],
+    with mu from [calibrate.3]. Blocks: a public shuffle puts rows into blocks, so one row changes one block and its
+    mean, to whatever it may be: the block means are neighbours under REPLACE, their number is public, and the stages on
+    them are as above.
+    [refine.2] The number of rows is a count: sensitivity 1. Pairs and radii as before; the centre by [find_centre.2];
+    tapered sums move by R and their squares by R^2 ([taper.1], [taper.2]); they are divided by released numbers.
+    Blocks: [sample.1] of friendly/sample.py puts rows into a released number of blocks, so that one row more changes
+    one block: the block means are neighbours under REPLACE and their number is known.
+    [refine.3] As the code reads: `seen` is public or noisy; the centre is refused by its own rule, a scale by noisy
+    counts.
+    [refine.4] The variance of a tapered coordinate is M2 - m^2, both released; the deviation of the noise on M2 is
+    added to it, and it is at least that. With a declared sigma that is the deviation. A noisy number of rows moves the
+    mean by |m| dn / n, counted as noise.
 Needs
     delta > 0. About 1,000 rows at epsilon = 1 in one dimension, a few thousand in 100. Up to a third of the rows may
     lie anywhere; a NaN is a row that lies nowhere. Rows within about 2^28 of their own scale from 0. Clouds that
@@ -49,23 +52,23 @@ import numpy as np
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
-from discreet.friendly import plan
-from discreet.friendly.centre import MOST, SLACK, Centre, find_centre
-from discreet.friendly.matrix import Floats, Rows, matrix, take
-from discreet.friendly.noisy import blurred, shares
-from discreet.friendly.order import shuffled
+from discreet.friendly import refine_plan as plan
+from discreet.friendly.average import Centre, blurred, shares
+from discreet.friendly.core import shuffled
+from discreet.friendly.find_centre import MOST, find_centre
+from discreet.friendly.friendly_budget import SLACK, noisy_count
 from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.sample import Places, block_means
-from discreet.friendly.spread import VectorSpread
-from discreet.friendly.tally import noisy_count
 from discreet.friendly.taper import WIDEST, TaperSum, reach
-from discreet.promise.exact import Number, exact, is_number, root_below, show
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Gaussian, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
+from discreet.friendly.vector_error import RegionSpread
+from discreet.privacy.exact import Number, exact, is_number, root_below, show
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.tables.matrix import Floats, Rows, matrix, take
 
 MISS: Final = Fraction(1, 10)  # the share of delta for the event
 DRAWS: Final = 40  # more than any release makes
@@ -84,7 +87,7 @@ class RefinedMean:
     first, for skewed and heavy-tailed rows; "auto" does so where a radius that holds most rows is far from one that
     holds half of them.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[float(k % 7), float(k % 11)] for k in range(4000)])
     >>> release = RefinedMean(epsilon=1.0, delta=1e-6).release(rows, Seeded(1))
     >>> bool(abs(release.value[0] - 3) < 0.5), release.interval(0.95).low.shape
@@ -123,22 +126,22 @@ class RefinedMean:
 
     @property
     def slack(self) -> Fraction:
-        """The slack of one draw. [TA1]"""
+        """The slack of one draw. [refine.1]"""
         return 2 * SLACK
 
     @property
     def miss(self) -> Fraction:
-        """The probability of the event at which the filter's bound fails. [TA1]"""
+        """The probability of the event at which the filter's bound fails. [refine.1]"""
         return exact(self.delta) * MISS
 
     @property
     def mu(self) -> float:
-        """What all draws together may cost. [TA1]"""
+        """What all draws together may cost. [refine.1]"""
         room, off = float(exact(self.delta) - self.miss), float(DRAWS * self.slack)
         # slack costs e^epsilon times itself; what holds at a smaller epsilon holds at this one
         tenth = math.ceil(1 - math.log10(self.delta))
         place = min(float(self.epsilon), max(0.0, math.log(10.0**-tenth / off)))
-        return min(gaussian(place, room, off), STRONGEST)  # [TA1]
+        return min(gaussian(place, room, off), STRONGEST)  # [refine.1]
 
     @property
     def guarantee(self) -> Guarantee:
@@ -147,8 +150,8 @@ class RefinedMean:
 
     @property
     def loss(self) -> Loss:
-        """All draws together, however they are shared out. [TA1]"""
-        return compose(Gaussian(self.mu, DRAWS * self.slack), Approximate(0, self.miss))  # [TA1]
+        """All draws together, however they are shared out. [refine.1]"""
+        return compose(Gaussian(self.mu, DRAWS * self.slack), Approximate(0, self.miss))  # [refine.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The estimate with its intervals, or a refusal."""
@@ -178,7 +181,7 @@ class _Run:
         self.shown["rows"] = size
         if size is None:
             cost = shares(self.mu, {"count": plan.COUNT, "rest": 1 - plan.COUNT}, self.asked.slack)
-            self.seen = max(2, round(noisy_count(self.data.size, cost["count"], self.rng)))  # [TA2]
+            self.seen = max(2, round(noisy_count(self.data.size, cost["count"], self.rng)))  # [refine.2]
             self.count_error = 1 / float(cost["count"].mu)
             self.mu = exact(cost["rest"].mu)
         else:
@@ -194,7 +197,7 @@ class _Run:
         return Release(self.asked.guarantee, provenance, refusal=refusal, name="mean")
 
     def _plan(self, parts: Mapping[str, float] | None, scale: bool) -> dict[str, Gaussian] | str:
-        """The stages' costs, or why there are none. [TA3]"""
+        """The stages' costs, or why there are none. [refine.3]"""
         if parts is None:
             fewest = plan.fewest_rows(self.data.width, float(self.mu), self.neighbours)
             noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
@@ -232,7 +235,7 @@ class _Run:
         costs = self._plan(plan.unknown_scale(self.seen, width, float(self.mu), self.neighbours), scale=True)
         if isinstance(costs, str):
             return self._blank(costs)
-        scale = pair_scale(self._pairs(), cost=costs["scale"], rng=self.rng)  # [TA1], [TA2]
+        scale = pair_scale(self._pairs(), cost=costs["scale"], rng=self.rng)  # [refine.1], [refine.2]
         if scale.refusal is not None:
             return self._blank(scale.refusal)
         radius = plan.first_radius(self.seen, width, scale.upper)
@@ -246,7 +249,7 @@ class _Run:
             self.data, at.point, widest, few * self.seen, cost=costs["first"], rng=self.rng, middle=auto
         )
         first, held, octave = plan.stretched(found.far, width, few, FIRST), self._held(found.held), 16
-        if plan.is_heavy(found.far, found.middle, width, few) and self._into_blocks() is None:  # [TA3]
+        if plan.is_heavy(found.far, found.middle, width, few) and self._into_blocks() is None:  # [refine.3]
             held, octave = float(self.seen), 6  # how much narrower the means of blocks lie is not known
             costs = self._share_rest(costs)
         centre, _, _ = self._taper(at.point, first, costs["again"], held)
@@ -259,12 +262,12 @@ class _Run:
         radius = plan.stretched(last.far, width, few, self.asked.beyond or WIDE)
         answer, shift, noise, square, error = self._taper_squares(centre, radius, costs, held)
         self.shown["radius"] = radius
-        variance = np.maximum(square + error - shift**2, error)  # [TA4]
+        variance = np.maximum(square + error - shift**2, error)  # [refine.4]
         sampling = np.sqrt(variance / held)
         return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / held))
 
     def _share_rest(self, costs: dict[str, Gaussian]) -> dict[str, Gaussian]:
-        """What is left after the first radius, shared out anew for fewer rows. [TA1]"""
+        """What is left after the first radius, shared out anew for fewer rows. [refine.1]"""
         left = sum((exact(costs[name].mu) ** 2 for name in plan.AFTER_BLOCKS), Fraction(0))
         found = shares(root_below(left), plan.AFTER_BLOCKS, self.asked.slack)
         self.shown["costs"] |= {name: float(cost.mu) for name, cost in found.items()}
@@ -275,7 +278,7 @@ class _Run:
         return min(max(held, 0.1 * self.seen, 1.0), float(self.seen))
 
     def _centre(self, radius: float, costs: dict[str, Gaussian]) -> Centre | None:
-        """The friendly centre of some of the rows. [TA1], [TA2]"""
+        """The friendly centre of some of the rows. [refine.1], [refine.2]"""
         rows = self._some(MOST) if self.neighbours.size_is_public else self._places().below(MOST / self.seen)
         return find_centre(
             rows,
@@ -297,14 +300,14 @@ class _Run:
         return self.places
 
     def _pairs(self) -> Floats:
-        """Disjoint pairs, one row after the other. [TA1], [TA2]"""
+        """Disjoint pairs, one row after the other. [refine.1], [refine.2]"""
         number = plan.pairs_of(self.seen, self.neighbours)
         if self.neighbours.size_is_public:
             return self._some(2 * number)[: 2 * number]
         return self._places().pairs(number, min(1.0, 2 * number / self.seen))
 
     def _into_blocks(self) -> str | None:
-        """Put block means in the place of rows; or why not. [TA1], [TA2]"""
+        """Put block means in the place of rows; or why not. [refine.1], [refine.2]"""
         number = plan.block_number(self.seen, self.data.width, float(self.mu))
         if self.seen < 2 * number:
             return f"{self.seen} rows are too few for blocks of two or more; bring more rows, or give method='refine'"
@@ -315,17 +318,17 @@ class _Run:
             order, bucket = self._places().order, self._places().buckets(number)
         self.shown |= {"method": "blocks", "blocks": number, "shrink": math.sqrt(number / self.seen)}
         self.data = block_means(self.data, number, bucket, np.asarray(order))
-        self.seen, self.neighbours, self.count_error = number, Neighbours.REPLACE, 0.0  # [TA2]
+        self.seen, self.neighbours, self.count_error = number, Neighbours.REPLACE, 0.0  # [refine.2]
         return None
 
     def _taper(self, centre: Floats, radius: float, cost: Gaussian, held: float) -> tuple[Floats, Floats, float]:
-        """A better centre, how far it is from the old one, and the deviation of its noise. [TA1], [TA2]"""
+        """A better centre, how far it is from the old one, and the deviation of its noise. [refine.1], [refine.2]"""
         sums = TaperSum(centre, reach(radius)).add_all(self.data.blocks())
         return self._moved(sums, cost, held)
 
     def _moved(self, sums: TaperSum, cost: Gaussian, held: float) -> tuple[Floats, Floats, float]:
         move = plan.moved(self.neighbours) << sums.bits
-        noisy, deviation = blurred(sums.total, square=move**2, cost=cost, rng=self.rng)  # [TA1], [TA2]
+        noisy, deviation = blurred(sums.total, square=move**2, cost=cost, rng=self.rng)  # [refine.1], [refine.2]
         unit = sums.radius / 2.0**sums.bits / held
         return sums.centre + noisy * unit, noisy * unit, deviation * unit
 
@@ -336,14 +339,15 @@ class _Run:
         sums = TaperSum(centre, reach(radius), squares=True).add_all(self.data.blocks())
         answer, shift, noise = self._moved(sums, costs["mean"], held)
         move = plan.moved(self.neighbours) * 4**sums.bits
-        squares, deviation = blurred(sums.square, square=move, cost=costs["square"], rng=self.rng)  # [TA1], [TA2]
+        # [refine.1], [refine.2]
+        squares, deviation = blurred(sums.square, square=move, cost=costs["square"], rng=self.rng)
         unit = sums.radius**2 / 2.0**sums.bits / held
         return answer, shift, noise, squares * unit, deviation * unit
 
     def _answer(self, answer: Floats, sampling: Floats, privacy: Floats) -> Release[Floats]:
         what = "means of blocks" if "blocks" in self.shown else "rows"
-        about = f"the population's mean, {what} farther than {show(self.shown['radius'])} from it tapered"  # [TA4]
-        spread = VectorSpread(answer, sampling, np.broadcast_to(privacy, answer.shape), about)
+        about = f"the population's mean, {what} farther than {show(self.shown['radius'])} from it tapered"  # [refine.4]
+        spread = RegionSpread(answer, sampling, np.broadcast_to(privacy, answer.shape), about)
         return replace(self._blank(), answer=answer, spread=spread)
 
 

@@ -1,18 +1,18 @@
 """Rows put together by chance where their number is private: samples, pairs and blocks.
 
 Promise
-    [TP1] ADD_OR_REMOVE: each row has a place, a whole number that depends on a key, whatever it is, on its own bits,
-          and on how many rows equal to it there are; one row more adds one (row, place) to the multiset of all, and
-          changes no other. The rows below a released bound, the first two of each bucket of places, and each bucket's
-          rows change accordingly: by one row at most, the others in the same order; one pair, which is new, gone or
-          another; one bucket.
+    [sample.1] ADD_OR_REMOVE: each row has a place, a whole number that depends on a key, whatever it is, on its own
+          bits, and on how many rows equal to it there are; one row more adds one (row, place) to the multiset of all,
+          and changes no other. The rows below a released bound, the first two of each bucket of places, and each
+          bucket's rows change accordingly: by one row at most, the others in the same order; one pair, which is new,
+          gone or another; one bucket.
 Why
-    [TP1] A row's position in the table tells how many came before it, so chance must stick to the row. The place is a
-    mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in the order in which
-    they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further one adds the ordinal
-    k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are handed on in the
-    order of their places, and where two share one, of their bits: not in that of the table, in which an equal row put
-    in before would make another of them the first. None of it relies on the mix being a good one.
+    [sample.1] A row's position in the table tells how many came before it, so chance must stick to the row. The place
+    is a mix of the key, the bits of the row and its ordinal among the rows equal to it, bit by bit, in the order in
+    which they stand: k equal rows have the ordinals 0, ..., k - 1, whichever row is which, so a further one adds the
+    ordinal k. Equal sums of different rows are told apart by their bits before ordinals are given. Rows are handed on
+    in the order of their places, and where two share one, of their bits: not in that of the table, in which an equal
+    row put in before would make another of them the first. None of it relies on the mix being a good one.
 Needs
     Nothing: rows that are rare among equals are picked as any others.
 Accuracy
@@ -29,8 +29,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.friendly.matrix import Floats, Integers, Rows, Stored, take
-from discreet.promise.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness
+from discreet.tables.matrix import Floats, Integers, Rows, Stored, take
 
 CACHED: Final = 1 << 15
 PASSES: Final = 4  # over rows that are converted as they are read, holding as large a part of them
@@ -40,7 +40,7 @@ Words = npt.NDArray[np.uint64]
 
 
 class Places:
-    """Each row's place under a key. [TP1]"""
+    """Each row's place under a key. [sample.1]"""
 
     def __init__(self, rows: Rows, rng: Randomness) -> None:
         key = rng.below(WORD)
@@ -57,15 +57,15 @@ class Places:
             ordinals[members] = self._ordinals(members, self.places[members])
         for start in range(0, len(self.places), CACHED):
             here = slice(start, start + CACHED)
-            self.places[here] = _mix(self.places[here] + ordinals[here] * np.uint64(0xD1342543DE82EF95))  # [TP1]
+            self.places[here] = _mix(self.places[here] + ordinals[here] * np.uint64(0xD1342543DE82EF95))  # [sample.1]
 
     @cached_property
     def order(self) -> Integers:
-        """The positions of all rows in the order of their places. [TP1]"""
+        """The positions of all rows in the order of their places. [sample.1]"""
         return self._by_place(np.arange(len(self.places)))
 
     def _by_place(self, positions: Integers) -> Integers:
-        """Positions in the order of places, then of the rows' bits. [TP1]"""
+        """Positions in the order of places, then of the rows' bits. [sample.1]"""
         order = positions[np.argsort(self.places[positions], kind="stable")]
         ranked = self.places[order]
         tied = np.flatnonzero(ranked[1:] == ranked[:-1])
@@ -105,19 +105,20 @@ class Places:
         return np.concatenate(found)
 
     def below(self, rate: float | Fraction) -> Floats:
-        """The rows of a share of all places, in the order of their places. [TP1]"""
+        """The rows of a share of all places, in the order of their places. [sample.1]"""
         bound = int(Fraction(rate) * WORD)
         chosen = np.arange(len(self.places)) if bound >= WORD else np.flatnonzero(self.places < np.uint64(bound))
         return take(self.rows, self._by_place(chosen))
 
     def buckets(self, number: int, share: float = 1.0) -> Integers:
-        """The bucket of each row, in the order of places: `number` equal buckets of a share of all places. [TP1]"""
+        """The bucket of each row, in the order of places: `number` equal buckets of a share of all places.
+        [sample.1]"""
         width = max(1, int(min(1.0, share) * 2.0**64) // number)
         found = np.minimum(self.places[self.order] // np.uint64(width), np.uint64(number))
         return np.asarray(found, dtype=np.int64)
 
     def pairs(self, number: int, share: float) -> Floats:
-        """The first two rows of each bucket that has two, one after the other. [TP1]"""
+        """The first two rows of each bucket that has two, one after the other. [sample.1]"""
         bucket = self.buckets(number, share)
         starts = np.searchsorted(bucket, np.arange(number))
         full = np.searchsorted(bucket, np.arange(number), side="right") - starts >= 2

@@ -1,13 +1,13 @@
 """The same core with fewer comparisons: along a line in n log n steps, and with a certificate in any dimension.
 
 Promise
-    [FS1] Both give what `match_core` gives on all pairs, bit for bit. So all that is proven of it holds.
+    [shortcut.1] Both give what `match_core` gives on all pairs, bit for bit. So all that is proven of it holds.
 Why
-    [FS1] Along a line: sort the values; the strangers of x are those below x - r and those above x + r, a beginning
-    and an end of the sorted list, and a tree holds the least free place of every stretch. A free earlier row is never
-    found: had it been a stranger, it would have been matched when its turn came. Certificate: points within half a
-    radius of any whole centre are friends, exactly: |p - q| <= |p - c| + |q - c|. Only pairs with a point outside of
-    that ball need be compared.
+    [shortcut.1] Along a line: sort the values; the strangers of x are those below x - r and those above x + r, a
+    beginning and an end of the sorted list, and a tree holds the least free place of every stretch. A free earlier row
+    is never found: had it been a stranger, it would have been matched when its turn came. Certificate: points within
+    half a radius of any whole centre are friends, exactly: |p - q| <= |p - c| + |q - c|. Only pairs with a point
+    outside of that ball need be compared.
 Needs
     The certificate's run time depends on how many points lie outside of the ball, and one row can move its centre. Use
     it for batch work, or where answers leave at fixed times: never where somebody can time single answers.
@@ -21,13 +21,13 @@ import numpy as np
 
 from discreet.friendly.core import Core, match_core
 from discreet.friendly.grid import UNITS, Apart, Points, middle
-from discreet.noise.source import compiled
+from discreet.noise.integers import compiled
 
 LARGEST: Final = 2**30  # comparisons that are kept in memory
 
 
 def match_line(points: Points) -> Core:
-    """MatchCore on points of one column. [FS1]"""
+    """MatchCore on points of one column. [shortcut.1]"""
     values, valid = points.steps[:, 0], points.valid
     places = np.flatnonzero(valid)
     order = places[np.argsort(values[places], kind="stable")]
@@ -40,11 +40,11 @@ def match_line(points: Points) -> Core:
     free = np.ones(len(values), dtype=np.bool_)
     loop: Any = walk
     if compiled():
-        from discreet.friendly.fast_match import walk_fast
+        from discreet._compiled.friendly_kernels import walk_fast
 
         loop = walk_fast
     pairs = loop(below, above, rank, valid, order, free)
-    return Core(int(pairs), np.flatnonzero(free))  # [FS1]
+    return Core(int(pairs), np.flatnonzero(free))  # [shortcut.1]
 
 
 def walk(below, above, rank, valid, order, free):  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0917
@@ -92,10 +92,10 @@ def walk(below, above, rank, valid, order, free):  # type: ignore[no-untyped-def
 
 
 def match_certified(points: Points) -> Core:
-    """MatchCore on points of any dimension, most of them in one ball. [FS1]"""
+    """MatchCore on points of any dimension, most of them in one ball. [shortcut.1]"""
     size = len(points)
     moved = np.minimum(np.abs(points.steps - middle(points)), UNITS)
-    inside = points.valid & (np.einsum("ij,ij->i", moved, moved) <= (UNITS // 2) ** 2)  # [FS1]
+    inside = points.valid & (np.einsum("ij,ij->i", moved, moved) <= (UNITS // 2) ** 2)  # [shortcut.1]
     outside, within = np.flatnonzero(~inside), np.flatnonzero(inside)
     if len(outside) * size > LARGEST:
         return match_core(Apart(points))

@@ -5,17 +5,18 @@ Releases
     y (2 R - |y|) / |y| from R to 2 R, and 0 beyond; and if asked the sums of its squared coordinates. In whole steps
     of R / 2^bits. Centre and radius are public, or were released.
 Promise
-    [TS1] Each row adds a whole vector v that is a fixed function of that row, the centre and the radius, with
+    [taper.1] Each row adds a whole vector v that is a fixed function of that row, the centre and the radius, with
           |v| <= 2^bits steps in Euclidean norm, rounding included. So one row moves the sum by at most 2 * 2^bits steps
           under REPLACE and by at most 2^bits under ADD_OR_REMOVE.
-    [TS2] The squares: w_j = floor(v_j^2 / 2^bits) >= 0 with |w| <= 2^bits. One row moves their sum by at most
+    [taper.2] The squares: w_j = floor(v_j^2 / 2^bits) >= 0 with |w| <= 2^bits. One row moves their sum by at most
           sqrt(2) * 2^bits under REPLACE and by at most 2^bits under ADD_OR_REMOVE.
-    [TS3] Sums are exact: the order of rows, blocks, machines and the compiled pass change nothing; partial sums merge.
-    [TS4] NaN, infinite and very large entries make v = 0, and never an error or a warning.
-    [TS5] `cells` counts rows by their distance: the cell of a row is a fixed function of that row, the centre and the
-          radius, so one row moves each of the cumulative counts by at most 1 under both relations.
+    [taper.3] Sums are exact: the order of rows, blocks, machines and the compiled pass change nothing; partial sums
+    merge.
+    [taper.4] NaN, infinite and very large entries make v = 0, and never an error or a warning.
+    [taper.5] `cells` counts rows by their distance: the cell of a row is a fixed function of that row, the centre and
+          the radius, so one row moves each of the cumulative counts by at most 1 under both relations.
 Why
-    [TS1] Let q_j = rint((x_j - c_j) 2^bits / R) and N = sum of q_j^2. (a) N <= 4^bits: v = q, so |v| <= 2^bits.
+    [taper.1] Let q_j = rint((x_j - c_j) 2^bits / R) and N = sum of q_j^2. (a) N <= 4^bits: v = q, so |v| <= 2^bits.
     (b) 4^bits < N < 4^(bits+1): v_j = trunc(q_j t), t = (2 2^bits - s) / s and s = sqrt(N) in floats. N is whole, so
     N >= 4^bits + 1 and its true root r >= h + 2^-(bits+2), h = 2^bits: the true |q| (2 h - r) / r is 2 h - r, at most
     h (1 - 2^-(2 bits + 2)). In floats the root is off by 2^-53 r, the difference by as much again of itself, together
@@ -23,21 +24,21 @@ Why
     3 2^-53 (2 h - r) <= 3 2^-53 h. So the vector of all q_j t is no longer than h (1 - 2^-(2 bits + 2) + 2^-50) <= h,
     as 2 bits + 2 <= 48, and truncation towards 0 shrinks each of its entries. (c) else
     v = 0. Two vectors in a ball of radius 2^bits are within 2 2^bits of each other.
-    [TS2] sum_j v_j^2 / 2^bits <= 2^bits, floors are no larger, and for vectors with entries >= 0 the Euclidean norm is
-    at most the sum. For such vectors w, w': |w - w'|^2 <= |w|^2 + |w'|^2 <= 2 4^bits.
-    [TS3] If all |q_j| <= 2^(bits+1) then every partial sum of squares is a whole number of at most d 4^(bits+1) <= 2^53
-    and exact in float64 in any order; if one is larger, its square alone, exact or rounded, exceeds 4^(bits+1), sums of
-    non-negative floats are not below their parts, and (c) holds. Root, quotient, product and truncation are IEEE
-    operations. Whole numbers of at most 2^bits are added as float64 over at most 2^27 rows, exactly, then as Python's
-    integers, which have no end.
-    [TS4] A NaN makes N a NaN and an infinity makes it infinite or a NaN, and neither is below 4^(bits+1).
-    [TS5] The cell depends on N, which is exact.
+    [taper.2] sum_j v_j^2 / 2^bits <= 2^bits, floors are no larger, and for vectors with entries >= 0 the Euclidean norm
+    is at most the sum. For such vectors w, w': |w - w'|^2 <= |w|^2 + |w'|^2 <= 2 4^bits.
+    [taper.3] If all |q_j| <= 2^(bits+1) then every partial sum of squares is a whole number of at most d 4^(bits+1) <=
+    2^53 and exact in float64 in any order; if one is larger, its square alone, exact or rounded, exceeds 4^(bits+1),
+    sums of non-negative floats are not below their parts, and (c) holds. Root, quotient, product and truncation are
+    IEEE operations. Whole numbers of at most 2^bits are added as float64 over at most 2^27 rows, exactly, then as
+    Python's integers, which have no end.
+    [taper.4] A NaN makes N a NaN and an infinity makes it infinite or a NaN, and neither is below 4^(bits+1).
+    [taper.5] The cell depends on N, which is exact.
 Needs
     A finite centre, a radius from 1e-150 to 1e150, at most 2^15 columns.
 Accuracy
     Rounding moves a row by at most half a step in each coordinate: R / 2^24 with 10 columns, R / 2^21 with 1000.
 Source
-    The taper is Hampel's redescending score (1974) in R^d; the exact sums are those of stable/clipped.py.
+    The taper is Hampel's redescending score (1974) in R^d; the exact sums are those of stages/clip.py.
 """
 
 import math
@@ -49,9 +50,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.friendly.matrix import Floats, Integers
-from discreet.noise.source import compiled
-from discreet.promise.exact import is_number
+from discreet.noise.integers import compiled
+from discreet.privacy.exact import is_number
+from discreet.tables.matrix import Floats, Integers
 
 SMALLEST, LARGEST = 1e-150, 1e150  # radii whose squares are floats
 WIDEST: Final = 2**15  # columns
@@ -60,25 +61,25 @@ EXACT: Final = 1 << 27  # rows whose steps add up exactly in float64
 
 
 def bits_for(width: int) -> int:
-    """The radius is 2^bits steps: the most with d 4^(bits+1) <= 2^53 and 2 bits + 2 <= 48. [TS3]
+    """The radius is 2^bits steps: the most with d 4^(bits+1) <= 2^53 and 2 bits + 2 <= 48. [taper.3]
 
     >>> bits_for(1), bits_for(10), bits_for(1000)
     (23, 23, 20)
     """
     if not 1 <= width <= WIDEST:
         raise BadInput(f"the data have {width} columns; 1 to {WIDEST} can be averaged")
-    return min(23, (51 - (width - 1).bit_length()) // 2)  # [TS3]
+    return min(23, (51 - (width - 1).bit_length()) // 2)  # [taper.3]
 
 
 def steps_of(rows: Floats, centre: Floats, radius: float, bits: int) -> tuple[Floats, Floats]:
-    """The whole steps of each entry, not yet tapered, and the square of each row's length. [TS1]"""
+    """The whole steps of each entry, not yet tapered, and the square of each row's length. [taper.1]"""
     with np.errstate(all="ignore"):
         steps = np.rint((rows - centre) * (2.0**bits / radius))
         return steps, np.einsum("ij,ij->i", steps, steps)
 
 
 def tapered(rows: Floats, centre: Floats, radius: float, bits: int) -> Floats:
-    """Each row's vector v of whole steps. [TS1]
+    """Each row's vector v of whole steps. [taper.1]
 
     >>> tapered(np.array([[0.5], [3.0], [9.0], [np.nan]]), np.zeros(1), 2.0, 4).ravel().tolist()
     [4.0, 8.0, 0.0, 0.0]
@@ -86,16 +87,16 @@ def tapered(rows: Floats, centre: Floats, radius: float, bits: int) -> Floats:
     steps, square = steps_of(rows, centre, radius, bits)
     half = 2.0**bits
     with np.errstate(all="ignore"):
-        inside, partly = square <= half * half, square < 4 * half * half  # [TS4]
+        inside, partly = square <= half * half, square < 4 * half * half  # [taper.4]
         root = np.sqrt(square)
         factor = (2 * half - root) / root
-        shrunk = np.trunc(steps * factor[:, None])  # [TS1]
+        shrunk = np.trunc(steps * factor[:, None])  # [taper.1]
     return np.where(inside[:, None], steps, np.where(partly[:, None], shrunk, 0.0))
 
 
 @dataclass(slots=True, eq=False)
 class TaperSum:
-    """Exact partial sums of tapered rows: `add` blocks, `merge` others' sums, in any order. [TS3]
+    """Exact partial sums of tapered rows: `add` blocks, `merge` others' sums, in any order. [taper.3]
 
     >>> one, other = (TaperSum(np.zeros(2), 1.0) for _ in range(2))
     >>> one.add(np.array([[0.5, 0.25]])).merge(other.add(np.array([[0.25, 0.25]]))).mean().tolist()
@@ -106,7 +107,7 @@ class TaperSum:
     radius: float
     squares: bool = False
     rows: int = field(default=0, init=False)
-    total: npt.NDArray[Any] = field(init=False)  # Python's integers [TS3]
+    total: npt.NDArray[Any] = field(init=False)  # Python's integers [taper.3]
     square: npt.NDArray[Any] = field(init=False)
     bits: int = field(init=False)
 
@@ -126,7 +127,7 @@ class TaperSum:
         self.rows += len(block)
         for start in range(0, len(block), EXACT):
             total, square = _sums(block[start : start + EXACT], self)
-            self.total += total  # [TS3]
+            self.total += total  # [taper.3]
             self.square += square
         return self
 
@@ -137,7 +138,7 @@ class TaperSum:
         return self
 
     def merge(self, other: "TaperSum") -> "TaperSum":
-        """Take in what another has summed around the same centre, with the same radius. [TS3]"""
+        """Take in what another has summed around the same centre, with the same radius. [taper.3]"""
         same = np.array_equal(self.centre, other.centre) and (self.radius, self.squares) == (
             other.radius,
             other.squares,
@@ -161,9 +162,9 @@ def check_radius(radius: float) -> None:
 
 
 def _sums(block: Floats, at: TaperSum) -> tuple[Integers, Integers]:
-    """The sums of one block; the compiled pass gives the same integers. [TS3]"""
+    """The sums of one block; the compiled pass gives the same integers. [taper.3]"""
     if compiled():
-        from discreet.friendly.fast_taper import taper_sums
+        from discreet._compiled.friendly_kernels import taper_sums
 
         found = taper_sums(block, at.centre, 2.0**at.bits / at.radius, 2.0**at.bits, at.squares)
         return found[0].astype(np.int64), found[1].astype(np.int64)
@@ -174,12 +175,12 @@ def _sums(block: Floats, at: TaperSum) -> tuple[Integers, Integers]:
         part = tapered(block[start : start + step], at.centre, at.radius, at.bits)
         total += part.sum(axis=0)
         if at.squares:
-            square += np.floor(part * part * 2.0**-at.bits).sum(axis=0)  # [TS2]
+            square += np.floor(part * part * 2.0**-at.bits).sum(axis=0)  # [taper.2]
     return total.astype(np.int64), square.astype(np.int64)
 
 
 def cells(blocks: Iterable[Floats], centre: Floats, radii: Floats) -> Integers:
-    """How many rows lie in each cell: within radii[0], beyond it and within radii[1], ..., beyond the last. [TS5]
+    """How many rows lie in each cell: within radii[0], beyond it and within radii[1], ..., beyond the last. [taper.5]
 
     The radii rise; the last is the unit of the steps.
     """
@@ -192,13 +193,13 @@ def cells(blocks: Iterable[Floats], centre: Floats, radii: Floats) -> Integers:
     step = max(1, CACHED // len(centre))
     for block in blocks:
         if compiled():
-            from discreet.friendly.fast_taper import cell_counts
+            from discreet._compiled.friendly_kernels import cell_counts
 
             counts += cell_counts(block, centre, 2.0**bits / radius, edges)
             continue
         for start in range(0, len(block), step):
             square = steps_of(block[start : start + step], centre, radius, bits)[1]
-            place = np.where(np.isnan(square), len(edges), np.searchsorted(edges, square))  # [TS5]
+            place = np.where(np.isnan(square), len(edges), np.searchsorted(edges, square))  # [taper.5]
             counts += np.bincount(place, minlength=len(edges) + 1)
     return counts
 

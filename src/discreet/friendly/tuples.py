@@ -3,19 +3,20 @@
 Releases
     k points, in the order of what they are after the noise; or a refusal: too few tuples agree.
 Promise
-    [FT1] Friends are tuples of which each point has one of the other's within the radius r, tuples whose own points are
-          more than 3r apart: then there is one way to align them, and it is transitive.
-    [FT2] REPLACE and ADD_OR_REMOVE: the losses `test` and `mean`, and an event of probability `miss`.
-    [FT3] TupleCore: (epsilon, delta), by [FT2] and [FB1] of budget.py.
+    [tuples.1] Friends are tuples of which each point has one of the other's within the radius r, tuples whose own
+          points are more than 3r apart: then there is one way to align them, and it is transitive.
+    [tuples.2] REPLACE and ADD_OR_REMOVE: the losses `test` and `mean`, and an event of probability `miss`.
+    [tuples.3] TupleCore: (epsilon, delta), by [tuples.2] and [friendly_budget.1].
 Why
-    [FT1] Within r of one point there is at most one point of a tuple whose points are more than 2r apart, and no two
-    points have the same partner: so partners, if all have one, are a bijection, the only one within r. Let p, q, z be
-    friends. The partner of p_a in q, and that of p_a's partner in z, are within r and 2r of p_a, so within 3r of each
-    other: they are the same.
-    [FT2] Align all survivors to one of them, and stack the points. By [FT1] another choice permutes the k blocks of
-    all tuples alike; the noise is the same on every coordinate and the answer is sorted, so the law of what leaves is
-    as if the choice had been any z of S and S' both. So aligned, friends are within r in each block, r sqrt(k) in all,
-    and the proofs of [FM1] and [FM2] of centre.py hold with r sqrt(k) in place of r. All comparisons are exact: [FG2].
+    [tuples.1] Within r of one point there is at most one point of a tuple whose points are more than 2r apart, and no
+    two points have the same partner: so partners, if all have one, are a bijection, the only one within r. Let p, q, z
+    be friends. The partner of p_a in q, and that of p_a's partner in z, are within r and 2r of p_a, so within 3r of
+    each other: they are the same.
+    [tuples.2] Align all survivors to one of them, and stack the points. By [tuples.1] another choice permutes the k
+    blocks of all tuples alike; the noise is the same on every coordinate and the answer is sorted, so the law of what
+    leaves is as if the choice had been any z of S and S' both. So aligned, friends are within r in each block, r
+    sqrt(k) in all, and the proofs of [find_centre.1] and [find_centre.2] hold with r sqrt(k) in place of r. All
+    comparisons are exact: [grid.2].
 Needs
     Points of a tuple more than 3r apart, in most tuples: otherwise it refuses, by design.
 Accuracy
@@ -33,23 +34,22 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.friendly.average import Centre, Floats, Lattice
-from discreet.friendly.budget import Strength, check_promise
-from discreet.friendly.centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
+from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.core import match_core
+from discreet.friendly.find_centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
+from discreet.friendly.friendly_budget import Strength, check_costs, check_promise, check_radius
+from discreet.friendly.friendly_mean import NoiseBand, too_few
 from discreet.friendly.grid import FARTHEST, UNITS, Apart, Points, far_apart
-from discreet.friendly.matrix import Rows, matrix
-from discreet.friendly.mean import NoiseBand, too_few
-from discreet.friendly.tally import check_costs, check_radius
-from discreet.promise.exact import Number, root_above
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Gaussian, Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
+from discreet.privacy.exact import Number, root_above
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Gaussian, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.tables.matrix import Floats, Rows, matrix
 
-SEPARATION = 3  # radii [FT1]
+SEPARATION = 3  # radii [tuples.1]
 Truths = npt.NDArray[np.bool_]
 Steps = npt.NDArray[np.int64]
 
@@ -89,7 +89,7 @@ class Tuples:
 
 
 def tuples_of(rows: Floats, radius: float, k: int, bits: int = FARTHEST) -> Tuples:
-    """Each row as k points, by itself: finite, within reach and more than 3 radii apart, or invalid. [FT1]"""
+    """Each row as k points, by itself: finite, within reach and more than 3 radii apart, or invalid. [tuples.1]"""
     if rows.shape[1] % k:
         raise BadInput(f"the rows have {rows.shape[1]} columns, which are not {k} points of equal length")
     points = Points.of(rows, radius, bits)
@@ -101,7 +101,7 @@ def tuples_of(rows: Floats, radius: float, k: int, bits: int = FARTHEST) -> Tupl
     for a in range(k):
         for b in range(a):
             moved = np.minimum(np.abs(steps[:, a] - steps[:, b]), 2 * wide)
-            valid &= np.einsum("ij,ij->i", moved, moved) > wide**2  # [FT1]
+            valid &= np.einsum("ij,ij->i", moved, moved) > wide**2  # [tuples.1]
     return Tuples(steps, valid)
 
 
@@ -114,14 +114,14 @@ class TuplesApart:
         self._apart = Apart(Points(tuples.steps.reshape(self.size * self._k, width), each))
 
     def block(self, start: int, stop: int) -> Truths:
-        """Rows start..stop-1 against rows start..: True where they are not friends. [FT1]"""
+        """Rows start..stop-1 against rows start..: True where they are not friends. [tuples.1]"""
         k = self._k
         apart = self._apart.block(start * k, stop * k).reshape(stop - start, k, self.size - start, k)
         return np.asarray(np.any(np.all(apart, axis=3), axis=1))  # a point without a partner
 
 
 def aligned(kept: Steps) -> Steps:
-    """Friends, each with its points in the order of their partners in the first. [FT2]"""
+    """Friends, each with its points in the order of their partners in the first. [tuples.2]"""
     out = kept.copy()
     for index, tuple_ in enumerate(kept[1:], start=1):
         for a, point in enumerate(kept[0]):
@@ -142,13 +142,13 @@ def find_tuple(
     least: int | None = None,
     most: int = MOST,
 ) -> Centre | None:
-    """The noisy mean of tuples that agree, k x d, sorted; None if too few do. Costs as `find_centre`. [FT2]"""
+    """The noisy mean of tuples that agree, k x d, sorted; None if too few do. Costs as `find_centre`. [tuples.2]"""
     table = check_table(rows, radius)
     check_costs(test, mean, miss)
     check_least(least, neighbours)
     looked, size = choose_rows(table, test, neighbours, rng, most)
     top = max(1, most if size is None else size)
-    units = (1 if size is None else 2) * UNITS * root_above(k)  # [FT2]
+    units = (1 if size is None else 2) * UNITS * root_above(k)  # [tuples.2]
     lattice = Lattice.for_mean(table.width, units / top, mean.mu)
     tuples = tuples_of(looked, radius, k, lattice.reach)
     core = match_core(TuplesApart(tuples))
@@ -159,14 +159,14 @@ def find_tuple(
     average = lattice.mean(kept.reshape(len(kept), table.width))
     found = lattice.blurred(average, Fraction(units) / min(count, top), radius=radius, cost=mean, rng=rng)
     points = found.point.reshape(k, -1)
-    return Centre(points[np.lexsort(points.T[::-1])], found.deviation, count)  # [FT2]
+    return Centre(points[np.lexsort(points.T[::-1])], found.deviation, count)  # [tuples.2]
 
 
 @dataclass(frozen=True, slots=True)
 class TupleCore:
     """The mean of tuples of k points, given as rows of k d numbers or as an n x k x d array.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> noise = np.random.default_rng(0).normal(size=(400, 2, 1)) / 10
     >>> rows = np.array([[0.0], [30.0]]) + noise
     >>> release = TupleCore(radius=1.5, k=2, epsilon=2.0, delta=1e-6).release(rows, Seeded(0))
@@ -200,7 +200,7 @@ class TupleCore:
     @property
     def loss(self) -> Loss:
         """Both noises, however they share it, and the event."""
-        return Strength.of(self.epsilon, self.delta).loss  # [FT3]
+        return Strength.of(self.epsilon, self.delta).loss  # [tuples.3]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The noisy mean of the tuples that agree, or a refusal."""
@@ -211,7 +211,7 @@ class TupleCore:
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
         strength = Strength.of(self.epsilon, self.delta)
         looked = None if size is None else min(size, MOST)
-        test, mean = strength.split(self.share or strength.best_share(looked))  # [FT3]
+        test, mean = strength.split(self.share or strength.best_share(looked))  # [tuples.3]
         found = find_tuple(
             table,
             self.radius,

@@ -2,6 +2,6 @@
 
 from discreet.ledger.book import Book, Receipt
 from discreet.ledger.store import Ledger, examine
-from discreet.ledger.verify import Problem, Verdict
+from discreet.ledger.verify import LedgerVerdict, Problem
 
-__all__ = ["Book", "Ledger", "Problem", "Receipt", "Verdict", "examine"]
+__all__ = ["Book", "Ledger", "LedgerVerdict", "Problem", "Receipt", "examine"]

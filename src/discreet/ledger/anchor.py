@@ -1,11 +1,11 @@
 """The anchor: a copy of all heads of the chain outside the ledger.
 
 Claims
-    [LK2] The anchor names entries that were durable when it was written. A ledger that lacks one of them, or has
+    [anchor.1] The anchor names entries that were durable when it was written. A ledger that lacks one of them, or has
           another in its place, is an older copy or a rewritten one. Lines that are added by who has no key hide none of
           those before. A line is on its disk before its answer is shown.
-    [LK3] No entry is written before the anchor has the head that it continues, and the first of them has number 0. So
-          the anchor of a ledger with n entries, n above 0, ends at entry n - 1 or later, whatever crashed: one that
+    [anchor.2] No entry is written before the anchor has the head that it continues, and the first of them has number 0.
+          So the anchor of a ledger with n entries, n above 0, ends at entry n - 1 or later, whatever crashed: one that
           ends earlier, or is empty or gone, was cut, exchanged or deleted.
 
 The anchor is only ever appended to: one line a head. Keep it where those who can write the ledger cannot: another
@@ -48,7 +48,7 @@ class Anchor:
         self._most, self._best = -1, b""
 
     def append(self, head: Head, *, begin: bool = False, recorded: bool = True) -> None:
-        """One line, in one write: racing processes do not mix. Called after the entry is durable. [LK2]
+        """One line, in one write: racing processes do not mix. Called after the entry is durable. [anchor.1]
 
         Nothing is written if this is the last line already. The file is made only to `begin` an anchor; `recorded` is
         whether the charge under way is in the ledger already.
@@ -56,7 +56,7 @@ class Anchor:
         line = f"{head.number} {head.hash} {head.signature}\n".encode()
         try:
             new = begin and not os.path.lexists(self.path)
-            flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)  # [LK3]
+            flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)  # [anchor.2]
             handle = os.open(self.path, flags, 0o644)
             try:
                 found = os.fstat(handle)
@@ -69,7 +69,7 @@ class Anchor:
                     raise self._fault("it holds something else", recorded)
                 whole = (b"\n" if end and not end.endswith(b"\n") else b"") + line  # a crash in the middle of a line
                 short = os.write(handle, whole) != len(whole)
-                os.fsync(handle)  # [LK2]
+                os.fsync(handle)  # [anchor.1]
             finally:
                 os.close(handle)
             if new:
@@ -96,7 +96,8 @@ class Anchor:
                 yield _head(line)
 
     def furthest(self) -> Head | None:
-        """The head of the highest number; all lines count, as the last may be an old one that somebody added. [LK2]
+        """The head of the highest number; all lines count, as the last may be an old one that somebody added.
+        [anchor.1]
 
         Of a file that has only grown since it was last read, the new lines are read.
         """
@@ -128,8 +129,8 @@ class Anchor:
 
 
 def lacking(furthest: int | None, entries: int) -> str | None:
-    """What an anchor that goes so far does not have of a ledger with so many entries, in words. [LK3]"""
-    if entries == 0 or (furthest is not None and furthest >= entries - 1):  # [LK3]
+    """What an anchor that goes so far does not have of a ledger with so many entries, in words. [anchor.2]"""
+    if entries == 0 or (furthest is not None and furthest >= entries - 1):  # [anchor.2]
         return None
     ends = "is not there, or is empty" if furthest is None else f"ends at entry {furthest}"
     so_many = "1 entry" if entries == 1 else f"{entries} entries"

@@ -1,11 +1,11 @@
 """What a ledger is to those who use it, and the chain of entries that it is made of.
 
 Claims
-    [LC1] An entry's hash is the SHA-256 of everything in it and of the hash before it. Whoever changes, removes,
+    [book.1] An entry's hash is the SHA-256 of everything in it and of the hash before it. Whoever changes, removes,
           inserts or moves an entry must find two texts with one hash, or write all later hashes anew; the head is
           keyed (ledger/seal.py), so that the latter needs the key.
-    [LC2] Order is the entries' number, never the clock: a clock that is moved changes what is written beside an entry
-          and nothing else.
+    [book.2] Order is the entries' number, never the clock: a clock that is moved changes what is written beside an
+          entry and nothing else.
 
 Four steps, always in this order: reserve (`charge`), compute, store, show. What is shown is what `store` gave back.
 After a crash before `store`, budget is spent and nothing was seen: asking again with the same request computes anew
@@ -21,15 +21,15 @@ from fractions import Fraction
 from typing import Any, Final, Literal, Protocol
 
 from discreet.accounting.filter import Filter
-from discreet.ledger.budget import canonical, loss_from_plain
-from discreet.promise.loss import Loss
+from discreet.ledger.account import canonical, loss_from_plain
+from discreet.privacy.loss import Loss
 
 Kind = Literal["open", "allot", "charge", "answer", "anchor"]
 GENESIS: Final = "0" * 64  # the hash before the first entry
 
 
 def now() -> str:
-    """The clock, for people; nothing is decided by it. [LC2]"""
+    """The clock, for people; nothing is decided by it. [book.2]"""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -54,8 +54,8 @@ class Entry:
 
     @property
     def hash(self) -> str:
-        """What the next entry continues. [LC1]"""
-        return digest(canonical([getattr(self, name) for name in self.__slots__]))  # [LC1]
+        """What the next entry continues. [book.1]"""
+        return digest(canonical([getattr(self, name) for name in self.__slots__]))  # [book.1]
 
     @property
     def plain(self) -> dict[str, Any]:

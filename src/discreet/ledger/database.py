@@ -1,12 +1,13 @@
 """One way to speak to two databases: SQLite in a file, PostgreSQL by address.
 
 Claims
-    [LG1] A `write` is all or nothing, durable when it returns, and alone: SQLite by BEGIN IMMEDIATE, a write-ahead log
-          and synchronous=FULL; PostgreSQL by a lock on the ledger's row and synchronous_commit=on (a server that runs
-          with fsync=off is refused). It may run `work` again only after nothing of the last run was kept.
-    [LG2] Nothing of the database's own errors reaches the user: they can hold what was being written.
-    [LG3] One file is one ledger: links are followed to it, a second hard link is refused (SQLite would keep two logs of
-          one file), and a file that was moved or replaced while open takes no more writes.
+    [database.1] A `write` is all or nothing, durable when it returns, and alone: SQLite by BEGIN IMMEDIATE, a
+          write-ahead log and synchronous=FULL; PostgreSQL by a lock on the ledger's row and synchronous_commit=on (a
+          server that runs with fsync=off is refused). It may run `work` again only after nothing of the last run was
+          kept.
+    [database.2] Nothing of the database's own errors reaches the user: they can hold what was being written.
+    [database.3] One file is one ledger: links are followed to it, a second hard link is refused (SQLite would keep two
+          logs of one file), and a file that was moved or replaced while open takes no more writes.
 
 Waiting for SQLite's lock is by short pauses of random length: pauses of equal length starve some of many racers.
 """
@@ -98,7 +99,7 @@ class Database:
         return self._run(work, {} if self.path is not None else {"isolation_level": "REPEATABLE READ"})
 
     def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """`work` alone, all or nothing, durable when this returns. [LG1]"""
+        """`work` alone, all or nothing, durable when this returns. [database.1]"""
         if self.reading:
             raise LedgerFault(f"the ledger {self.name} was opened for reading; it may not be written to")
         isolation = {} if self.path is not None else {"isolation_level": "READ COMMITTED"}
@@ -121,7 +122,7 @@ class Database:
             return False
 
         def look(connection: sa.Connection) -> bool:
-            if self.path is None and connection.exec_driver_sql("SHOW fsync").scalar() != "on":  # [LG1]
+            if self.path is None and connection.exec_driver_sql("SHOW fsync").scalar() != "on":  # [database.1]
                 raise LedgerFault(f"{self.name} runs with fsync=off and forgets in a power cut; set fsync=on")
             return sa.inspect(connection).has_table(LEDGER.name)
 
@@ -139,15 +140,15 @@ class Database:
             try:
                 with self.engine.connect().execution_options(**options) as connection, connection.begin():
                     if self.path is None and "discreet_writes" in options:
-                        connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")  # [LG1]
+                        connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")  # [database.1]
                         connection.exec_driver_sql(f"SET LOCAL lock_timeout TO {round(1000 * self.patience)}")
                     result = work(connection)
-                    self._same_file()  # [LG3] before the commit
+                    self._same_file()  # [database.3] before the commit
                     return result
             except (SQLAlchemyError, sqlite3.Error) as error:
                 code = _code(error)
                 if code not in BUSY or time.monotonic() > until:
-                    raise self._fault(error, code) from None  # [LG2]
+                    raise self._fault(error, code) from None  # [database.2]
             time.sleep(pause * int.from_bytes(os.urandom(2), "big") / 2**16)
             pause = min(2 * pause, LONGEST_PAUSE)
 
@@ -170,7 +171,7 @@ class Database:
         )
 
     def _same_file(self) -> None:
-        """That the file still is where it was opened, under this name alone. [LG3]"""
+        """That the file still is where it was opened, under this name alone. [database.3]"""
         if self.path is None:
             return
         try:
@@ -220,7 +221,7 @@ def _address(where: str | Path) -> sa.URL:
 
 def _file_url(path: Path) -> sa.URL:
     try:
-        return sa.URL.create("sqlite+pysqlite", database=str(path.resolve()))  # [LG3]
+        return sa.URL.create("sqlite+pysqlite", database=str(path.resolve()))  # [database.3]
     except (OSError, RuntimeError, ValueError):
         raise BadInput(f"the ledger's path {str(path)!r} leads nowhere; give the path of a file") from None
 
@@ -260,15 +261,15 @@ def _careful(connection: sqlite3.Connection, _record: object) -> None:
 
 def _durable(connection: sqlite3.Connection, record: object) -> None:
     _careful(connection, record)
-    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":  # [LG1]
+    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":  # [database.1]
         raise LedgerFault("this file system cannot hold a write-ahead log; keep the ledger on a local disk")
-    connection.execute("PRAGMA synchronous = FULL")  # [LG1]
+    connection.execute("PRAGMA synchronous = FULL")  # [database.1]
     connection.execute("PRAGMA fullfsync = 1")
 
 
 def _begin(connection: sa.Connection) -> None:
     writes = connection.get_execution_options().get("discreet_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")  # [LG1]
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")  # [database.1]
 
 
 def _code(error: Exception) -> int | None:

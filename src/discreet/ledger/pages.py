@@ -1,10 +1,10 @@
 """The rows of a ledger within one transaction: read only if signed, written signed.
 
 Claims
-    [LP1] A head, an entry that is read, an account or an answer that is not what was signed stops the ledger: nothing
-          is charged, nothing shown. An account that was signed earlier is not enough: all accounts together are signed
-          with the head that they belong to, so that none can be set back alone.
-    [LP2] A balance is one row, however many entries there are: it is kept beside them in the same transaction.
+    [pages.1] A head, an entry that is read, an account or an answer that is not what was signed stops the ledger:
+          nothing is charged, nothing shown. An account that was signed earlier is not enough: all accounts together are
+          signed with the head that they belong to, so that none can be set back alone.
+    [pages.2] A balance is one row, however many entries there are: it is kept beside them in the same transaction.
 """
 
 import os
@@ -14,12 +14,12 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
+from discreet.ledger.account import Account, canonical
 from discreet.ledger.anchor import Head
 from discreet.ledger.book import GENESIS, Entry, Kind, Receipt, digest, now
-from discreet.ledger.budget import Account, canonical
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
+from discreet.ledger.ledger_text import alike
 from discreet.ledger.seal import Seal
-from discreet.ledger.words import alike
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
 COLUMNS: Final = tuple(column.name for column in ENTRIES.columns if column.name != "signature")
@@ -67,7 +67,7 @@ def identity(connection: sa.Connection, seal: Seal) -> tuple[str, bool]:
     if row.version != VERSION:
         raise LedgerFault(f"this ledger is of version {row.version}; this release of discreet reads version {VERSION}")
     for anchored in (True, False):
-        if seal.fits(row.fingerprint, *who(row.ledger, anchored)):  # [LP1]
+        if seal.fits(row.fingerprint, *who(row.ledger, anchored)):  # [pages.1]
             return str(row.ledger), anchored
     raise LedgerChanged("this ledger was made with another key; give the key that it was made with")
 
@@ -107,9 +107,10 @@ class Pages:
         row = self.connection.execute(LOCK_HEAD).one()
         last = self.connection.execute(LAST_HASH, {"last": row.number}).scalar()
         ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
-        if not ours or (last or GENESIS) != row.hash:  # [LP1]
+        if not ours or (last or GENESIS) != row.hash:  # [pages.1]
             raise changed("its head is not what was signed")
-        if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.connection)):  # [LP1]
+        # [pages.1]
+        if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.connection)):
             raise changed("the accounts are not those that belong to its head")
         return Head(row.number, row.hash, row.signature)
 
@@ -129,10 +130,12 @@ class Pages:
 
     def found(self, population: str, analyst: str | None) -> Account | None:
         """An account, None if it was never opened."""
-        row = self.connection.execute(ACCOUNT, {"whose": population, "part": analyst or WHOLE}).one_or_none()  # [LP2]
+        # [pages.2]
+        row = self.connection.execute(ACCOUNT, {"whose": population, "part": analyst or WHOLE}).one_or_none()
         if row is None:
             return None
-        if not self.seal.fits(row.signature, "account", self.ledger, row.population, row.analyst, row.state):  # [LP1]
+        # [pages.1]
+        if not self.seal.fits(row.signature, "account", self.ledger, row.population, row.analyst, row.state):
             raise changed(f"the account of {population!r} is not what was signed")
         return Account.from_text(row.state)
 
@@ -146,7 +149,7 @@ class Pages:
         raise BadInput(f"{analyst!r} may spend nothing of {population!r}; allot a part of its budget first")
 
     def keep(self, population: str, analyst: str | None, account: Account, *, new: bool = False) -> None:
-        """Write an account, signed. [LP2]"""
+        """Write an account, signed. [pages.2]"""
         part, state = analyst or WHOLE, account.to_text()
         row = {"state": state, "signature": self.seal.sign("account", self.ledger, population, part, state)}
         if new:
@@ -162,7 +165,7 @@ class Pages:
     def trusted(self, row: Any) -> Entry:
         """The entry in a row, if it is the one that was signed."""
         entry = entry_of(self.ledger, row)
-        if not self.seal.fits(row.signature, "head", self.ledger, entry.number, entry.hash):  # [LP1]
+        if not self.seal.fits(row.signature, "head", self.ledger, entry.number, entry.hash):  # [pages.1]
             raise changed(f"entry {entry.number} is not what was signed")
         return entry
 
@@ -180,7 +183,7 @@ class Pages:
         if row is None:
             return None
         record = self.entry(row.entry)
-        if record is None or record.plain != {"of": charge.number, "sha256": digest(row.answer)}:  # [LP1]
+        if record is None or record.plain != {"of": charge.number, "sha256": digest(row.answer)}:  # [pages.1]
             raise changed(f"the answer of entry {charge.number} is not what was stored")
         return str(row.answer)
 
@@ -200,7 +203,7 @@ class Pages:
             elif entry.kind == "answer":
                 recorded[entry.plain["of"]] = entry.plain["sha256"]
         for entry, answer in found:
-            if recorded.get(entry.number) != (None if answer is None else digest(answer)):  # [LP1]
+            if recorded.get(entry.number) != (None if answer is None else digest(answer)):  # [pages.1]
                 raise changed(f"the answer of entry {entry.number} is not what was stored")
         return [Receipt.of(entry, answer, fresh=False) for entry, answer in found]
 
@@ -209,7 +212,7 @@ class Pages:
         expected = charge.number + 1
         for row in self.connection.execute(SINCE, {"then": charge.number}):
             entry = self.trusted(row)
-            if entry.number != expected or (entry.kind == "answer" and entry.plain["of"] == charge.number):  # [LP1]
+            if entry.number != expected or (entry.kind == "answer" and entry.plain["of"] == charge.number):  # [pages.1]
                 break
             expected += 1
         if expected != head.number + 1:

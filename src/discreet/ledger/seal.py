@@ -1,8 +1,8 @@
 """The key that signs the head of the chain.
 
 Claims
-    [LK1] Only who has the key can make a head, or the state of an account, that is accepted: HMAC-SHA-256.
-    [LK4] A ledger is written only with a key that nobody else could have put there: its file belongs to who runs the
+    [seal.1] Only who has the key can make a head, or the state of an account, that is accepted: HMAC-SHA-256.
+    [seal.2] A ledger is written only with a key that nobody else could have put there: its file belongs to who runs the
           program, or to root, and only its owner may write it. One that is beside the ledger, where others may have put
           it before there was a ledger, is also readable by its owner alone, as those are that are made there.
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from discreet.errors import BadInput, LedgerFault
-from discreet.ledger.budget import canonical
+from discreet.ledger.account import canonical
 
 SHORTEST: Final = 16  # bytes of a key
 OWN: Final = 0o077  # what a key beside a ledger allows nobody else
@@ -33,8 +33,8 @@ class Seal:
         return "Seal()"  # never the key
 
     def sign(self, *parts: str | int | None) -> str:
-        """The signature. [LK1]"""
-        return hmac.digest(self.key, canonical(parts).encode(), "sha256").hex()  # [LK1]
+        """The signature. [seal.1]"""
+        return hmac.digest(self.key, canonical(parts).encode(), "sha256").hex()  # [seal.1]
 
     def fits(self, signature: str, *parts: str | int | None) -> bool:
         """Whether the signature is of these."""
@@ -100,15 +100,15 @@ def _read(path: Path, forbidden: int | None) -> bytes:
     raise LedgerFault(
         f"the ledger's key {path} {why}, who could sign what they like; nothing is charged. If it is yours, `chown` it "
         "to you and `chmod 600` it; if you did not put it there, remove it, and what was signed with it"
-    )  # [LK4]
+    )  # [seal.2]
 
 
 def _exposed(found: os.stat_result, forbidden: int) -> str | None:
-    if found.st_uid not in (os.geteuid(), 0):  # [LK4]
+    if found.st_uid not in (os.geteuid(), 0):  # [seal.2]
         return f"belongs to another user, number {found.st_uid}"
-    if found.st_mode & forbidden & WRITTEN_BY_OWNER:  # [LK4]
+    if found.st_mode & forbidden & WRITTEN_BY_OWNER:  # [seal.2]
         return "can be written by others than its owner"
-    return "can be read by others than its owner" if found.st_mode & forbidden else None  # [LK4]
+    return "can be read by others than its owner" if found.st_mode & forbidden else None  # [seal.2]
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,21 +1,21 @@
 """The ledger: budgets of populations, charged before the data is read, in SQLite or PostgreSQL.
 
 Claims
-    [LL1] Charged first: when `charge` returns, the charge is durable; when it raises OverBudget or BadInput, nothing is
-          charged. However many processes and threads race, what is charged fits the budget, exactly.
-    [LL2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first
+    [store.1] Charged first: when `charge` returns, the charge is durable; when it raises OverBudget or BadInput,
+          nothing is charged. However many processes and threads race, what is charged fits the budget, exactly.
+    [store.2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first
           that was stored. Whatever else was computed for it is never shown.
-    [LL3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
-    [LL4] An anchor that has seen what the ledger does not have stops the ledger when it is opened and before each
+    [store.3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
+    [store.4] An anchor that has seen what the ledger does not have stops the ledger when it is opened and before each
           entry, whatever was appended to the anchor since by those who may do so; so does an anchor that has not seen
-          what the ledger has, and one that is gone ([LK3]), until the steward begins it anew (`trust`), which is
+          what the ledger has, and one that is gone ([anchor.2]), until the steward begins it anew (`trust`), which is
           an entry. What `charge`, `store` and `open` give back is in it. That a ledger has an anchor is signed.
 
 Why
-    [LL1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the account
-    and the head ([LG1]); the filter decides ([T1]-[T4]). [LL2] The request is looked up under the same lock; an answer
-    is written under it too, and what is shown is what is found there. Two answers computed for one charge are two
-    draws; as one alone leaves, the promise is that of one draw.
+    [store.1] One transaction holds the ledger's only head, reads the account, decides, and writes the entry, the
+    account and the head ([database.1]); the filter decides ([filter.1]-[filter.4]). [store.2] The request is looked up
+    under the same lock; an answer is written under it too, and what is shown is what is found there. Two answers
+    computed for one charge are two draws; as one alone leaves, the promise is that of one draw.
 
 What a file cannot prevent
     Who can write the ledger's folder can put an older copy of all of it back (file, key, and the anchor of that day),
@@ -34,19 +34,18 @@ import sqlalchemy as sa
 from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
-from discreet.ledger import words
+from discreet.ledger import ledger_text as words
+from discreet.ledger.account import Account, canonical, for_whom, loss_to_plain, written
 from discreet.ledger.anchor import Anchor, Head, lacking
 from discreet.ledger.book import GENESIS, Entry, Kind, Receipt
-from discreet.ledger.budget import Account, canonical, for_whom, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, Database
-from discreet.ledger.export import to_csv, to_json
 from discreet.ledger.pages import Pages, found_ledger, identity, length
-from discreet.ledger.place import beside, parts, there
+from discreet.ledger.place import beside, parts, there, to_csv, to_json
 from discreet.ledger.seal import Seal, exposed
-from discreet.ledger.verify import BATCH, Verdict, verify
-from discreet.promise.exact import Number
-from discreet.promise.loss import Loss
-from discreet.promise.neighbours import Neighbours
+from discreet.ledger.verify import BATCH, LedgerVerdict, verify
+from discreet.privacy.exact import Number
+from discreet.privacy.loss import Loss
+from discreet.privacy.neighbours import Neighbours
 
 T = TypeVar("T")
 
@@ -59,7 +58,7 @@ class Ledger:
     `reading` opens a ledger that must be there, and changes nothing.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from discreet.promise.loss import Laplace
+    >>> from discreet.privacy.loss import Laplace
     >>> with TemporaryDirectory() as folder, Ledger(f"{folder}/study.ledger") as ledger:
     ...     _ = ledger.open("patients", Budget(1.0))
     ...     receipt = ledger.charge("patients", Laplace(0.4), "mean of age", request="q1")
@@ -89,7 +88,7 @@ class Ledger:
             if anchored and self._anchor is None:
                 raise LedgerChanged(
                     f"the ledger {self._database.name} has an anchor; give anchor= with its path"
-                )  # [LL4]
+                )  # [store.4]
             entries = self._database.read(length)  # before the anchor is read: others may be writing
             self._read(lambda pages: self._compare_with_anchor(pages, entries))
         except BaseException:
@@ -131,11 +130,11 @@ class Ledger:
         analyst: str | None = None,
         source: str | None = None,
     ) -> Receipt:
-        """Pay for a release before the data is read: durable when it returns. [LL1]
+        """Pay for a release before the data is read: durable when it returns. [store.1]
 
         OverBudget, and nothing charged, if it does not fit. A request that was charged before gives its old receipt,
         with the answer if one is stored, and charges nothing; it is refused if the question is another one, or the
-        `source`, a public name of the table. [LL2]
+        `source`, a public name of the table. [store.2]
         """
         name, note = words.name("the population", population), words.note(note)
         who = None if analyst is None else words.name("the analyst", analyst)
@@ -150,18 +149,18 @@ class Ledger:
         def work(pages: Pages, head: Head) -> tuple[Receipt, Head]:
             old = None if asked is None else pages.requested(asked)
             if old is not None:
-                receipt = _again(*old, body, name, who)  # [LL2]
+                receipt = _again(*old, body, name, who)  # [store.2]
                 if receipt.answer is None:
                     pages.unanswered(head, old[0])
                 return receipt, head
             prices: dict[str, object] = {}
             for part in (None,) if who is None else (None, who):
                 try:
-                    after, price = pages.account(name, part).charge(loss)  # [LL1]
+                    after, price = pages.account(name, part).charge(loss)  # [store.1]
                 except OverBudget as error:
                     raise for_whom(error, part) from None
                 prices["price" if part is None else "part"] = [written(price.cost), written(price.delta)]
-                pages.keep(name, part, after)  # [LL3]: accounts only ever grow
+                pages.keep(name, part, after)  # [store.3]: accounts only ever grow
             entry, head = pages.append(head, "charge", name, who, request=asked, body=canonical(body | prices))
             return Receipt.of(entry), head
 
@@ -170,7 +169,7 @@ class Ledger:
     reserve = charge  # the first of the four steps: reserve, compute, store, show
 
     def store(self, receipt: Receipt, answer: str) -> str:
-        """Keep the answer (JSON) of a charge; gives back the answer to show: the first that was stored. [LL2]"""
+        """Keep the answer (JSON) of a charge; gives back the answer to show: the first that was stored. [store.2]"""
         text = words.answer(answer)
 
         def work(pages: Pages, head: Head) -> tuple[str, Head]:
@@ -179,7 +178,7 @@ class Ledger:
                 raise BadInput(f"{receipt} is not in this ledger; store an answer with the receipt that `charge` gave")
             old = pages.answer(entry)
             if old is not None:
-                return old, head  # [LL2]
+                return old, head  # [store.2]
             pages.unanswered(head, entry)
             return text, pages.keep_answer(head, entry, text)
 
@@ -223,7 +222,7 @@ class Ledger:
 
         return self._read(work)
 
-    def verify(self) -> Verdict:
+    def verify(self) -> LedgerVerdict:
         """Whether anything was changed, removed, moved or overspent, and which entry."""
         return verified(self._database, self._seal, self._anchor)
 
@@ -264,19 +263,19 @@ class Ledger:
             head = pages.head()
             if self._anchor is not None:
                 self._compare_with_anchor(pages, head.number)
-                self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [LK3]
+                self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [anchor.2]
             return work(pages, head)
 
         result, head = self._database.write(anchored)
         if self._anchor is not None:
-            self._anchor.append(head)  # after the commit: [LK2]
+            self._anchor.append(head)  # after the commit: [anchor.1]
         return result
 
     def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account) -> Filter:
         def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
             old = pages.found(population, analyst)
             if old is not None:
-                if old.terms != account.terms:  # [LL3]
+                if old.terms != account.terms:  # [store.3]
                     what = population if analyst is None else f"{analyst}'s part of {population}"
                     raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
                 return old.filter, head
@@ -294,7 +293,7 @@ class Ledger:
         return self._write(work)
 
     def _compare_with_anchor(self, pages: Pages, entries: int) -> None:
-        """That the anchor has seen these entries, but for the last, and no others. [LL4]"""
+        """That the anchor has seen these entries, but for the last, and no others. [store.4]"""
         if self._anchor is None:
             return
         last = self._anchor.furthest()
@@ -303,7 +302,7 @@ class Ledger:
             raise LedgerChanged(
                 f"{missing}. An older copy of {self._database.name} would look the same, so nothing is charged: put "
                 f"the anchor {self._anchor.path} back; if it is lost, see `discreet ledger trust --help`"
-            )  # [LL4]
+            )  # [store.4]
         if last is None:
             return
         found = pages.entry(last.number) if last.number else None
@@ -313,10 +312,12 @@ class Ledger:
                 f"the anchor {self._anchor.path} has seen entry {last.number}, and {self._database.name} does not have "
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
                 "look with `discreet ledger verify`"
-            )  # [LL4]
+            )  # [store.4]
 
 
-def examine(where: str | Path, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None) -> Verdict:
+def examine(
+    where: str | Path, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None
+) -> LedgerVerdict:
     """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing."""
     database, seal, outside = parts(where, key, anchor, 30.0, make=False)
     try:
@@ -332,10 +333,10 @@ def examine(where: str | Path, *, key: bytes | str | Path | None = None, anchor:
     )
 
 
-def verified(database: Database, seal: Seal, anchor: Anchor | None) -> Verdict:
+def verified(database: Database, seal: Seal, anchor: Anchor | None) -> LedgerVerdict:
     """What `verify` finds, with the anchor that there is."""
     there(database)
-    entries = database.read(length)  # then the anchor, then the picture of the ledger: [LK2], [LK3]
+    entries = database.read(length)  # then the anchor, then the picture of the ledger: [anchor.1], [anchor.2]
     heads = None if anchor is None else list(anchor.heads())
     return database.read(lambda connection: verify(connection, seal, heads, entries))
 

@@ -1,11 +1,11 @@
 """Whether a ledger is what was written, entry by entry; if not, where it is not.
 
 Claims
-    [LV1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
+    [verify.1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
           answer that does not follow from the entries, a charge beyond its budget, and one below what its loss costs.
-    [LV2] A chain that was written anew as a whole is found without the key by its head, and with the key by the anchor.
-          An older copy that was put back, key and all, is found by the anchor alone. An anchor that is gone, or ends
-          before the ledger's last entry but one, is a problem, and what a steward's word stands for is told.
+    [verify.2] A chain that was written anew as a whole is found without the key by its head, and with the key by the
+          anchor. An older copy that was put back, key and all, is found by the anchor alone. An anchor that is gone, or
+          ends before the ledger's last entry but one, is a problem, and what a steward's word stands for is told.
 """
 
 import json
@@ -18,9 +18,9 @@ import sqlalchemy as sa
 
 from discreet.accounting.filter import Amount, Budget
 from discreet.errors import DiscreetError
+from discreet.ledger.account import Account, canonical, loss_from_plain
 from discreet.ledger.anchor import Head, lacking
 from discreet.ledger.book import GENESIS, Entry, Kind, digest
-from discreet.ledger.budget import Account, canonical, loss_from_plain
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.pages import WHOLE, entry_of, identity, standing
 from discreet.ledger.seal import Seal
@@ -42,7 +42,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LedgerVerdict:
     """How many entries were read, and what is wrong with them."""
 
     entries: int
@@ -81,18 +81,18 @@ class _Reading:
             self.problems.append(Problem(entry, what))
 
     def take(self, row: Any) -> None:
-        """The next entry, as far as the chain goes. [LV1]"""
+        """The next entry, as far as the chain goes. [verify.1]"""
         entry = entry_of(self.ledger, row)
         if entry.number != self.last + 1:
             self.missing(self.last + 1, entry.number - 1)
         elif entry.previous != self.hash:
-            self.wrong(entry.number, f"does not continue entry {self.last}: one of the two was replaced")  # [LV1]
+            self.wrong(entry.number, f"does not continue entry {self.last}: one of the two was replaced")  # [verify.1]
         if entry.hash != row.hash:
-            self.wrong(entry.number, "was changed after it was written")  # [LV1]
+            self.wrong(entry.number, "was changed after it was written")  # [verify.1]
         elif not self.seal.fits(row.signature, "head", self.ledger, entry.number, row.hash):
-            self.wrong(entry.number, "is not signed with this key")  # [LV1]
+            self.wrong(entry.number, "is not signed with this key")  # [verify.1]
         if self.seen.pop(entry.number, row.hash) != row.hash:
-            self.wrong(entry.number, "is not the one that the anchor has seen")  # [LV2]
+            self.wrong(entry.number, "is not the one that the anchor has seen")  # [verify.2]
         self.last, self.hash = entry.number, row.hash
         try:
             self.follow(entry, row)
@@ -107,13 +107,13 @@ class _Reading:
         match entry.kind:
             case "anchor":
                 word = f"entry {entry.number} of {entry.time} began the anchor anew: {plain['note']!r}. "
-                self.notes.append(f"{word}That nothing was forgotten before it is the steward's word")  # [LV2]
+                self.notes.append(f"{word}That nothing was forgotten before it is the steward's word")  # [verify.2]
             case "open" | "allot":
                 if whose in self.accounts:
                     self.wrong(entry.number, "gives a second budget")
                 self.accounts[whose] = account = Account.from_text(entry.body)
                 if not account.new:
-                    self.wrong(entry.number, "begins with something spent, or with more than its budget")  # [LV1]
+                    self.wrong(entry.number, "begins with something spent, or with more than its budget")  # [verify.1]
             case "charge":
                 parts = {"price": (entry.population, WHOLE)} | ({"part": whose} if entry.analyst else {})
                 for name, part in parts.items():
@@ -121,15 +121,16 @@ class _Reading:
                     cost, delta = map(Fraction, plain[name])
                     least = self.price(account, canonical(plain["loss"]))
                     if cost < least.cost or delta < least.delta:
-                        self.wrong(entry.number, "was charged less than its loss costs")  # [LV1]
+                        self.wrong(entry.number, "was charged less than its loss costs")  # [verify.1]
                     after = account.paid(Amount(account.filter.total.currency, cost, delta))
                     if after.overspent or cost <= 0 or delta < 0:
-                        self.wrong(entry.number, "is not a charge that fits its budget")  # [LV1]
+                        self.wrong(entry.number, "is not a charge that fits its budget")  # [verify.1]
                     self.accounts[part] = after
             case "answer":
                 self.answers += 1
                 if row.of != plain["of"] or row.answer is None or digest(row.answer) != plain["sha256"]:
-                    self.wrong(entry.number, f"records another answer to entry {plain['of']} than is stored")  # [LV1]
+                    # [verify.1]
+                    self.wrong(entry.number, f"records another answer to entry {plain['of']} than is stored")
 
     def price(self, account: Account, loss: str) -> Amount:
         """What a loss costs by today's accounting; the same few are charged again and again."""
@@ -142,18 +143,18 @@ class _Reading:
         """Entries that should be there and are not."""
         if last < first:
             return
-        self.wrong(first, "is missing" if first == last else f"and all up to entry {last} are missing")  # [LV1]
+        self.wrong(first, "is missing" if first == last else f"and all up to entry {last} are missing")  # [verify.1]
         for number in [number for number in self.seen if first <= number <= last]:
             del self.seen[number]
 
 
-def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] | None, entries: int) -> Verdict:
+def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] | None, entries: int) -> LedgerVerdict:
     """Read all of it. `heads` are the anchor's, None without one, read before the transaction of `connection` began;
     `entries` is how many there were before that."""
     try:
         ledger, anchored = identity(connection, seal)
     except DiscreetError as error:
-        return Verdict(0, (Problem(None, str(error)),))
+        return LedgerVerdict(0, (Problem(None, str(error)),))
     reading = _Reading(ledger, seal, {})
     _anchored(reading, heads, entries, anchored)
     both = sa.select(ENTRIES, ANSWERS.c.number.label("of"), ANSWERS.c.answer)
@@ -165,8 +166,8 @@ def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] |
     _head(reading, connection, seal)
     _state(reading, connection, seal)
     for number in sorted(reading.seen):
-        reading.wrong(number, "was seen by the anchor and is not in the ledger")  # [LV2]
-    return Verdict(read, tuple(reading.problems), tuple(reading.notes))
+        reading.wrong(number, "was seen by the anchor and is not in the ledger")  # [verify.2]
+    return LedgerVerdict(read, tuple(reading.problems), tuple(reading.notes))
 
 
 def _anchored(reading: _Reading, heads: Iterable[Head | None] | None, entries: int, anchored: bool) -> None:
@@ -184,14 +185,14 @@ def _anchored(reading: _Reading, heads: Iterable[Head | None] | None, entries: i
             continue
         furthest = head.number if furthest is None else max(furthest, head.number)
         if not reading.seal.fits(head.signature, "head", reading.ledger, head.number, head.hash):
-            reading.wrong(head.number, "is in the anchor with a signature of another key or ledger")  # [LV2]
+            reading.wrong(head.number, "is in the anchor with a signature of another key or ledger")  # [verify.2]
         elif head.number and reading.seen.setdefault(head.number, head.hash) != head.hash:
-            reading.wrong(head.number, "is in the anchor twice, with different contents")  # [LV2]
+            reading.wrong(head.number, "is in the anchor twice, with different contents")  # [verify.2]
     if torn:
         reading.notes.append(f"the anchor has {torn} lines that cannot be read, as a power cut leaves them")
     missing = lacking(furthest, entries)
     if missing is not None:
-        reading.problems.append(Problem(None, f"{missing}, and {alone}", anchor=True))  # [LV2]
+        reading.problems.append(Problem(None, f"{missing}, and {alone}", anchor=True))  # [verify.2]
 
 
 def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
@@ -203,9 +204,9 @@ def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
     if row.number > reading.last:
         reading.missing(reading.last + 1, row.number)
     elif row.number < reading.last:
-        reading.wrong(row.number + 1, "and what follows is beyond the signed head")  # [LV1]
+        reading.wrong(row.number + 1, "and what follows is beyond the signed head")  # [verify.1]
     elif row.hash != reading.hash:
-        reading.wrong(reading.last, "is not the one that the head has signed")  # [LV2]
+        reading.wrong(reading.last, "is not the one that the head has signed")  # [verify.2]
 
 
 def _state(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:

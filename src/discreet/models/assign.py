@@ -6,24 +6,25 @@ Releases
     place in the ball, or (centred) its difference from the centre, pulled to the length `reach`, in L1 or L2, if
     longer.
 Promise
-    [KA1] Each row alone, with the public numbers, decides on its cluster (the nearest centre, of equals the first) and
-          on v; |v| <= reach in the norm asked for, rounding included. A row with an entry that is no number, or
+    [assign.1] Each row alone, with the public numbers, decides on its cluster (the nearest centre, of equals the first)
+          and on v; |v| <= reach in the norm asked for, rounding included. A row with an entry that is no number, or
           infinite, has no cluster and adds nothing. Nothing is raised or warned of.
-    [KA2] Counts and sums are exact: order, blocks, threads, BLAS and the compiled pass change no bit of them.
-    [KA3] `distances`: that of each row to its nearest centre, a fixed function of the row; NaN if it has no cluster.
+    [assign.2] Counts and sums are exact: order, blocks, threads, BLAS and the compiled pass change no bit of them.
+    [assign.3] `distances`: that of each row to its nearest centre, a fixed function of the row; NaN if it has no
+    cluster.
 Why
-    [KA1] In floats u = (x - b) 2^24 / B, cut to a largest entry of 2^40, then q = rint(u). Its length is summed entry
-    by entry in a fixed order: squares of whole numbers whose sum is at most 2^48 add up exactly, and a sum that is not
-    exact is beyond it anyway. If the length exceeds h = 2^24, q = trunc(q t) with t = h (1 - 2^-36) / length: at most
-    d + 4 roundings, each of a relative 2^-53, and d <= 2^15, so |q t| <= h, and truncation shortens it. Centres pass
-    through the same function. So |q|, |g| <= h, and by Cauchy and Schwarz every partial sum of q . g, in any order and
-    with fused operations or without, is a whole number of at most h^2 = 2^48 in size: exact in float64. So is
-    |g|^2 - 2 q . g, of at most 3 2^48, and whether one centre is nearer than another is decided exactly. v = q - g is
-    whole, |v| <= 2 h: its squares add up exactly to at most 2^50, its absolute values to at most 2^33; if it is longer
-    than `reach` it is cut as above.
-    [KA2] Every row adds whole numbers of at most 2^25; float64 holds the sums of a block of 2^20 rows, int64 those of
-    2^37 rows, and beyond they are Python's integers, by [L1] of noise/lattice.py.
-    [KA3] The square root of |v|^2, which is exact, correctly rounded.
+    [assign.1] In floats u = (x - b) 2^24 / B, cut to a largest entry of 2^40, then q = rint(u). Its length is summed
+    entry by entry in a fixed order: squares of whole numbers whose sum is at most 2^48 add up exactly, and a sum that
+    is not exact is beyond it anyway. If the length exceeds h = 2^24, q = trunc(q t) with t = h (1 - 2^-36) / length: at
+    most d + 4 roundings, each of a relative 2^-53, and d <= 2^15, so |q t| <= h, and truncation shortens it. Centres
+    pass through the same function. So |q|, |g| <= h, and by Cauchy and Schwarz every partial sum of q . g, in any order
+    and with fused operations or without, is a whole number of at most h^2 = 2^48 in size: exact in float64. So is |g|^2
+    - 2 q . g, of at most 3 2^48, and whether one centre is nearer than another is decided exactly. v = q - g is whole,
+    |v| <= 2 h: its squares add up exactly to at most 2^50, its absolute values to at most 2^33; if it is longer than
+    `reach` it is cut as above.
+    [assign.2] Every row adds whole numbers of at most 2^25; float64 holds the sums of a block of 2^20 rows, int64 those
+    of 2^37 rows, and beyond they are Python's integers, by [lattice.1].
+    [assign.3] The square root of |v|^2, which is exact, correctly rounded.
 Needs
     A finite centre and a radius from 1e-150 to 1e150; at most 2^15 columns.
 Accuracy
@@ -41,20 +42,20 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.friendly.matrix import Rows
+from discreet.noise.integers import compiled
 from discreet.noise.lattice import summed
-from discreet.noise.source import compiled
-from discreet.promise.exact import is_number
+from discreet.privacy.exact import is_number
+from discreet.tables.matrix import Rows
 
-BITS: Final = 24  # the radius in steps: 2^24 [KA1]
+BITS: Final = 24  # the radius in steps: 2^24 [assign.1]
 HALF: Final = 2.0**BITS
-SHRINK: Final = 1 - 2.0**-36  # more than the roundings of a length and a product [KA1]
+SHRINK: Final = 1 - 2.0**-36  # more than the roundings of a length and a product [assign.1]
 FARTHEST: Final = 2.0**40
-WIDEST: Final = 2**15  # columns [KA1]
+WIDEST: Final = 2**15  # columns [assign.1]
 SMALLEST, LARGEST = 1e-150, 1e150
-SUMMED: Final = 1 << 45  # an entry of a block's sums is no larger [KA2]
+SUMMED: Final = 1 << 45  # an entry of a block's sums is no larger [assign.2]
 CACHED: Final = 1 << 16  # entries that stay in the cache
-EXACT: Final = 1 << 20  # rows of a block [KA2]
+EXACT: Final = 1 << 20  # rows of a block [assign.2]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Norm = Literal[1, 2]
@@ -79,7 +80,7 @@ class Ball:
         return self.radius / HALF
 
     def steps(self, points: Any) -> Floats:
-        """Points in the ball as whole numbers; NaN throughout for one that is nowhere. [KA1]"""
+        """Points in the ball as whole numbers; NaN throughout for one that is nowhere. [assign.1]"""
         with np.errstate(all="ignore"):
             scaled = (np.asarray(points, dtype=np.float64) - self.centre) * (HALF / self.radius)
             most = np.abs(scaled).max(axis=1, initial=0.0)
@@ -88,7 +89,7 @@ class Ball:
             whole = np.rint(scaled)
             length = lengths(whole, 2)
             outside = length > HALF * HALF
-            factor = HALF * SHRINK / np.sqrt(length)  # [KA1]
+            factor = HALF * SHRINK / np.sqrt(length)  # [assign.1]
             whole = np.where(outside[:, None], np.trunc(whole * factor[:, None]), whole)
         whole[nowhere] = np.nan
         return np.asarray(whole)
@@ -99,7 +100,7 @@ class Ball:
 
 
 def lengths(whole: Floats, norm: Norm) -> Floats:
-    """The sum of squares, or of absolute values, of each row, entry by entry in one order. [KA1]"""
+    """The sum of squares, or of absolute values, of each row, entry by entry in one order. [assign.1]"""
     total = np.zeros(len(whole))
     for column in whole.T:
         total += column * column if norm == 2 else np.abs(column)
@@ -108,7 +109,8 @@ def lengths(whole: Floats, norm: Norm) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Of each cluster: how many rows, and the sum of their v in steps. Those of two sets of rows merge by `+`. [KA2]"""
+    """Of each cluster: how many rows, and the sum of their v in steps. Those of two sets of rows merge by `+`.
+    [assign.2]"""
 
     counts: npt.NDArray[Any]
     sums: npt.NDArray[Any]
@@ -118,20 +120,20 @@ class Sums:
 
 
 def cluster_sums(rows: Rows, ball: Ball, centres: Floats, reach: int, *, norm: Norm, centred: bool) -> Sums:
-    """The counts and the sums of all rows in one pass; `centres` are steps of the ball. [KA2]"""
+    """The counts and the sums of all rows in one pass; `centres` are steps of the ball. [assign.2]"""
     clusters, width = centres.shape
     about = centres if centred else np.zeros_like(centres)
     parts = (_sums(block, ball, centres, about, reach=reach, norm=norm) for block in blocks(rows))
     found = summed((np.column_stack([part.counts, part.sums]) for part in parts), (clusters, width + 1), SUMMED)
-    return Sums(found[:, 0], found[:, 1:])  # [KA2]
+    return Sums(found[:, 0], found[:, 1:])  # [assign.2]
 
 
 def distances(rows: Rows, ball: Ball, centres: Floats) -> Floats:
-    """How far each row, pulled into the ball, is from its nearest centre, in steps. [KA3]"""
+    """How far each row, pulled into the ball, is from its nearest centre, in steps. [assign.3]"""
     parts = [np.empty(0)]
     for block in blocks(rows):
         if compiled():
-            from discreet.models.fast_assign import distances_of
+            from discreet._compiled.cluster_kernels import distances_of
 
             parts.append(distances_of(block, ball.centre, HALF / ball.radius, centres))
             continue
@@ -150,9 +152,9 @@ def blocks(rows: Rows) -> Iterator[Floats]:
 
 
 def nearest(whole: Floats, centres: Floats) -> Integers:
-    """The nearest centre of each row, of equally near ones the first; any for a row that is nowhere. [KA1]"""
+    """The nearest centre of each row, of equally near ones the first; any for a row that is nowhere. [assign.1]"""
     squares = np.einsum("ij,ij->i", centres, centres)
-    return np.asarray(np.argmin(squares - 2.0 * (whole @ centres.T), axis=1), dtype=np.int64)  # [KA1]
+    return np.asarray(np.argmin(squares - 2.0 * (whole @ centres.T), axis=1), dtype=np.int64)  # [assign.1]
 
 
 def _parts(block: Floats, clusters: int) -> Iterator[Floats]:
@@ -161,9 +163,9 @@ def _parts(block: Floats, clusters: int) -> Iterator[Floats]:
 
 
 def _sums(block: Floats, ball: Ball, centres: Floats, about: Floats, *, reach: int, norm: Norm) -> Sums:
-    """The sums of one block; the compiled pass gives the same integers. [KA2]"""
+    """The sums of one block; the compiled pass gives the same integers. [assign.2]"""
     if compiled():
-        from discreet.models.fast_assign import sums_of
+        from discreet._compiled.cluster_kernels import sums_of
 
         counts, sums = sums_of(block, ball.centre, HALF / ball.radius, centres, about, float(reach), norm)
         return Sums(counts, sums.astype(np.int64))
@@ -181,7 +183,7 @@ def _sums(block: Floats, ball: Ball, centres: Floats, about: Floats, *, reach: i
 
 
 def cut(moved: Floats, reach: int, norm: Norm) -> Floats:
-    """Whole vectors, those longer than `reach` pulled to that length or just below. [KA1]"""
+    """Whole vectors, those longer than `reach` pulled to that length or just below. [assign.1]"""
     length = lengths(moved, norm)
     outside = length > (float(reach) * reach if norm == 2 else reach)
     with np.errstate(all="ignore"):

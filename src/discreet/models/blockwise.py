@@ -1,6 +1,6 @@
 """Coefficients from blocks of people: any of a person's rows, whoever many, are protected together.
 
-What is promised is promised by blocks/aggregate.py; here names and error bars get the form of a regression's.
+What is promised is promised by subsample/aggregate.py; here names and error bars get the form of a regression's.
 """
 
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.blocks.ask import planned
-from discreet.blocks.estimator import LineFit
-from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, Link
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Mechanism
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval, Spread
+from discreet.privacy.exact import Number
+from discreet.privacy.intervals import Interval, Spread
+from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.estimators import LineFit
+from discreet.subsample.fit_request import planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def line_in_blocks(
     """Least squares on blocks, the estimates combined privately; `release_of` asks the mechanism."""
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept is {intercept!r}; give True or False")
-    table = Table.of(rows, y, people)
+    table = BlockTable.of(rows, y, people)
     fit = LineFit(names, intercept)
     mechanism = planned(
         fit,

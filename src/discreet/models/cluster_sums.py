@@ -1,53 +1,102 @@
-"""Noisy counts and sums of clusters, in one draw: what every private k-means iterates.
+"""What is read off the rows' distances to their nearest centres: a radius that holds most of them, and the loss.
+
+Noisy counts and sums of clusters, in one draw: what every private k-means iterates.
 
 Releases
+    `holding`: a float64 that about `beyond` of the distances exceed, by the exponential mechanism over float64.
+    `noisy_loss`: the sum of min(distance, cap)^2, plus noise.
     For each public or released centre the noisy number of rows nearest to it, and the noisy sum of their v, the vectors
     of models/assign.py, no longer than `reach`.
+
 Promise
-    [KN1] Gaussian noise, REPLACE: with counts in units of `reach`, one row moves all counts and sums together by at
-          most 2 reach in L2: what the sums alone would cost. ADD_OR_REMOVE: with counts in units of w by sqrt(reach^2 +
-          w^2).
-    [KN2] Laplace noise: in L1 by at most 2 reach + 2 w under REPLACE and by reach + w under ADD_OR_REMOVE.
-    [KN3] Every cluster gets noise, empty ones too.
+    [cluster_sums.1] `holding` is Choice(epsilon) under both relations: one record moves no score by more than 1.
+    [cluster_sums.2] One row moves the sum of min(distance, cap)^2 by at most cap^2 under both relations, and what is
+          summed is whole: Laplace noise makes it pure, Gaussian noise costs Gaussian(mu, slack).
+    [cluster_sums.3] Gaussian noise, REPLACE: with counts in units of `reach`, one row moves all counts and sums
+          together by at most 2 reach in L2: what the sums alone would cost. ADD_OR_REMOVE: with counts in units of w by
+          sqrt(reach^2 + w^2).
+    [cluster_sums.4] Laplace noise: in L1 by at most 2 reach + 2 w under REPLACE and by reach + w under ADD_OR_REMOVE.
+    [cluster_sums.5] Every cluster gets noise, empty ones too.
+
 Why
-    A row in cluster j adds w to count j and v to sum j, or nothing at all ([KA1]); which cluster and what v are fixed
-    functions of the row. Let (j, v) become (j', v').
-    [KN1] If j = j' only the sum moves: |v - v'| <= 2 reach. If j differs from j', four disjoint places move:
+    [cluster_sums.1] As [locate.2]: distances enter by their cells, laid out over them, so that one record more
+    raises the number beyond any t by 0 or 1. Only the order statistics from the top within a fixed window around the
+    `beyond`th are handed on, with zeros where there are fewer: the number beyond t is cut to a fixed interval, which is
+    1-Lipschitz. `beyond` is public or was released, so the score | #beyond t - beyond | moves by 1 at most.
+    [cluster_sums.2] Each row becomes the whole number floor(2^20 (min(distance, cap) / cap)^2), between 0 and 2^20, by
+    a fixed function of its own distance ([assign.3]). Then [additive.1], or [average.1]. A row in cluster j adds w to
+    count j and v to sum j, or nothing at all ([assign.1]); which cluster and what v are fixed functions of the row. Let
+    (j, v) become (j', v').
+    [cluster_sums.3] If j = j' only the sum moves: |v - v'| <= 2 reach. If j differs from j', four disjoint places move:
     |v|^2 + w^2 + |v'|^2 + w^2 <= 2 reach^2 + 2 w^2 = 4 reach^2 for w = reach. A row that comes to be nowhere moves two
     of them. (sqrt 2 reach for the sums would be wrong: a row that stays in its cluster moves one sum by 2 reach.)
-    Adding a row: |v|^2 + w^2. Then [TN1] of friendly/noisy.py.
-    [KN2] The same places in L1: at most 2 reach if it stays, 2 reach + 2 w if it moves. Then [N1] of noise/blur.py.
-    [KN3] The noise is drawn for the whole array, whose shape is public.
+    Adding a row: |v|^2 + w^2. Then [average.1].
+    [cluster_sums.4] The same places in L1: at most 2 reach if it stays, 2 reach + 2 w if it moves. Then [additive.1].
+    [cluster_sums.5] The noise is drawn for the whole array, whose shape is public.
+
 Needs
+    Distances to public or released centres. A row that is nowhere counts as at a distance of 0.
     k (d + 1) of at most 2^20.
+
 Accuracy
+    [cluster_sums.1] Two-sided exponential rank errors of scale 2 / epsilon, cells of 1/64 of a binade.
     REPLACE and Gaussian noise: 2 reach / mu on each coordinate of a sum, 2 / mu on a count.
+
 Source
+    Smith 2011; stages/locate.py.
     Blum, Dwork, McSherry and Nissim 2005. The lecture's constants, counts and sums each at half of the budget, are
-    [KN2] with w = reach.
+    [cluster_sums.4] with w = reach.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Final
 
 import numpy as np
 
-from discreet.friendly.matrix import Rows
-from discreet.friendly.noisy import blurred
+from discreet.friendly.average import blurred
 from discreet.models.assign import Ball, Floats, Norm, cluster_sums
-from discreet.noise.lattice import whole
-from discreet.promise.exact import exact
-from discreet.promise.loss import Gaussian, Laplace
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.choose_float import Staircase
+from discreet.noise.lattice import total, whole
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Choice, Gaussian, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.locate import FINE, LARGEST, NATS, cells, laid_out
+from discreet.tables.matrix import Rows
+
+STEPS: Final = 20  # binary digits of a squared distance, in units of the cap
+
+
+def holding(distances: Floats, *, beyond: int, cost: Choice, rng: Randomness) -> float:
+    """A float64 that about `beyond` of the distances exceed; missing counts as 0. [cluster_sums.1]"""
+    reach, size = ceil(2 * NATS / exact(cost.epsilon)), len(distances)
+    low, high = max(0, beyond - reach), beyond + reach  # ranks from the top
+    window = laid_out(cells(distances, 0.0, FINE), FINE, max(0, size - high), max(0, size - low))
+    padded = np.concatenate([np.zeros(high - low - len(window)), window])  # always as many [cluster_sums.1]
+    # [cluster_sums.1]
+    return rng.choose_float(Staircase(padded, Fraction(high - beyond), 0.0, LARGEST), sensitivity=1, cost=cost)
+
+
+def noisy_loss(distances: Floats, cap: float, *, cost: Laplace | Gaussian, rng: Randomness) -> float:
+    """The sum of min(distance, cap)^2 plus noise, at least 0. [cluster_sums.2]"""
+    shares = np.minimum(np.where(np.isnan(distances), 0.0, distances), cap) / cap
+    exact_sum = total(np.floor(shares * shares * 2.0**STEPS).astype(np.int64), 2**STEPS)
+    if isinstance(cost, Gaussian):
+        noisy, _ = blurred(np.array([exact_sum], dtype=object), square=4**STEPS, cost=cost, rng=rng)  # [cluster_sums.2]
+        found = float(noisy[0])
+    else:
+        found = float(rng.blur(exact_sum, sensitivity=2**STEPS, cost=cost))  # [cluster_sums.2]
+    return max(0.0, found) / 2.0**STEPS * cap * cap
+
 
 ADDED: Final = Fraction(4, 7)  # w over reach, Gaussian noise under ADD_OR_REMOVE: a quarter of mu^2 for counts
 LIGHT: Final = Fraction(1, 4)  # w over reach, Laplace noise: sums matter more than counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Noisy:
+class NoisyClusters:
     """Noisy counts, noisy sums in steps of the ball, and the standard deviations of the noise on each."""
 
     counts: Floats
@@ -75,31 +124,31 @@ def noisy_clusters(
     neighbours: Neighbours,
     rng: Randomness,
     weight: Fraction | None = None,
-) -> Noisy:
-    """Counts and sums of all clusters plus noise; `centres` and `reach` in steps of the ball. [KN3]"""
+) -> NoisyClusters:
+    """Counts and sums of all clusters plus noise; `centres` and `reach` in steps of the ball. [cluster_sums.5]"""
     norm: Norm = 1 if isinstance(cost, Laplace) else 2
     unit = count_unit(reach, norm, neighbours, weight)
     found = cluster_sums(rows, ball, centres, reach, norm=norm, centred=centred)
     values = np.concatenate([whole(found.counts.astype(object) * unit), whole(found.sums.ravel())])
     noisy, noise = _noise(values, reach, unit, cost=cost, neighbours=neighbours, rng=rng)
     clusters, width = centres.shape
-    return Noisy(noisy[:clusters] / unit, noisy[clusters:].reshape(clusters, width), noise / unit, noise)
+    return NoisyClusters(noisy[:clusters] / unit, noisy[clusters:].reshape(clusters, width), noise / unit, noise)
 
 
 def count_unit(reach: int, norm: Norm, neighbours: Neighbours, weight: Fraction | None = None) -> int:
-    """w: what a row adds to a count, in the steps of the sums. [KN1], [KN2]"""
+    """w: what a row adds to a count, in the steps of the sums. [cluster_sums.3], [cluster_sums.4]"""
     if norm == 2:
         return reach if neighbours is Neighbours.REPLACE else max(1, int(reach * ADDED))
     return max(1, int(reach * (LIGHT if weight is None else weight)))
 
 
 def sensitivity(reach: int, unit: int, norm: Norm, neighbours: Neighbours) -> int:
-    """The L1 sensitivity, or the square of the L2 one. [KN1], [KN2]"""
+    """The L1 sensitivity, or the square of the L2 one. [cluster_sums.3], [cluster_sums.4]"""
     if norm == 1:
-        return (2 if neighbours is Neighbours.REPLACE else 1) * (reach + unit)  # [KN2]
+        return (2 if neighbours is Neighbours.REPLACE else 1) * (reach + unit)  # [cluster_sums.4]
     if neighbours is Neighbours.REPLACE:
-        return max(4 * reach**2, 2 * reach**2 + 2 * unit**2)  # [KN1]
-    return reach**2 + unit**2  # [KN1]
+        return max(4 * reach**2, 2 * reach**2 + 2 * unit**2)  # [cluster_sums.3]
+    return reach**2 + unit**2  # [cluster_sums.3]
 
 
 def _noise(
@@ -113,9 +162,9 @@ def _noise(
 ) -> tuple[Floats, float]:
     """Noise on all entries alike, and its standard deviation."""
     if isinstance(cost, Gaussian):
-        return blurred(values, square=sensitivity(reach, unit, 2, neighbours), cost=cost, rng=rng)  # [KN1]
+        return blurred(values, square=sensitivity(reach, unit, 2, neighbours), cost=cost, rng=rng)  # [cluster_sums.3]
     moves = sensitivity(reach, unit, 1, neighbours)
-    noisy = rng.blur(values, sensitivity=moves, cost=cost)  # [KN2]
+    noisy = rng.blur(values, sensitivity=moves, cost=cost)  # [cluster_sums.4]
     return np.asarray(noisy, dtype=np.float64), float(2**0.5 * moves / exact(cost.epsilon))
 
 

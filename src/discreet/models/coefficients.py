@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from discreet.errors import BadInput
-from discreet.promise.exact import show
-from discreet.promise.spread import Interval, check_confidence
+from discreet.privacy.exact import show
+from discreet.privacy.intervals import Interval, check_confidence
 
 Array = np.ndarray[Any, Any]
 Link = Literal["identity", "logit", "log"]

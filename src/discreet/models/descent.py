@@ -5,19 +5,19 @@ Releases
     the noisy second moments of the features; the noisy score at several points, each the next of a descent; then the
     noisy information at the last of them, and once more the score, with most of the budget.
 Promise
-    [GD1] (epsilon, delta) under both relations: the parts cost what `Plan.loss` lists.
-    [GD2] The plan reads public numbers; every later choice and refusal reads released ones. Under ADD_OR_REMOVE no
-          number of rows is used: the second moments tell how many there are.
-    [GD3] If the model holds, intervals hold the population's coefficients with their confidence, to first order.
+    [descent.1] (epsilon, delta) under both relations: the parts cost what `Plan.loss` lists.
+    [descent.2] The plan reads public numbers; every later choice and refusal reads released ones. Under ADD_OR_REMOVE
+          no number of rows is used: the second moments tell how many there are.
+    [descent.3] If the model holds, intervals hold the population's coefficients with their confidence, to first order.
 Why
-    [GD1] Adaptive composition of [GV3] of models/features.py, [W4] of stable/locate.py (the largest count) and
-    of [GR2], [GR3] of models/score.py; each reads the rows and what was released before. The parts' mu^2 add up: a
-    choice of epsilon e costs at most (pi/8) e^2, [C2] of accounting/currency.py; the shares are of the mu^2 of
-    (epsilon, delta) with all slack paid, [K3] of accounting/calibrate.py.
-    [GD2] `plan` sees epsilon, delta, the number of coefficients and, where it is public, n.
-    [GD3] The last step is w - H^-1 (score + noise): its error is that of the score at the truth and of the noise, over
-    H, but for terms of second order in the error of w and its product with that of H; the latter is allowed for. The
-    score's variance is at most H: weights are at most 1, and [GT2] of models/family.py.
+    [descent.1] Adaptive composition of [features.3], [locate.2] (the largest count) and
+    of [score.2], [score.3]; each reads the rows and what was released before. The parts' mu^2 add up: a
+    choice of epsilon e costs at most (pi/8) e^2, [currency.2]; the shares are of the mu^2 of
+    (epsilon, delta) with all slack paid, [calibrate.3].
+    [descent.2] `plan` sees epsilon, delta, the number of coefficients and, where it is public, n.
+    [descent.3] The last step is w - H^-1 (score + noise): its error is that of the score at the truth and of the noise,
+    over H, but for terms of second order in the error of w and its product with that of H; the latter is allowed for.
+    The score's variance is at most H: weights are at most 1, and [link.2].
 Needs
     n mu well above size^1.5 R^2: some 3,000 people of 5 features at epsilon 1, delta 1e-6.
 Accuracy
@@ -36,23 +36,23 @@ import numpy as np
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
-from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, CoefficientSpread, Link
-from discreet.models.family import Family, Name, logistic, poisson
 from discreet.models.features import NATS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.link import Name, OutcomeMean, logistic, poisson
 from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
-from discreet.promise.exact import Number, exact, is_number, root_below
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Choice, Gaussian, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.stable.clipped import Floats
-from discreet.stable.declared import agree, check_size
-from discreet.stable.locate import far_distance
-from discreet.stable.stages import STRONGEST
-from discreet.statistics.second_moment import CHOICE
+from discreet.privacy.exact import Number, exact, is_number, root_below
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import Floats
+from discreet.stages.declared import agree, check_size
+from discreet.stages.locate import far_distance
+from discreet.stages.stage_budget import STRONGEST
+from discreet.statistics.covariance_stages import CHOICE
+from discreet.tables.matrix import in_one, matrix
 
 STEPS: Final = 6  # of the descent, before the last one
 MOST_COUNT: Final = 10**6  # counts beyond are cut
@@ -61,7 +61,7 @@ LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DescentPlan:
     """What each part costs: scaling and largest count if they are not declared, moments, scores, information."""
 
     measuring: Measuring | None
@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def loss(self) -> Loss:
-        """Every draw. [GD1]"""
+        """Every draw. [descent.1]"""
         choices = () if self.measuring is None else self.measuring.parts
         count = () if self.count is None else (self.count,)
         return compose(*choices, *count, self.second, *self.steps, self.information, self.last)
@@ -85,7 +85,7 @@ class Descent:
 
     A logistic outcome is yes if it is above 0. `largest` is a public number that hardly any count exceeds.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(30000)])
     >>> found = Descent(Features(("x",), bounds=(-3, 3)), 1.0, 1e-6).release(rows, Seeded(1))
     >>> bool(0.5 < found.value["x"] < 1.5)
@@ -123,25 +123,25 @@ class Descent:
         """Every draw; before the public number of rows is known, what they amount to."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, self.delta)
-        return self.plan(self.size).loss  # [GD1]
+        return self.plan(self.size).loss  # [descent.1]
 
-    def plan(self, size: int | None) -> Plan:
-        """The costs for a public number of rows. [GD2]"""
+    def plan(self, size: int | None) -> DescentPlan:
+        """The costs for a public number of rows. [descent.2]"""
         coefficients, radius, relation = self.features.size, math.sqrt(self.features.size), self.neighbours
         most = Fraction(STRONGEST)
         off = (STEPS + 2) * exact(score_cost(most, coefficients, radius, relation).slack)
         off += 2 * exact(moment_cost(most, coefficients, radius, relation).slack)
-        whole = exact(min(gaussian(self.epsilon, self.delta, off), float(STRONGEST)))  # [GD1]
+        whole = exact(min(gaussian(self.epsilon, self.delta, off), float(STRONGEST)))  # [descent.1]
         unknown, counted = self.features.unknown, self.family == "poisson" and self.largest is None
         scaling = _scaling_share(unknown + counted, size, whole)
         each = whole**2 * scaling * CHOICE / max(unknown + counted, 1)
         rest = 1 - scaling
 
         def strength(share: Fraction) -> Fraction:
-            return root_below(whole**2 * rest * share)  # [GD1]
+            return root_below(whole**2 * rest * share)  # [descent.1]
 
         step = score_cost(strength(Fraction(30, 100) / STEPS), coefficients, radius, relation)
-        return Plan(
+        return DescentPlan(
             Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
             Choice(root_below(each)) if counted else None,
             moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
@@ -151,7 +151,7 @@ class Descent:
         )
 
     def informative(self, size: int | None) -> bool:
-        """Whether there will be intervals, as far as public numbers tell. [GD2]"""
+        """Whether there will be intervals, as far as public numbers tell. [descent.2]"""
         if size is None:
             return True
         root = 1.5 if self.neighbours is Neighbours.REPLACE else 1.0
@@ -175,14 +175,14 @@ class Descent:
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
             assert plan.measuring is not None
-            scaling = find_scaling(table, self.features, plan.measuring, self.neighbours, rng)  # [GD1]
-        if isinstance(scaling, str):  # [GD2]
+            scaling = find_scaling(table, self.features, plan.measuring, self.neighbours, rng)  # [descent.1]
+        if isinstance(scaling, str):  # [descent.2]
             return replace(blank, refusal=scaling)
         family = self._family(table[:, -1], plan.count, rng)
         ready = prepared(table, scaling)
         ready = replace(ready, outcome=family.outcome(ready.outcome))
         found = descend(ready, family, plan, intercept=self.features.intercept, neighbours=self.neighbours, rng=rng)
-        if isinstance(found, str):  # [GD2]
+        if isinstance(found, str):  # [descent.2]
             return replace(blank, refusal=found)
         slopes, constant = scaling.back(found.w)
         value = Coefficients(slopes, constant, self.features.names, LINKS[self.family])
@@ -194,22 +194,23 @@ class Descent:
             return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*notes, reason)))
         back = scaling.backwards()
         sampling, privacy = (np.sqrt(np.diag(back @ part @ back.T)) for part in (found.sampling, found.privacy))
-        spread = CoefficientSpread(value, sampling, privacy, MODEL)  # [GD3]
+        spread = CoefficientSpread(value, sampling, privacy, MODEL)  # [descent.3]
         return replace(blank, answer=value, spread=spread, provenance=replace(blank.provenance, notes=notes))
 
-    def _family(self, outcomes: Floats, cost: Choice | None, rng: Randomness) -> Family:
-        """The family; a Poisson one with the count beyond which few lie, as released or declared. [GD1]"""
+    def _family(self, outcomes: Floats, cost: Choice | None, rng: Randomness) -> OutcomeMean:
+        """The family; a Poisson one with the count beyond which few lie, as released or declared. [descent.1]"""
         if self.family == "logistic":
             return logistic()
         if cost is None:
             return poisson(int(self.largest or 1))
         beyond = math.ceil(NATS / float(cost.epsilon))
-        most = far_distance(np.ascontiguousarray(outcomes), centre=0.0, beyond=beyond, cost=cost, rng=rng)  # [GD1]
+        # [descent.1]
+        most = far_distance(np.ascontiguousarray(outcomes), centre=0.0, beyond=beyond, cost=cost, rng=rng)
         return poisson(math.ceil(min(max(2 * most, 1.0), MOST_COUNT)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class FoundCoefficients:
     """Coefficients for features in their units, and the covariances of their errors; none where noise hides one."""
 
     w: Floats
@@ -218,14 +219,14 @@ class Found:
 
 
 def descend(
-    rows: Prepared, family: Family, plan: Plan, *, intercept: bool, neighbours: Neighbours, rng: Randomness
-) -> Found | str:
-    """All scores, and the last step. [GD1]"""
+    rows: Prepared, family: OutcomeMean, plan: DescentPlan, *, intercept: bool, neighbours: Neighbours, rng: Randomness
+) -> FoundCoefficients | str:
+    """All scores, and the last step. [descent.1]"""
     size = rows.steps.shape[1]
     w = np.zeros(size)
-    second, noise = noisy_moments(rows, None, w, cost=plan.second, neighbours=neighbours, rng=rng)  # [GD1]
+    second, noise = noisy_moments(rows, None, w, cost=plan.second, neighbours=neighbours, rng=rng)  # [descent.1]
     people = float(np.trace(second)) / size  # about the number of rows: features have length 1, more or less
-    if people < 4 * noise * math.sqrt(size):  # [GD2]
+    if people < 4 * noise * math.sqrt(size):  # [descent.2]
         return (
             "there are too few rows for the noise of this epsilon; bring more rows, fewer features or a larger epsilon"
         )
@@ -235,7 +236,7 @@ def descend(
     if family.name == "poisson":  # the mean count, if the features told nothing
         start = math.log(family.top / 8)
         w[0] = start if intercept else 0.0
-        total, _ = noisy_score(rows, family, w, cost=plan.steps[0], neighbours=neighbours, rng=rng)  # [GD1]
+        total, _ = noisy_score(rows, family, w, cost=plan.steps[0], neighbours=neighbours, rng=rng)  # [descent.1]
         mean = family.top / 8 if not intercept else float(family.mean(w[:1])[0]) - total[0] / max(second[0, 0], floor)
         mean = min(max(mean, family.top / 500), family.top)
         w[0] = math.log(mean) if intercept else 0.0
@@ -243,23 +244,24 @@ def descend(
     inverse = _inverse(second * curve, floor * curve)
     past = []
     for cost in plan.steps[first:]:
-        slope, _ = noisy_score(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [GD1]
+        slope, _ = noisy_score(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [descent.1]
         w = w - _shortened(inverse @ slope, second / people)
         past.append(w)
     w = np.mean(past[len(past) // 2 :], axis=0)
-    information, noise = noisy_moments(rows, family, w, cost=plan.information, neighbours=neighbours, rng=rng)  # [GD1]
-    slope, off = noisy_score(rows, family, w, cost=plan.last, neighbours=neighbours, rng=rng)  # [GD1]
+    # [descent.1]
+    information, noise = noisy_moments(rows, family, w, cost=plan.information, neighbours=neighbours, rng=rng)
+    slope, off = noisy_score(rows, family, w, cost=plan.last, neighbours=neighbours, rng=rng)  # [descent.1]
     floor = 2 * noise * math.sqrt(size)
     values = np.linalg.eigvalsh(information)
     inverse = _inverse(information, floor)
     w = w - _shortened(inverse @ slope, second / people)
-    if values.min() < 1.5 * floor:  # [GD2]
-        return Found(w, None, None)
+    if values.min() < 1.5 * floor:  # [descent.2]
+        return FoundCoefficients(w, None, None)
     careful = _inverse(information - noise * math.sqrt(size) * np.eye(size), floor / 4)
     early = 2 * float(plan.last.mu) / float(plan.steps[0].mu) / math.sqrt(len(past) / 2) * off
     wrong = early * float(noise * math.sqrt(size) / values.min())  # the error of H times that of w before the last step
     privacy = (off**2 + wrong**2) * careful @ careful
-    return Found(w, careful, privacy)
+    return FoundCoefficients(w, careful, privacy)
 
 
 def _shortened(step: Floats, shape: Floats) -> Floats:
@@ -275,7 +277,7 @@ def _inverse(matrix: Floats, floor: float) -> Floats:
 
 
 def _scaling_share(features: int, size: int | None, mu: Fraction) -> Fraction:
-    """The share of mu^2 for centres and units: more where people are few. [GD2]"""
+    """The share of mu^2 for centres and units: more where people are few. [descent.2]"""
     if not features:
         return Fraction(0)
     if size is None:

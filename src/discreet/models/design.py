@@ -1,27 +1,61 @@
 """From a frame and a formula to the columns of a regression. A fixed function of each row, given the levels.
 
 Claims
-    [LD1] `columns_of` turns each row into numbers by a fixed function of that row and of public or released levels: no
-          value raises. What is no number, has no logarithm or is at no known level is NaN.
+    [design.1] `columns_of` turns each row into numbers by a fixed function of that row and of public or released
+          levels: no value raises. What is no number, has no logarithm or is at no known level is NaN.
+
+A regression by a formula: the levels of its categories, then the regression itself.
+
+Releases
+    For each category whose levels are not listed, those that enough people share (statistics/open_histogram.py); then
+    what the model releases on the columns that the formula makes.
+
+Promise
+    [design.2] (epsilon, delta): a tenth of both for each category that has to be found, at most half in all, and what
+          is left for the model.
+    [design.3] No value of the data raises; a category with too few or too many levels, and levels found that make too
+          many columns or two of one name, are a refusal, by what was released.
+
 Why
-    Numbers, and the keys by which levels are known, are made by [R1] of rows.py; then one logarithm or
+    Numbers, and the keys by which levels are known, are made by [entries.1]; then one logarithm or
     product of entries of one row each. What is refused is refused by names and declared types, and by these alone it is
     decided which columns hold truth values.
+    [design.2] Basic composition of [open_histogram.1] and of the model's own promise: by [design.1] of
+    models/design.py a row of the table is a row of numbers, so neighbours stay neighbours.
+    [design.3] [design.1]; names, types and the number of rows where it is public are looked at before any draw.
+
+Needs
+    delta > 0 where levels have to be found. A level that is not found is missing: its rows do not count.
+
+Accuracy
+    A level is found if it has about (2 / e) ln(1 / d) people, e and d a tenth of epsilon and delta. List the levels.
+
+Source
+    Wilkinson and Rogers 1973 for the language of models.
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.models.coefficients import Coefficients
 from discreet.models.formula import Factor, Formula
-from discreet.rows import column, declared_type, key, numbers_of
-from discreet.rows import name as as_entry
-from discreet.stable.clipped import Floats
-from discreet.stable.declared import Bounds
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Loss
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import Floats
+from discreet.stages.declared import Bounds, check_bounds
+from discreet.statistics.open_histogram import OpenHistogram
+from discreet.tables.entries import MISSING, column, declared_type, key, numbers_of
+from discreet.tables.entries import name as as_entry
 
 TEXTS: Final = ("str", "utf8", "large_str", "large_utf8")  # how the names of such types begin
 Levels = Mapping[str, tuple[Hashable, ...]]
@@ -69,10 +103,10 @@ def _raw(frame: Any, name: str) -> Any:
 
 
 def _kind(frame: Any, name: str) -> str:
-    """numpy's letter for a column's declared type, "U" for texts, "O" if there is none; read off no row. [LD1]
+    """numpy's letter for a column's declared type, "U" for texts, "O" if there is none; read off no row. [design.1]
 
-    One missing entry turns truth values of numpy and pandas into objects: if they were taken for declared ([R2] of
-    rows.py), somebody's missing entry would decide whether levels have to be found, and whether there are bounds.
+    One missing entry turns truth values of numpy and pandas into objects: if they were taken for declared ([entries.2]
+    of rows.py), somebody's missing entry would decide whether levels have to be found, and whether there are bounds.
     """
     raw = _raw(frame, name)
     declared = declared_type(raw)
@@ -132,7 +166,7 @@ def _full(formula: Formula) -> Factor | None:
 
 
 def columns_of(formula: Formula, frame: Any, levels: Levels, bounds: Mapping[str, Bounds]) -> Design:
-    """The columns of each term in turn, and the outcome. [LD1]"""
+    """The columns of each term in turn, and the outcome. [design.1]"""
     known: dict[Factor, list[Part]] = {}
     full = _full(formula)
     for factor in formula.factors:
@@ -161,28 +195,125 @@ def _numbers(factor: Factor, values: Any, pair: Bounds | None, truths: bool) -> 
     if factor.kind == "number":
         return found, pair
     with np.errstate(all="ignore"):
-        found = np.where(found > 0, np.log(np.where(found > 0, found, 1.0)), np.nan)  # [LD1]
+        found = np.where(found > 0, np.log(np.where(found > 0, found, 1.0)), np.nan)  # [design.1]
     if pair is None or pair[0] <= 0:
         return found, None
     return found, (float(np.log(pair[0])), float(np.log(pair[1])))
 
 
 def _indicators(name: str, values: Any, levels: tuple[Hashable, ...], full: bool) -> list[Part]:
-    """A column of 0 and 1 for each level but the first; rows at no known level are NaN. [LD1]"""
+    """A column of 0 and 1 for each level but the first; rows at no known level are NaN. [design.1]"""
     places = {level: place for place, level in enumerate(levels)}
     at = np.array([places.get(key(entry), -1) for entry in values], dtype=np.int64)
     found: list[Part] = []
     for place in range(0 if full else 1, len(levels)):
-        here = np.where(at < 0, np.nan, (at == place).astype(np.float64))  # [LD1]
+        here = np.where(at < 0, np.nan, (at == place).astype(np.float64))  # [design.1]
         found.append((f"{name}[{'' if full else 'T.'}{as_entry(levels[place])}]", here, (0.0, 1.0)))
     return found
 
 
 def _product(left: Part, right: Part) -> Part:
     with np.errstate(all="ignore"):
-        values = left[1] * right[1]  # [LD1]
+        values = left[1] * right[1]  # [design.1]
     pair = None
     if left[2] is not None and right[2] is not None:
         corners = [a * b for a in left[2] for b in right[2]]
         pair = (min(corners), max(corners))
     return f"{left[0]}:{right[0]}", values, pair
+
+
+MOST_LEVELS: Final = 64
+MOST_COLUMNS: Final = 2**9  # beyond, no model here has an answer, and the columns may not fit into memory
+TENTH: Final = exact(1) / 10
+Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
+
+
+@dataclass(frozen=True, slots=True)
+class Formulated:
+    """A model of a table's columns. `make` makes it for a design, whether there is an intercept, epsilon and delta."""
+
+    formula: Formula
+    make: Make
+    epsilon: Number
+    delta: Number
+    levels: Mapping[str, Any] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta, None)
+        if len(self.formula.terms) > MOST_COLUMNS:
+            raise BadInput(
+                f"the formula has {len(self.formula.terms)} terms, and at most {MOST_COLUMNS} are of use; name fewer"
+            )
+        named = {factor.name for factor in self.formula.factors}
+        for name, pair in self.bounds.items():
+            check_bounds(pair)
+            if name not in named:
+                raise BadInput(f"bounds are given for {name!r}, which is not in the formula")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """As asked for."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """(epsilon, delta)."""
+        return Approximate(self.epsilon, self.delta)  # [design.2]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
+        """The levels, then the model's release on the columns."""
+        size = check_frame(self.formula, rows)  # [design.3]
+        check_budget(self.epsilon, self.delta, size if self.neighbours.size_is_public else None)
+        levels = declared_levels(self.levels, self.formula, rows)
+        missing = [name for name in self.formula.categories if name not in levels]
+        share = min(TENTH, exact(1) / (2 * max(len(missing), 1)))
+        epsilon, delta = exact(self.epsilon) * share, exact(self.delta) * share  # [design.2]
+        notes: list[str] = []
+        found: dict[str, tuple[Hashable, ...]] = {}
+        for name in missing:
+            if not delta:
+                raise BadInput(f"the levels of {name!r} are not listed and delta is 0; give levels={{{name!r}: [...]}}")
+            histogram = OpenHistogram(epsilon, delta, self.neighbours, self.unit)
+            seen = histogram.sifted(column_of(rows, name), rng)  # [design.2]
+            found[name] = tuple(level for level in seen if level is not MISSING)
+            if not 2 <= len(found[name]) <= MOST_LEVELS:  # [design.3]
+                return self._refused(
+                    f"{len(found[name])} levels of {name!r} are common enough to be shown (about "
+                    f"{histogram.threshold} people), and 2 to {MOST_LEVELS} are of use; list them: "
+                    f"levels={{{name!r}: [...]}}",
+                    rng,
+                )
+            notes.append(f"the levels of {name} that are common enough were found; rows at others do not count")
+        left = 1 - share * len(missing)
+        try:
+            if (wide := width_of(self.formula, levels | found)) > MOST_COLUMNS:
+                raise BadInput(
+                    f"the formula makes {wide} columns, and at most {MOST_COLUMNS} are of use; list fewer levels"
+                )
+            design = columns_of(self.formula, rows, levels | found, self.bounds)
+            model = self.make(
+                design, self.formula.intercept, exact(self.epsilon) * left, exact(self.delta) * left
+            )  # [design.2]
+        except BadInput as error:
+            if not missing:
+                raise
+            return self._refused(str(error), rng)  # [design.3]: by what was released, so no longer an error
+        release = model.release(design.rows, rng)
+        provenance = replace(
+            release.provenance,
+            parameters=self._shown | dict(release.provenance.parameters),
+            notes=(*notes, *release.provenance.notes),
+        )
+        return replace(release, guarantee=self.guarantee, provenance=provenance)
+
+    @property
+    def _shown(self) -> dict[str, Any]:
+        return {"formula": str(self.formula), "neighbours": self.neighbours}
+
+    def _refused(self, words: str, rng: Randomness) -> Release[Coefficients]:
+        return Release(
+            self.guarantee, Provenance("Formulated", self._shown, rng.secure), refusal=words, name="regression"
+        )

@@ -3,10 +3,10 @@
 Releases
     A median of each column, and 1.25 times a distance from that point which few rows exceed.
 Promise
-    [KE1] The costs are d choices and one more, under both relations.
+    [enclose.1] The costs are d choices and one more, under both relations.
 Why
-    [KE1] `middle` of each column, [W3] of stable/locate.py; then the distance of each row from the released point is a
-    fixed function of that row, its entries squared and added in one order, and `far_distance` is [W4].
+    [enclose.1] `middle` of each column, [locate.1]; then the distance of each row from the released point is a
+    fixed function of that row, its entries squared and added in one order, and `far_distance` is [locate.2].
 Needs
     n epsilon of about 100 for each choice, and four times as many rows as are left outside, (2 / epsilon) (7 + ln
     1000).
@@ -23,13 +23,13 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.friendly.matrix import Rows, in_one
 from discreet.models.assign import LARGEST, SMALLEST, WIDEST, Ball, lengths
-from discreet.promise.exact import is_number
-from discreet.promise.loss import Choice
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.stable.locate import far_distance, middle
+from discreet.privacy.exact import is_number
+from discreet.privacy.loss import Choice
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.locate import far_distance, middle
+from discreet.tables.matrix import Rows, in_one
 
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
 WIDER: Final = 1.25
@@ -49,15 +49,15 @@ class Search:
 
 
 def find_ball(rows: Rows, search: Search, neighbours: Neighbours, rng: Randomness) -> Ball:
-    """A ball that holds all but about `beyond` rows. [KE1]"""
+    """A ball that holds all but about `beyond` rows. [enclose.1]"""
     table = in_one(rows)
     medians = [
         middle(np.ascontiguousarray(column), cost=search.column, neighbours=neighbours, rng=rng) for column in table.T
     ]
-    centre = np.clip(np.array(medians), -LARGEST, LARGEST)  # [KE1]
+    centre = np.clip(np.array(medians), -LARGEST, LARGEST)  # [enclose.1]
     with np.errstate(all="ignore"):
         apart = np.sqrt(lengths(table - centre, 2))
-    radius = far_distance(apart, centre=0.0, beyond=search.beyond, cost=search.radius, rng=rng)  # [KE1]
+    radius = far_distance(apart, centre=0.0, beyond=search.beyond, cost=search.radius, rng=rng)  # [enclose.1]
     return Ball(centre, min(max(WIDER * radius, SMALLEST), LARGEST))
 
 

@@ -1,18 +1,18 @@
 """A person's features as a short list of small whole numbers with a weight: what every regression's sums are made of.
 
 Claims
-    [GV1] `prepared` is a fixed function of each row, given a `Scaling` that is public or was released: no value raises,
-          and neither other rows, nor their number, nor blocks change a bit of it. A feature is (x - centre) / unit in
-          steps of 1/1024, cut at 32 units, missing as 0; the intercept is 1024 steps.
-    [GV2] A weight w in [0, 1] goes with each row: w |v| <= R and w |v|^2 <= R^2, v the features in units, R public. It
-          depends on the features alone, so that weighted scores keep their expectation of 0; a row without an outcome
-          has weight 0.
-    [GV3] `find_scaling` costs a Choice for each centre and each unit, under both relations.
+    [features.1] `prepared` is a fixed function of each row, given a `Scaling` that is public or was released: no value
+          raises, and neither other rows, nor their number, nor blocks change a bit of it. A feature is (x - centre) /
+          unit in steps of 1/1024, cut at 32 units, missing as 0; the intercept is 1024 steps.
+    [features.2] A weight w in [0, 1] goes with each row: w |v| <= R and w |v|^2 <= R^2, v the features in units, R
+          public. It depends on the features alone, so that weighted scores keep their expectation of 0; a row without
+          an outcome has weight 0.
+    [features.3] `find_scaling` costs a Choice for each centre and each unit, under both relations.
 Why
-    [GV1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
-    [GV2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
+    [features.1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
+    [features.2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
     covers the rounding of a division.
-    [GV3] [W3] and [W4] of stable/locate.py on one column each, the target of [W4] a public number.
+    [features.3] [locate.1] and [locate.2] on one column each, the target of [locate.2] a public number.
 """
 
 import math
@@ -24,13 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.promise.exact import is_number, root_below
-from discreet.promise.loss import Choice
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import Floats
-from discreet.stable.declared import LARGEST, SMALLEST, check_bounds
-from discreet.stable.locate import far_distance, middle
+from discreet.privacy.exact import is_number, root_below
+from discreet.privacy.loss import Choice
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+from discreet.stages.declared import LARGEST, SMALLEST, check_bounds
+from discreet.stages.locate import far_distance, middle
 
 STEPS: Final = 1 << 10  # in a unit
 EDGE: Final = 32767.0  # the largest entry, in steps
@@ -108,7 +108,7 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """What the centre and the unit of each feature cost. [GV3]"""
+    """What the centre and the unit of each feature cost. [features.3]"""
 
     features: int
     centre: Choice | None
@@ -122,7 +122,8 @@ class Measuring:
 
     @classmethod
     def of(cls, features: int, intercept: bool, each: Fraction, squares: bool = False) -> "Measuring":
-        """A quarter of `each` feature's epsilon, or with `squares` of its epsilon squared, for the centre. [GV3]"""
+        """A quarter of `each` feature's epsilon, or with `squares` of its epsilon squared, for the centre.
+        [features.3]"""
         if not intercept:
             return cls(features, None, Choice(root_below(each) if squares else each))
         parts = each / 4, each * 3 / 4
@@ -146,7 +147,7 @@ class Scaling:
 
     @property
     def radius(self) -> float:
-        """R: about the length of a row of round data; longer rows weigh less. [GV2]"""
+        """R: about the length of a row of round data; longer rows weigh less. [features.2]"""
         return math.sqrt(self.size)
 
     def back(self, w: Floats) -> tuple[Floats, float]:
@@ -181,7 +182,7 @@ class Prepared:
 def find_scaling(
     table: Floats, features: Features, costs: Measuring, neighbours: Neighbours, rng: Randomness
 ) -> Scaling | str:
-    """Centre and unit of each feature, found where they are not declared; or why there is none. [GV3]"""
+    """Centre and unit of each feature, found where they are not declared; or why there is none. [features.3]"""
     from scipy.special import ndtri
 
     beyond = math.ceil(NATS / float(costs.distance.epsilon))
@@ -202,8 +203,8 @@ def find_scaling(
         values = np.ascontiguousarray(table[:, place])
         centre = 0.0
         if costs.centre is not None:
-            centre = middle(values, cost=costs.centre, neighbours=neighbours, rng=rng)  # [GV3]
-        distance = far_distance(values, centre=centre, beyond=beyond, cost=costs.distance, rng=rng)  # [GV3]
+            centre = middle(values, cost=costs.centre, neighbours=neighbours, rng=rng)  # [features.3]
+        distance = far_distance(values, centre=centre, beyond=beyond, cost=costs.distance, rng=rng)  # [features.3]
         if not SMALLEST < distance / far < LARGEST or not abs(centre) < LARGEST:
             return (
                 f"{features.names[place]} seems to be the same for nearly everybody, or reaches beyond 1e150; leave it "
@@ -215,7 +216,7 @@ def find_scaling(
 
 
 def prepared(table: Floats, scaling: Scaling) -> Prepared:
-    """Features and outcome, the last column, as whole numbers with weights. [GV1]"""
+    """Features and outcome, the last column, as whole numbers with weights. [features.1]"""
     rows, features = len(table), len(scaling.unit)
     first = int(scaling.intercept)
     steps = np.empty((rows, scaling.size), dtype=np.int16)
@@ -226,13 +227,13 @@ def prepared(table: Floats, scaling: Scaling) -> Prepared:
         for start in range(0, rows, BLOCK):
             entries = table[start : start + BLOCK, :features] - scaling.centre
             entries *= per
-            np.clip(np.rint(entries, out=entries), -EDGE, EDGE, out=entries)  # [GV1]
+            np.clip(np.rint(entries, out=entries), -EDGE, EDGE, out=entries)  # [features.1]
             entries[np.isnan(entries)] = 0.0
             steps[start : start + BLOCK, first:] = entries
             entries *= entries
             square[start : start + BLOCK] += entries.sum(axis=1)  # whole numbers below 2^42: exact
     limit = (scaling.radius * STEPS) ** 2 * (1 - 2.0**-40)
-    weight = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [GV2]
+    weight = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [features.2]
     outcome = np.array(table[:, features])
-    weight[np.isnan(outcome)] = 0.0  # [GV2]
+    weight[np.isnan(outcome)] = 0.0  # [features.2]
     return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)

@@ -2,20 +2,20 @@
 
 Releases
     The octave of a common distance between the k centres of two blocks; the mean of the tuples of centres that agree
-    ([FT2] of friendly/tuples.py); a radius that holds most rows around them; counts and centred sums of all rows. If
+    ([tuples.2]); a radius that holds most rows around them; counts and centred sums of all rows. If
     asked for, the loss. Or a refusal.
 Promise
-    [KF1] (epsilon, delta) under REPLACE; ADD_OR_REMOVE is refused when it is asked for.
-    [KF2] Refusals read public numbers and what was released before.
+    [friendly_kmeans.1] (epsilon, delta) under REPLACE; ADD_OR_REMOVE is refused when it is asked for.
+    [friendly_kmeans.2] Refusals read public numbers and what was released before.
 Why
-    [KF1] A public shuffle puts rows into blocks of public sizes, so one row changes one block, and with it one tuple,
-    to whatever it may be: k-means in a block sees that block alone, and one that fails gives a tuple of NaN, which is
-    nobody's friend. The tuples are neighbours under REPLACE. Their pairs' distances cost [TR1] of friendly/radius.py
-    (one tuple changes one pair), their mean [FT2] with an event of probability `miss`; the rest is [KR1] and [KN1], on
-    all rows, around released centres. Shares add up to 1: [KB1] of models/purse.py, with mu of (epsilon, delta - miss)
-    and the slack of DRAWS draws on the coarser grid of the tuples.
-    [KF2] As the code reads: the number of rows is public, the octave is found or not by noisy counts, and tuples agree
-    or not by a noisy one.
+    [friendly_kmeans.1] A public shuffle puts rows into blocks of public sizes, so one row changes one block, and with
+    it one tuple, to whatever it may be: k-means in a block sees that block alone, and one that fails gives a tuple of
+    NaN, which is nobody's friend. The tuples are neighbours under REPLACE. Their pairs' distances cost [radius.1] (one
+    tuple changes one pair), their mean [tuples.2] with an event of probability `miss`; the rest is [cluster_sums.1] and
+    [cluster_sums.3], on all rows, around released centres. Shares add up to 1: [cluster_budget.1], with mu of (epsilon,
+    delta - miss) and the slack of DRAWS draws on the coarser grid of the tuples.
+    [friendly_kmeans.2] As the code reads: the number of rows is public, the octave is found or not by noisy counts, and
+    tuples agree or not by a noisy one.
 Needs
     Clusters 16 standard errors of a block's centre apart, or more; 30 / mu blocks, mu that of the test, with 20 rows
     for each cluster: at epsilon 1, delta 1e-6, 6,600 rows for each of k clusters. How long k-means takes in
@@ -36,29 +36,28 @@ from typing import Any, Final
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from discreet.blocks.quiet import silence
 from discreet.errors import BadInput
-from discreet.friendly.centre import SLACK as TUPLE_SLACK
-from discreet.friendly.matrix import Rows, matrix, take
+from discreet.friendly.friendly_budget import SLACK as TUPLE_SLACK
 from discreet.friendly.radius import pair_scale
 from discreet.friendly.tuples import find_tuple
 from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
-from discreet.models.centred import LOSS, check_k, check_width, reach_of
-from discreet.models.cluster_sums import noisy_clusters
+from discreet.models.centred_kmeans import LOSS, check_k, check_width, reach_of
+from discreet.models.cluster_budget import Purse, check_purse
+from discreet.models.cluster_sums import holding, noisy_clusters, noisy_loss
 from discreet.models.clusters import Clusters
-from discreet.models.distances import holding, noisy_loss
-from discreet.models.purse import Purse, check_purse
-from discreet.promise.exact import Number, exact
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Gaussian, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.subsample.run_block import silence
+from discreet.tables.matrix import Rows, matrix, take
 
 MISS: Final = Fraction(1, 10)  # of delta: that fewer tuples agree than the search believes
 SCALE, TEST, MEAN, RADIUS, LAST = (Fraction(part, 100) for part in (20, 15, 15, 5, 45))
-DRAWS: Final = 5  # scale, test, mean, last sums and loss [KF1]
+DRAWS: Final = 5  # scale, test, mean, last sums and loss [friendly_kmeans.1]
 BLOCKS, FEWEST = 40.0, 30.0  # over the mu of the test
 ROWS: Final = 25  # of a block, for each cluster, and
 LEAST: Final = 20  # at least
@@ -73,7 +72,7 @@ STARTS: Final = 4  # of k-means in a block
 class FriendlyKMeans:
     """k centres of clusters that are well apart, wherever they are: no bounds. Needs scikit-learn.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> noise = np.random.default_rng(0).normal(size=(9000, 1))
     >>> rows = 1e6 + 40.0 * (np.arange(9000)[:, None] % 2) + noise
     >>> found = FriendlyKMeans(2, epsilon=4.0, delta=1e-6).release(rows, Seeded(1)).value
@@ -104,18 +103,18 @@ class FriendlyKMeans:
 
     @property
     def miss(self) -> Fraction:
-        """The probability of the event at which the bound on the tuples that agree fails. [KF1]"""
+        """The probability of the event at which the bound on the tuples that agree fails. [friendly_kmeans.1]"""
         return exact(self.delta) * MISS
 
     @property
     def purse(self) -> Purse:
-        """The rest. [KF1]"""
+        """The rest. [friendly_kmeans.1]"""
         return Purse(self.epsilon, exact(self.delta) - self.miss, DRAWS * TUPLE_SLACK)
 
     @property
     def loss(self) -> Loss:
-        """All draws together, and the event. [KF1]"""
-        return compose(self.purse.loss, Approximate(0, self.miss))  # [KF1]
+        """All draws together, and the event. [friendly_kmeans.1]"""
+        return compose(self.purse.loss, Approximate(0, self.miss))  # [friendly_kmeans.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Clusters]:
         """The centres, or a refusal."""
@@ -131,7 +130,7 @@ class _Run:
 
     def __init__(self, asked: FriendlyKMeans, table: Rows, rng: Randomness) -> None:
         self.asked, self.table, self.rng, self.purse = asked, table, rng, asked.purse
-        self.rest = 1 - (LOSS if asked.with_loss else Fraction(0))  # [KF1]
+        self.rest = 1 - (LOSS if asked.with_loss else Fraction(0))  # [friendly_kmeans.1]
         self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "rows": table.size}
 
     def release(self) -> Release[Clusters]:
@@ -142,15 +141,15 @@ class _Run:
         blocks = min(blocks, size // (ROWS * k))
         if blocks < fewest:
             blocks = min(fewest, size // (LEAST * k))
-        if blocks < fewest:  # [KF2]
+        if blocks < fewest:  # [friendly_kmeans.2]
             return self._blank(
                 f"{size} rows are too few for {k} clusters without bounds at epsilon {float(self.asked.epsilon):g}: "
                 f"about {fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
             )
         self.shown["blocks"] = blocks
-        tuples = block_tuples(self.table, blocks, k, self.rng)  # [KF1]
-        scale = pair_scale(pair_rows(tuples), cost=self._gaussian(SCALE), rng=self.rng)  # [KF1]
-        if scale.refusal is not None:  # [KF2]
+        tuples = block_tuples(self.table, blocks, k, self.rng)  # [friendly_kmeans.1]
+        scale = pair_scale(pair_rows(tuples), cost=self._gaussian(SCALE), rng=self.rng)  # [friendly_kmeans.1]
+        if scale.refusal is not None:  # [friendly_kmeans.2]
             return self._blank(UNSEEN)
         radius = min(max(FRIENDS * scale.upper, SMALLEST), LARGEST)
         found = find_tuple(
@@ -162,8 +161,8 @@ class _Run:
             miss=float(self.asked.miss),
             neighbours=Neighbours.REPLACE,
             rng=self.rng,
-        )  # [KF1]
-        if found is None:  # [KF2]
+        )  # [friendly_kmeans.1]
+        if found is None:  # [friendly_kmeans.2]
             return self._blank(
                 f"the centres of blocks do not agree within {radius:.3g} of each other, or lie closer together than "
                 "three times that: this method is for clusters that are well apart; give radius= and method='centred'"
@@ -172,7 +171,7 @@ class _Run:
         return self._refined(found.point)
 
     def _refined(self, centres: Floats) -> Release[Clusters]:
-        """From released centres: sums of all rows around them. [KF1]"""
+        """From released centres: sums of all rows around them. [friendly_kmeans.1]"""
         middle = np.clip(centres.mean(axis=0), -LARGEST, LARGEST)
         wide = 4 * float(np.linalg.norm(centres - middle, axis=1).max()) + self.shown["agree within"]
         ball = Ball(middle, min(max(wide, SMALLEST), LARGEST))
@@ -181,7 +180,7 @@ class _Run:
         beyond = max(round(OUTSIDE * self.table.size), math.ceil(28 / float(choice.epsilon)))
         reach = reach_of(
             WIDER * holding(distances(self.table, ball, steps), beyond=beyond, cost=choice, rng=self.rng)
-        )  # [KF1]
+        )  # [friendly_kmeans.1]
         last = noisy_clusters(
             self.table,
             ball,
@@ -191,13 +190,13 @@ class _Run:
             cost=self._gaussian(LAST),
             neighbours=Neighbours.REPLACE,
             rng=self.rng,
-        )  # [KF1]
+        )  # [friendly_kmeans.1]
         moved, _ = last.moved(steps, CLEAR * last.count_noise, centred=True)
         steps = ball.steps(ball.points(moved))
         total = None
         if self.asked.with_loss:
             away, cost = distances(self.table, ball, steps), self.purse.noise(LOSS)
-            total = noisy_loss(away, 2.0 * reach, cost=cost, rng=self.rng) * ball.step**2  # [KF1]
+            total = noisy_loss(away, 2.0 * reach, cost=cost, rng=self.rng) * ball.step**2  # [friendly_kmeans.1]
             self.shown["farthest in the loss"] = 2.0 * reach * ball.step
         noise = last.sum_noise / np.maximum(last.counts, last.count_noise) * ball.step
         value = Clusters.sorted(ball.points(steps), last.counts, noise, total)
@@ -220,7 +219,7 @@ UNSEEN: Final = (
 
 
 def block_tuples(table: Rows, blocks: int, k: int, rng: Randomness) -> Floats:
-    """Each block's k centres: blocks x k x d; NaN for a block that has none. [KF1]"""
+    """Each block's k centres: blocks x k x d; NaN for a block that has none. [friendly_kmeans.1]"""
     from threadpoolctl import threadpool_limits
 
     order = np.asarray(rng.permutation(table.size), dtype=np.int64)
@@ -231,7 +230,8 @@ def block_tuples(table: Rows, blocks: int, k: int, rng: Randomness) -> Floats:
 
 
 def _centres(rows: Floats, k: int) -> Floats:
-    """k-means of one block, around its own median so that it loses no digits; whatever goes wrong gives NaN. [KF1]"""
+    """k-means of one block, around its own median so that it loses no digits; whatever goes wrong gives NaN.
+    [friendly_kmeans.1]"""
     from sklearn.cluster import KMeans
 
     missing = np.full((k, rows.shape[1]), np.nan)
@@ -242,12 +242,13 @@ def _centres(rows: Floats, k: int) -> Floats:
         middle = np.median(known, axis=0)
         model = KMeans(k, n_init=STARTS, random_state=0).fit(known - middle)
         return np.asarray(model.cluster_centers_ + middle, dtype=np.float64)
-    except Exception:  # noqa: BLE001  [KF1]: what happens in a block stays in it
+    except Exception:  # noqa: BLE001  [friendly_kmeans.1]: what happens in a block stays in it
         return missing
 
 
 def pair_rows(tuples: Floats) -> Floats:
-    """For each two tuples that follow each other a row 0 and a row with their distance, for `pair_scale`. [KF1]"""
+    """For each two tuples that follow each other a row 0 and a row with their distance, for `pair_scale`.
+    [friendly_kmeans.1]"""
     rows = np.zeros((len(tuples) // 2 * 2, 1))
     for place in range(len(tuples) // 2):
         rows[2 * place + 1] = bottleneck(tuples[2 * place], tuples[2 * place + 1])

@@ -3,13 +3,13 @@
 from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.models.centred import CentredKMeans
+from discreet.models.centred_kmeans import CentredKMeans
 from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans
-from discreet.models.lloyd import LloydKMeans
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Mechanism
-from discreet.promise.neighbours import Neighbours
+from discreet.models.lloyd_kmeans import LloydKMeans
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.neighbours import Neighbours
 
 Method = Literal["auto", "lloyd", "centred", "friendly"]
 

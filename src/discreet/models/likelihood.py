@@ -1,49 +1,101 @@
-"""Private maximum likelihood for any parametric law: fitted on blocks of people, the estimates combined.
+"""Parameters on scales without ends: there estimates are nearer to normal, and no interval leaves their range.
+
+Private maximum likelihood for any parametric law: fitted on blocks of people, the estimates combined.
 
 Releases
-    What the aggregator releases of the blocks' estimates ([SA1] of blocks/aggregate.py), and from it the parameters.
+    What the aggregator releases of the blocks' estimates ([aggregate.1]), and from it the parameters.
+
 Promise
-    [ML2] As private as SubsampleAggregate with the same aggregator: epsilon and delta under REPLACE and ADD_OR_REMOVE,
-          for all rows of a person if `unit` tells whose they are.
-    [ML3] Intervals are for the population's parameters: to first order, if the bias left in blocks is small. They never
-          leave a parameter's range.
+    [likelihood.1] As private as SubsampleAggregate with the same aggregator: epsilon and delta under REPLACE and
+          ADD_OR_REMOVE, for all rows of a person if `unit` tells whose they are.
+    [likelihood.2] Intervals are for the population's parameters: to first order, if the bias left in blocks is small.
+          They never leave a parameter's range.
+
 Why
-    [ML2] Each block's row is the maximum of its own likelihood: a function of the block alone, whether found by scipy
-    ([RB1], [RB2] of blocks/run.py) or for all blocks at once ([ML1] of models/fast_laws.py). The rest post-processes.
-    [ML3] Within a block the estimate is m-consistent and asymptotically normal with the inverse information over m as
-    its variance: so the mean over blocks is as efficient as the maximum on all rows, up to the bias, which the
-    jackknife (or halves) takes down to order 1 / m^2, and the noise. Positive parameters are averaged as logarithms,
-    bounded ones as log odds: nearer to normal on blocks of that size; the interval's ends are mapped back, monotonely.
+    [likelihood.1] Each block's row is the maximum of its own likelihood: a function of the block alone, whether found
+    by scipy ([run_block.1], [run_block.2]) or for all blocks at once ([likelihood_kernels.1]). The rest post-processes.
+    [likelihood.2] Within a block the estimate is m-consistent and asymptotically normal with the inverse information
+    over m as its variance: so the mean over blocks is as efficient as the maximum on all rows, up to the bias, which
+    the jackknife (or halves) takes down to order 1 / m^2, and the noise. Positive parameters are averaged as
+    logarithms, bounded ones as log odds: nearer to normal on blocks of that size; the interval's ends are mapped back,
+    monotonely.
+
 Needs
-    A law that the data follow. Blocks enough for the aggregator and records enough in a block: blocks/plan.py refuses
-    otherwise. A block with a missing or impossible record (a negative one under a gamma law) has no estimate.
+    A law that the data follow. Blocks enough for the aggregator and records enough in a block: subsample/block_plan.py
+    refuses otherwise. A block with a missing or impossible record (a negative one under a gamma law) has no estimate.
+
 Accuracy
     docs/measured-families.md: coverage and width for gamma and Weibull laws at n = 20,000 and epsilon = 1.
+
 Source
     Smith 2011 (subsample and aggregate attains the efficiency of maximum likelihood); Quenouille 1956 (jackknife).
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from discreet.blocks.aggregate import Engine, SubsampleAggregate
-from discreet.blocks.ask import planned
-from discreet.blocks.plan import ROWS_A_NUMBER, Plan
-from discreet.blocks.table import Table
+from discreet._compiled.likelihood_kernels import FAST, LARGEST_JACKKNIFE, FastLikelihood
 from discreet.errors import BadInput
-from discreet.models.fast_laws import FAST, LARGEST_JACKKNIFE, FastLikelihood
-from discreet.models.scales import Scale
-from discreet.promise.exact import Number, is_number
-from discreet.promise.guarantee import Guarantee
-from discreet.promise.loss import Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval, Spread
+from discreet.privacy.exact import Number, is_number
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.intervals import Interval, Spread
+from discreet.privacy.loss import Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.statistics.family import Fitted
+from discreet.subsample.aggregate import Engine, SubsampleAggregate
+from discreet.subsample.block_plan import ROWS_A_NUMBER, BlockPlan
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.fit_request import planned
+
+FARTHEST: Final = 700.0  # beyond it exponentials overflow
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range of a parameter, and the way to the whole line and back: logarithms for a half-line, log odds between.
+
+    >>> Scale(0.0, math.inf).there(1.0), Scale(0.0, 1.0).back(0.0)
+    (0.0, 0.5)
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def there(self, value: float) -> float:
+        """The parameter on the whole line."""
+        match math.isfinite(self.low), math.isfinite(self.high):
+            case (True, True):
+                return math.log((value - self.low) / (self.high - value))
+            case (True, False):
+                return math.log(value - self.low)
+            case (False, True):
+                return -math.log(self.high - value)
+        return value
+
+    def back(self, place: float) -> float:
+        """And back."""
+        cut = min(max(place, -FARTHEST), FARTHEST)
+        match math.isfinite(self.low), math.isfinite(self.high):
+            case (True, True):
+                share = 1 / (1 + math.exp(-cut))
+                return self.low + (self.high - self.low) * share
+            case (True, False):
+                return self.low + math.exp(cut)
+            case (False, True):
+                return self.high - math.exp(-cut)
+        return place
+
+    def slope(self, place: float) -> float:
+        """How fast the parameter grows there."""
+        step = 1e-5
+        return (self.back(place + step) - self.back(place - step)) / (2 * step)
+
 
 SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below
 HALVES: Final = 50  # the same for halves, and for none
@@ -131,7 +183,7 @@ class DensityLaw:
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodFit:
-    """The adapter to blocks: the parameters of a block on scales without ends. [ML2]"""
+    """The adapter to blocks: the parameters of a block on scales without ends. [likelihood.1]"""
 
     law: ScipyLaw | DensityLaw
     unbiased: bool = False
@@ -149,7 +201,7 @@ class LikelihoodFit:
     def fast(self, x: Any, y: Any, correct: object) -> FastLikelihood | None:  # noqa: ARG002
         """The fast path, by the law and the declared type of the column."""
         numeric = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "biuf"
-        return self.law.fast() if numeric and correct != "firth" else None  # [ML2]
+        return self.law.fast() if numeric and correct != "firth" else None  # [likelihood.1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +213,21 @@ class MaximumLikelihood:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The blocks'. [ML2]"""
+        """The blocks'. [likelihood.1]"""
         return self.inner.guarantee
 
     @property
     def loss(self) -> Loss:
-        """The blocks'. [ML2]"""
+        """The blocks'. [likelihood.1]"""
         return self.inner.loss
 
-    def plan(self, rows: Any) -> Plan:
+    def plan(self, rows: Any) -> BlockPlan:
         """What will be done with a table of this schema and public size."""
         return self.inner.plan(rows)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
         """The parameters and their intervals, or a refusal."""
-        found = self.inner.release(rows, rng)  # [ML2]
+        found = self.inner.release(rows, rng)  # [likelihood.1]
         note = f"the interval rests on the {self.law.name} law"
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
         if found.refusal is not None:
@@ -214,7 +266,7 @@ class LikelihoodSpread:
         return self._sizes(self.inner.privacy)
 
     def interval(self, confidence: float) -> Interval:
-        """Both ends, mapped back. [ML3]"""
+        """Both ends, mapped back. [likelihood.2]"""
         inner = self.inner.interval(confidence)
         about = "the population's parameters, each by itself" if len(self.places) > 1 else "the population's parameter"
         return replace(inner, low=self.fitted(inner.low), high=self.fitted(inner.high), about=about)
@@ -286,7 +338,7 @@ def _is_pair(pair: Any) -> bool:
 
 def plan_likelihood(
     model: Any,
-    table: Table,
+    table: BlockTable,
     *,
     epsilon: Number,
     delta: Number = 0.0,
@@ -341,6 +393,3 @@ def plan_likelihood(
     if correct == "auto" and quick is not None and quick.law.rowwise and (size is None or size > LARGEST_JACKKNIFE):
         inner = replace(inner, correct="half")
     return MaximumLikelihood(law, inner)
-
-
-__all__ = ["LikelihoodFit", "MaximumLikelihood", "plan_likelihood"]

@@ -5,22 +5,23 @@ Releases
     logistic loss, tilted by chance and with a ridge; and, where it is asked for and there are rows enough, the noisy
     information matrix at those coefficients, which corrects for the ridge and gives the intervals.
 Promise
-    [OB1] Pure epsilon under both relations: the parts' epsilons are exact fractions that sum to epsilon.
-    [OB2] Ridge, shares and whether there is an information matrix read public numbers only; refusals read released
-    ones.
-    [OB3] If the logistic model holds, intervals hold the population's coefficients with their confidence, to first
-          order in the noise and in 1 / n.
+    [objective.1] Pure epsilon under both relations: the parts' epsilons are exact fractions that sum to epsilon.
+    [objective.2] Ridge, shares and whether there is an information matrix read public numbers only; refusals read
+    released ones.
+    [objective.3] If the logistic model holds, intervals hold the population's coefficients with their confidence, to
+          first order in the noise and in 1 / n.
 Why
-    [OB1] Choices: [GV3] of models/features.py. Given the scaling, which was released, the objective is as [GM1] of
-    models/tilted.py says, so [NM1] of noise/minimum.py with steepness 2 (REPLACE) or 1 (ADD_OR_REMOVE) and curvature
+    [objective.1] Choices: [features.3]. Given the scaling, which was released, the objective is as [logistic_loss.2] of
+    models/logistic_loss.py says, so [tilted_minimum.1] with steepness 2 (REPLACE) or 1 (ADD_OR_REMOVE) and curvature
     1/4. The information matrix: one row moves the upper triangle of k U U' by at most k (|U|_1^2 + |U|^2) / 2 <= k
-    |U|^2 (size + 1) / 2 in L1, with k |U|^2 from [GR3] of models/score.py, twice that under REPLACE; then [N1] of
-    noise/blur.py. Adaptive composition.
-    [OB2] `plan` sees epsilon, the number of coefficients and, where it is public, n. A scale at the edge of the floats
-    is a released number. Without an information matrix the ridge is undone as if it were 0.2 n I, a public guess.
-    [OB3] At the minimum, score + ridge w + b = 0. With H the information, w + H^-1 ridge w is the solution without a
-    ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as weights are
-    at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
+    |U|^2 (size + 1) / 2 in L1, with k |U|^2 from [score.3], twice that under REPLACE; then [additive.1] of
+    noise/additive.py. Adaptive composition.
+    [objective.2] `plan` sees epsilon, the number of coefficients and, where it is public, n. A scale at the edge of the
+    floats is a released number. Without an information matrix the ridge is undone as if it were 0.2 n I, a public
+    guess.
+    [objective.3] At the minimum, score + ridge w + b = 0. With H the information, w + H^-1 ridge w is the solution
+    without a ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as
+    weights are at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
 Needs
     At most 31 features. Where the number of people is private, at most 2^28 of them: of more, the first 2^28 are used,
     and the loss of one person may then be that of two. For intervals about 250 size^2 / epsilon people: 10,000 of 5
@@ -28,7 +29,7 @@ Needs
 Accuracy
     Excess log-loss of about size (size + 1) R^2 / (2 beta^2 n h), h the mean slope: see docs/measured-glms.md.
 Source
-    Chaudhuri, Monteleoni and Sarwate 2011, with the changes named in noise/minimum.py; weights after Mallows.
+    Chaudhuri, Monteleoni and Sarwate 2011, with the changes named in noise/tilted_minimum.py; weights after Mallows.
 """
 
 import math
@@ -39,23 +40,23 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, CoefficientSpread
-from discreet.models.family import logistic
 from discreet.models.features import STEPS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.link import logistic
+from discreet.models.logistic_loss import MOST, LogisticLoss
 from discreet.models.score import COARSE, WEIGHT, moments
-from discreet.models.tilted import MOST, LogisticLoss
 from discreet.noise.lattice import ROOM
-from discreet.noise.minimum import WIDEST, tilt_rate
-from discreet.promise.exact import Number, exact, is_number
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.stable.clipped import Floats
-from discreet.stable.declared import agree, check_size
+from discreet.noise.tilted_minimum import WIDEST, tilt_rate
+from discreet.privacy.exact import Number, exact, is_number
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Laplace, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import Floats
+from discreet.stages.declared import agree, check_size
+from discreet.tables.matrix import in_one, matrix
 
 BEND: Final = 0.08  # of epsilon: what the ridge costs
 SLOPE: Final = 0.2  # a slope that few models exceed: undoing the ridge with it goes not quite far enough
@@ -68,7 +69,7 @@ MODEL: Final = "the population's coefficients, each by itself, if the model hold
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class ObjectiveShares:
     """What each part costs: the scaling, the minimum, the information matrix if there is one."""
 
     measuring: Measuring | None
@@ -82,7 +83,7 @@ class ObjectivePerturbation:
 
     `ridge` is the ridge in units in which a person's features are 1 long; by default it costs a twelfth of epsilon.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(3000)])
     >>> found = ObjectivePerturbation(Features(("x",), bounds=(-3, 3)), 2.0).release(rows, Seeded(1))
     >>> bool(0.3 < found.value["x"] < 2)
@@ -122,43 +123,43 @@ class ObjectivePerturbation:
             return Approximate(self.epsilon, 0)
         return self._spent(self.shares(self.size))
 
-    def _spent(self, shares: Shares) -> Loss:
+    def _spent(self, shares: ObjectiveShares) -> Loss:
         choices = () if shares.measuring is None else shares.measuring.parts
         matrix_cost = () if shares.information is None else (shares.information,)
-        return compose(*choices, shares.minimum, *matrix_cost)  # [OB1]
+        return compose(*choices, shares.minimum, *matrix_cost)  # [objective.1]
 
-    def shares(self, size: int | None) -> Shares:
-        """What each part costs, for a public number of rows. [OB2]"""
+    def shares(self, size: int | None) -> ObjectiveShares:
+        """What each part costs, for a public number of rows. [objective.2]"""
         whole, times = exact(self.epsilon), self.features.unknown
         each = scaling_share(times, size, whole)
         information = whole * INFORMATION if self.informative(size) else Fraction(0)
-        rest = whole - times * each - information  # [OB1]
-        return Shares(
+        rest = whole - times * each - information  # [objective.1]
+        return ObjectiveShares(
             Measuring.of(times, self.features.intercept, each) if times else None,
             Approximate(rest, 0),
             Laplace(information) if information else None,
         )
 
     def informative(self, size: int | None) -> bool:
-        """Whether an information matrix is worth its price. [OB2]"""
+        """Whether an information matrix is worth its price. [objective.2]"""
         if self.confidence is None or size is None:
             return self.confidence is not None and not self.neighbours.size_is_public
         noise = math.sqrt(2) * float(moved(self.features.size, self.neighbours) / (exact(self.epsilon) * INFORMATION))
         return noise * unit_of(1.0) * 2 * math.sqrt(self.features.size) <= LOUD * size / 2
 
     def chosen_ridge(self) -> Fraction:
-        """As given, or that which costs its share of epsilon. [OB2]"""
+        """As given, or that which costs its share of epsilon. [objective.2]"""
         if self.ridge is not None:
             return exact(self.ridge)
         return Fraction(max(float(CURVATURE) / math.expm1(BEND * min(float(self.epsilon), 8.0)), 2.0**-6))
 
-    def rate(self, shares: Shares) -> Fraction:
-        """beta of the tilt. [OB1]"""
+    def rate(self, shares: ObjectiveShares) -> Fraction:
+        """beta of the tilt. [objective.1]"""
         return tilt_rate(shares.minimum.epsilon, self._steepness, CURVATURE, self.chosen_ridge(), self.features.size)
 
     @property
     def _steepness(self) -> int:
-        return 2 if self.neighbours is Neighbours.REPLACE else 1  # [OB1]
+        return 2 if self.neighbours is Neighbours.REPLACE else 1  # [objective.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients, with intervals where there are people enough; or a refusal."""
@@ -185,8 +186,8 @@ class ObjectivePerturbation:
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
             assert shares.measuring is not None
-            scaling = find_scaling(table, self.features, shares.measuring, self.neighbours, rng)  # [OB1]
-        if isinstance(scaling, str):  # [OB2]
+            scaling = find_scaling(table, self.features, shares.measuring, self.neighbours, rng)  # [objective.1]
+        if isinstance(scaling, str):  # [objective.2]
             return replace(blank, refusal=scaling)
         ready = prepared(table, scaling)
         ready = replace(ready, outcome=logistic().outcome(ready.outcome))
@@ -197,20 +198,20 @@ class ObjectivePerturbation:
             curvature=CURVATURE,
             ridge=ridge,
             cost=shares.minimum,
-        )  # [OB1]
+        )  # [objective.1]
         w = np.asarray(found) / scaling.radius
         pull = float(ridge) * scaling.radius**2  # for features in units: x is v / R
         if shares.information is None and size is not None:
-            w = w * (1 + min(pull / (SLOPE * size), 0.25))  # [OB2]
+            w = w * (1 + min(pull / (SLOPE * size), 0.25))  # [objective.2]
         sampling: Floats | None = None
         if shares.information is not None:
             information, noise = self._information(ready, w, shares.information, rng)
             values, vectors = np.linalg.eigh(information)
-            if values.min() > 2 * noise * math.sqrt(len(w)):  # [OB2]
+            if values.min() > 2 * noise * math.sqrt(len(w)):  # [objective.2]
                 inverse = (vectors / values) @ vectors.T
                 low = values - noise * math.sqrt(len(w))  # its noise makes no interval too short
                 careful = (vectors / low) @ vectors.T
-                w = w + pull * inverse @ w  # [OB3]
+                w = w + pull * inverse @ w  # [objective.3]
                 tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) * scaling.radius
                 back = scaling.backwards()
                 sampling = np.sqrt(np.diag(back @ careful @ back.T))
@@ -224,12 +225,12 @@ class ObjectivePerturbation:
         return replace(blank, answer=value, spread=spread)
 
     def _information(self, ready: Prepared, w: Floats, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:
-        """The noisy information matrix, and the standard deviation of its entries. [OB1]"""
+        """The noisy information matrix, and the standard deviation of its entries. [objective.1]"""
         size = len(w)
         upper = np.triu_indices(size)
         claim = moved(size, self.neighbours)
         exact_sums = np.clip(moments(ready, logistic(), w)[upper], -ROOM, ROOM)
-        blurred = rng.blur(exact_sums, sensitivity=claim, cost=cost)  # [OB1]
+        blurred = rng.blur(exact_sums, sensitivity=claim, cost=cost)  # [objective.1]
         unit = unit_of(logistic().steepest)
         found = np.zeros((size, size))
         found[upper] = blurred * unit
@@ -237,7 +238,7 @@ class ObjectivePerturbation:
 
 
 def scaling_share(features: int, size: int | None, epsilon: Fraction) -> Fraction:
-    """The epsilon for the centre and the unit of each feature: more where people are few. [OB2]"""
+    """The epsilon for the centre and the unit of each feature: more where people are few. [objective.2]"""
     if not features:
         return Fraction(0)
     wanted = Fraction(1, 5) if size is None else Fraction(SCALING * features, size) / epsilon
@@ -245,7 +246,7 @@ def scaling_share(features: int, size: int | None, epsilon: Fraction) -> Fractio
 
 
 def moved(size: int, neighbours: Neighbours) -> Fraction:
-    """How far one row moves the upper triangle of the information in L1, in steps, at R^2 = size. [OB1]"""
+    """How far one row moves the upper triangle of the information in L1, in steps, at R^2 = size. [objective.1]"""
     longest = math.ceil(STEPS // COARSE * math.sqrt(size) * (1 + 1e-9)) + math.isqrt(size) + 1
     one = Fraction(WEIGHT * longest**2 * (size + 1), 2)
     return one * (2 if neighbours is Neighbours.REPLACE else 1)

@@ -8,10 +8,10 @@ from discreet.models.coefficients import Coefficients
 from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.models.objective import ObjectivePerturbation
-from discreet.noise.minimum import WIDEST
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Mechanism
-from discreet.promise.neighbours import Neighbours
+from discreet.noise.tilted_minimum import WIDEST
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.neighbours import Neighbours
 
 
 def picked(

@@ -4,23 +4,23 @@ Releases
     `noisy_score`: the sum of w_i r_i v_i, r_i the residual, plus noise. `noisy_moments`: the sum of w_i s_i v_i v_i',
     s_i the slope of the family's mean or 1, plus noise. Weights and features: models/features.py.
 Promise
-    [GR1] Both sums are exact sums of whole numbers, each a fixed function of one row, given coefficients that were
+    [score.1] Both sums are exact sums of whole numbers, each a fixed function of one row, given coefficients that were
           released: blocks, threads and the linear algebra library change no bit.
-    [GR2] One row moves the score by at most 2 R top (REPLACE) or R top (ADD_OR_REMOVE) in L2, rounding included in
+    [score.2] One row moves the score by at most 2 R top (REPLACE) or R top (ADD_OR_REMOVE) in L2, rounding included in
           `score_sensitivity`; Gaussian(mu, slack) is what the release costs.
-    [GR3] One row moves the moments by at most sqrt(2) R^2 steepest, or R^2 steepest, in Frobenius norm, rounding
+    [score.3] One row moves the moments by at most sqrt(2) R^2 steepest, or R^2 steepest, in Frobenius norm, rounding
           included in `moment_sensitivity`. Noise of mu is s on the diagonal and 29/41 s off it.
 Why
-    [GR1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
-    size: every partial sum is exact in float64. Then [GT1] of models/family.py, `rint` and `floor`. An entry of k V
-    is at most 2^31 and one of k U U' at most 2^34; sums of blocks are added by [L1] of noise/lattice.py and do not wrap
+    [score.1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
+    size: every partial sum is exact in float64. Then [link.1], `rint` and `floor`. An entry of k V
+    is at most 2^31 and one of k U U' at most 2^34; sums of blocks are added by [lattice.1] and do not wrap
     around, however many rows there are.
-    [GR2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <=
-    1024 R by [GV2] of models/features.py, |V| <= 2^15 sqrt(size).
-    [GR3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) / 2,
-    and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40). For two such matrices of norms
-    a and b, |A - B|_F^2 <= a^2 + b^2 as both are positive semidefinite. Weights off the diagonal as [GG3] of
-    stable/gram.py.
+    [score.2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <=
+    1024 R by [features.2], |V| <= 2^15 sqrt(size).
+    [score.3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) /
+    2, and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40). For two such matrices of
+    norms a and b, |A - B|_F^2 <= a^2 + b^2 as both are positive semidefinite. Weights off the diagonal as [gram.3] of
+    stages/gram.py.
 Needs
     Nothing. Sums saturate beyond 2^25 rows.
 Accuracy
@@ -37,16 +37,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.models.family import FINE, REACH, Family
 from discreet.models.features import STEPS, Prepared
+from discreet.models.link import FINE, REACH, OutcomeMean
+from discreet.noise.integers import compiled
 from discreet.noise.lattice import ROOM, slack, summed
-from discreet.noise.source import compiled
-from discreet.promise.exact import exact, root_above
-from discreet.promise.loss import Gaussian
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import Floats
-from discreet.stable.gram import BESIDE, DIAGONAL
+from discreet.privacy.exact import exact, root_above
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+from discreet.stages.gram import BESIDE, DIAGONAL
 
 BLOCK: Final = 1 << 13  # rows at a time
 RESIDUAL: Final = 1 << 16  # steps of a residual of size `top`
@@ -54,12 +54,12 @@ WEIGHT: Final = 1 << 10  # steps of the largest slope
 COARSE: Final = 8  # steps of a feature in one of a second moment
 LARGE: Final = 20_000  # rows from which the compiled pass is worth its import
 FAST: Final = 1 << 18  # rows of a compiled pass
-SUMMED: Final = 1 << 49  # an entry of what either sums at once is no larger [GR1]
+SUMMED: Final = 1 << 49  # an entry of what either sums at once is no larger [score.1]
 Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
 
 
 def whole_coefficients(w: Floats) -> tuple[Floats, float]:
-    """Coefficients as whole numbers, and the linear part's value of a product of one step of each. [GR1]"""
+    """Coefficients as whole numbers, and the linear part's value of a product of one step of each. [score.1]"""
     largest = float(2**37 // len(w))  # whole, as what is cut there must be
     size = max(float(np.abs(w).max(initial=0.0)), 2.0**-20)
     exponent = math.floor(math.log2(largest / size))
@@ -71,18 +71,18 @@ def slices(size: int, step: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, size, step))
 
 
-def residual_steps(rows: Prepared, family: Family, whole: Floats, per: float, part: slice) -> Floats:
-    """k of each row. [GR2]"""
-    linear = (rows.steps[part].astype(np.float64) @ whole) * per  # [GR1]
+def residual_steps(rows: Prepared, family: OutcomeMean, whole: Floats, per: float, part: slice) -> Floats:
+    """k of each row. [score.2]"""
+    linear = (rows.steps[part].astype(np.float64) @ whole) * per  # [score.1]
     residual = family.mean(linear) - rows.outcome[part]
     return np.rint(residual * rows.weight[part] * (RESIDUAL / family.top))
 
 
-def score(rows: Prepared, family: Family, w: Floats) -> Integers:
-    """The sum of k V over all rows. [GR1]"""
+def score(rows: Prepared, family: OutcomeMean, w: Floats) -> Integers:
+    """The sum of k V over all rows. [score.1]"""
     whole, per = whole_coefficients(w)
     if len(rows) >= LARGE and compiled():
-        from discreet.models.fast_score import total_score
+        from discreet._compiled.score_kernels import total_score
 
         parts = (
             total_score(
@@ -100,14 +100,15 @@ def score(rows: Prepared, family: Family, w: Floats) -> Integers:
         )
     else:
         parts = (
-            residual_steps(rows, family, whole, per, part) @ rows.steps[part].astype(np.float64)  # [GR1]: below 2^45
+            # [score.1]: below 2^45
+            residual_steps(rows, family, whole, per, part) @ rows.steps[part].astype(np.float64)
             for part in slices(len(rows), BLOCK)
         )
-    return summed(parts, (len(w),), SUMMED)  # [GR1]
+    return summed(parts, (len(w),), SUMMED)  # [score.1]
 
 
-def moments(rows: Prepared, family: Family | None, w: Floats) -> Integers:
-    """The sum of k U U' over all rows; of all slopes 1 without a family. [GR1]"""
+def moments(rows: Prepared, family: OutcomeMean | None, w: Floats) -> Integers:
+    """The sum of k U U' over all rows; of all slopes 1 without a family. [score.1]"""
     whole, per = whole_coefficients(w)
 
     def products(part: slice) -> Floats:
@@ -115,59 +116,59 @@ def moments(rows: Prepared, family: Family | None, w: Floats) -> Integers:
         share = rows.weight[part]
         if family is not None:
             share = share * family.slope((steps @ whole) * per) / family.steepest
-        k = np.floor(WEIGHT * np.clip(share, 0.0, 1.0))  # [GR3]
+        k = np.floor(WEIGHT * np.clip(share, 0.0, 1.0))  # [score.3]
         coarse = np.rint(steps / COARSE)
-        return np.asarray((coarse * k[:, None]).T @ coarse)  # [GR1]: below 2^47
+        return np.asarray((coarse * k[:, None]).T @ coarse)  # [score.1]: below 2^47
 
-    return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [GR1]
+    return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [score.1]
 
 
 def score_sensitivity(size: int, radius: float, neighbours: Neighbours) -> Fraction:
-    """How far one row moves `score`, in steps. [GR2]"""
+    """How far one row moves `score`, in steps. [score.2]"""
     longest = math.ceil(RESIDUAL * STEPS * radius * (1 + 1e-9)) + 2**14 * (math.isqrt(size) + 1)
     return Fraction(longest * (2 if neighbours is Neighbours.REPLACE else 1))
 
 
 def moment_sensitivity(size: int, radius: float, neighbours: Neighbours) -> Fraction:
-    """How far one row moves the weighted upper triangle of `moments`, in steps. [GR3]"""
+    """How far one row moves the weighted upper triangle of `moments`, in steps. [score.3]"""
     longest = math.ceil(STEPS // COARSE * radius * (1 + 1e-9)) + math.isqrt(size) + 1
     root = root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)
     return DIAGONAL * root * WEIGHT * longest**2
 
 
 def score_cost(mu: Fraction, size: int, radius: float, neighbours: Neighbours) -> Gaussian:
-    """The cost of a score with this mu, its slack included. [GR2]"""
+    """The cost of a score with this mu, its slack included. [score.2]"""
     return Gaussian(mu, slack(size, math.ceil(score_sensitivity(size, radius, neighbours) / mu)))
 
 
 def moment_cost(mu: Fraction, size: int, radius: float, neighbours: Neighbours) -> Gaussian:
-    """The cost of second moments with this mu, its slack included. [GR3]"""
+    """The cost of second moments with this mu, its slack included. [score.3]"""
     sigma = math.ceil(moment_sensitivity(size, radius, neighbours) / mu)
     return Gaussian(mu, slack(size * (size + 1) // 2, sigma))
 
 
 def noisy_score(
-    rows: Prepared, family: Family, w: Floats, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+    rows: Prepared, family: OutcomeMean, w: Floats, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
 ) -> tuple[Floats, float]:
-    """The sum of weighted scores, and the noise on each entry. [GR2]"""
+    """The sum of weighted scores, and the noise on each entry. [score.2]"""
     size = len(w)
     moved = score_sensitivity(size, rows.radius, neighbours)
-    blurred = rng.blur(score(rows, family, w), sensitivity=moved, cost=cost)  # [GR2]
+    blurred = rng.blur(score(rows, family, w), sensitivity=moved, cost=cost)  # [score.2]
     unit = family.top / RESIDUAL / STEPS
     return np.asarray(blurred * unit, dtype=np.float64), float(moved / exact(cost.mu)) * unit
 
 
 def noisy_moments(
-    rows: Prepared, family: Family | None, w: Floats, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+    rows: Prepared, family: OutcomeMean | None, w: Floats, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
 ) -> tuple[Floats, float]:
-    """The sum of weighted second moments, symmetric, and the noise s on its diagonal. [GR3]"""
+    """The sum of weighted second moments, symmetric, and the noise s on its diagonal. [score.3]"""
     size = len(w)
     upper = np.triu_indices(size)
     heavier = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
     moved = moment_sensitivity(size, rows.radius, neighbours)
     room = ROOM // BESIDE
     found = np.clip(moments(rows, family, w)[upper], -room, room) * heavier
-    blurred = rng.blur(found, sensitivity=moved, cost=cost)  # [GR3]
+    blurred = rng.blur(found, sensitivity=moved, cost=cost)  # [score.3]
     unit = (1.0 if family is None else family.steepest) / WEIGHT / (STEPS // COARSE) ** 2
     matrix = np.zeros((size, size))
     matrix[upper] = blurred / heavier * unit

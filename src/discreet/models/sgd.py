@@ -4,16 +4,16 @@ Releases
     At each step the noisy sum, over a Poisson sample of the people, of gradients clipped to a public length; from them
     the parameters of every step. What is returned is their average over the last half.
 Promise
-    [SG1] (epsilon, delta). With rate = 1 under both relations; with a smaller rate under ADD_OR_REMOVE, and REPLACE is
-          refused when it is asked for. `loss` lists every step.
-    [SG2] Steps, rate, clip, learning rate and what sums are divided by are public; a step is taken whether the sample
+    [sgd.1] (epsilon, delta). With rate = 1 under both relations; with a smaller rate under ADD_OR_REMOVE, and REPLACE
+          is refused when it is asked for. `loss` lists every step.
+    [sgd.2] Steps, rate, clip, learning rate and what sums are divided by are public; a step is taken whether the sample
           holds anybody or not.
 Why
-    [SG1] A person's clipped gradient is at most `score_sensitivity` steps long, [GC1] of models/gradients.py: the sum
-    moves by as much under ADD_OR_REMOVE, and by twice as much under REPLACE. Then [NP1] of noise/sampled.py, and
+    [sgd.1] A person's clipped gradient is at most `score_sensitivity` steps long, [gradients.1]: the sum
+    moves by as much under ADD_OR_REMOVE, and by twice as much under REPLACE. Then [sampled_sum.1], and
     adaptive composition: parameters of a step are what was released before. `strength` returns a mu at which
-    `implies` itself said that all steps keep the guarantee ([C7] of accounting/compose.py).
-    [SG2] Under ADD_OR_REMOVE the number of people is declared by the caller, as a guess, and is never counted.
+    `implies` itself said that all steps keep the guarantee ([compose.2]).
+    [sgd.2] Under ADD_OR_REMOVE the number of people is declared by the caller, as a guess, and is never counted.
 Needs
     Features in units of about 1, or declared bounds; delta > 0.
 Accuracy
@@ -34,23 +34,23 @@ import numpy as np
 from discreet.accounting.calibrate import gaussian
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.friendly.matrix import in_one, matrix
 from discreet.models.coefficients import Coefficients, Link
 from discreet.models.features import Features, Scaling, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
 from discreet.models.score import score_sensitivity
 from discreet.noise.lattice import slack
-from discreet.noise.sampled import rounded_rate
-from discreet.promise.exact import Number, exact, is_number, root_below
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Gaussian, Loss, Sampled, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.stable.clipped import Floats
-from discreet.stable.declared import agree
-from discreet.stable.stages import STRONGEST
+from discreet.noise.sampled_sum import rounded_rate
+from discreet.privacy.exact import Number, exact, is_number, root_below
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import Floats
+from discreet.stages.declared import agree
+from discreet.stages.stage_budget import STRONGEST
+from discreet.tables.matrix import in_one, matrix
 
 LINKS: Final[dict[str, Link]] = {"logistic": "logit", "poisson": "log"}
 MOST_STEPS: Final = 100_000
@@ -65,7 +65,7 @@ class StochasticDescent:
     with `parameters` numbers. `people` is what sums are divided by, times the rate: the number of rows where it is
     public, a public guess where it is not.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(4000)])
     >>> model = StochasticDescent(Features(("x",)), "logistic", 2.0, 1e-6, steps=40, people=4000)
     >>> bool(0.3 < model.release(rows, Seeded(1)).value["x"] < 2)
@@ -103,7 +103,7 @@ class StochasticDescent:
             raise BadInput(f"steps is {self.steps!r}; give a whole number from 1 to {MOST_STEPS}")
         if not is_number(self.rate) or not 1e-6 <= self.rate <= 1:
             raise BadInput(f"rate is {self.rate!r}; give the chance of a person to be in a sample, 1e-6 to 1")
-        if self.rate < 1 and self.neighbours is not Neighbours.ADD_OR_REMOVE:  # [SG1]
+        if self.rate < 1 and self.neighbours is not Neighbours.ADD_OR_REMOVE:  # [sgd.1]
             raise BadInput(
                 "a Poisson sample hides whether a person is there, not that one is replaced; give "
                 "neighbours='add_or_remove', or rate=1"
@@ -121,13 +121,13 @@ class StochasticDescent:
 
     @property
     def cost(self) -> Gaussian:
-        """Of one step, on its sample. [SG1]"""
+        """Of one step, on its sample. [sgd.1]"""
         moved = score_sensitivity(self.size, 1.0, self.neighbours)
         return strength(self.guarantee, rounded_rate(self.rate), self.steps, self.size, moved)
 
     @property
     def loss(self) -> Loss:
-        """Every step. [SG1]"""
+        """Every step. [sgd.1]"""
         return _steps(self.cost, rounded_rate(self.rate), self.steps)
 
     @property
@@ -148,7 +148,7 @@ class StochasticDescent:
         w = np.zeros(people.size)
         cost, rate = self.cost, rounded_rate(self.rate)
         moved = score_sensitivity(people.size, 1.0, self.neighbours)
-        divide = rate * int(self.people or 1)  # [SG2]
+        divide = rate * int(self.people or 1)  # [sgd.2]
         pace, total, kept = self.pace, np.zeros(people.size), 0
         for step in range(self.steps):
             here = w
@@ -158,7 +158,7 @@ class StochasticDescent:
                 sensitivity=moved,
                 cost=cost,
                 rate=rate,
-            )  # [SG1]
+            )  # [sgd.1]
             w = np.clip(w - pace / divide * self.longest / 2**26 * np.asarray(noisy, dtype=np.float64), -1e100, 1e100)
             if step >= self.steps // 2:
                 total, kept = total + w, kept + 1
@@ -204,7 +204,7 @@ def _steps(cost: Gaussian, rate: float, times: int) -> Loss:
 
 @lru_cache(maxsize=256)
 def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fraction) -> Gaussian:
-    """The noise of one step with which all keep the guarantee: nearly the least. [SG1]"""
+    """The noise of one step with which all keep the guarantee: nearly the least. [sgd.1]"""
 
     def costing(mu: Fraction) -> Gaussian:
         return Gaussian(mu, slack(size, math.ceil(moved / mu)))
@@ -212,11 +212,11 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
     most = Fraction(STRONGEST)
     if rate == 1:
         whole = gaussian(guarantee.epsilon, guarantee.delta, times * exact(costing(most).slack))
-        return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [SG1]
+        return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [sgd.1]
     low = float(strength(guarantee, 1.0, times, size, moved).mu)  # of all people at every step
     high = min(3 * low / rate, float(STRONGEST))
     while high / low > 1.02:
         middle = math.sqrt(low * high)
-        fits = implies(_steps(costing(exact(middle)), rate, times), guarantee)  # [SG1]
+        fits = implies(_steps(costing(exact(middle)), rate, times), guarantee)  # [sgd.1]
         low, high = (middle, high) if fits else (low, middle)
     return costing(exact(low))

@@ -11,34 +11,34 @@ rejection, the time that a draw takes depends on its value.
 
 Why it is exact:
 
-[B1] `_below(n)` is uniform on 0, ..., n-1, for n <= 2**63. A word w is mapped to the high half of the 128-bit
+[bulk.1] `_below(n)` is uniform on 0, ..., n-1, for n <= 2**63. A word w is mapped to the high half of the 128-bit
 product w n. The low halves of the words mapped to one h are spaced by n; those that are not below 2**64 mod n
 number floor(2**64 / n), for every h, and the other words are replaced by fresh ones. So `_below(n) < a` is an
 exact Bernoulli(a/n).
 
-[B2] `_chain` is Bernoulli(exp(-a/d)) for 0 <= a <= d. Step n = 1, 2, ... succeeds with probability a/(d n),
+[bulk.2] `_chain` is Bernoulli(exp(-a/d)) for 0 <= a <= d. Step n = 1, 2, ... succeeds with probability a/(d n),
 and the answer is yes if the first failure is at an odd n. The first i steps succeed with probability g**i /
 i!, g = a/d, so yes has probability 1 - g + g**2 / 2! - ... = exp(-g).
 
-[B3] A pick is i with probability share exp(-g_i), by one draw, or it is refused. For odd m, m + 2 >= g, the
+[bulk.3] A pick is i with probability share exp(-g_i), by one draw, or it is refused. For odd m, m + 2 >= g, the
 series of exp(-g) is S + T (1 - g/(m+2) + g**2 / ((m+2) (m+3)) - ...), where S is the sum of its terms up to m
 and T the size of the next one; the bracket is the chance of yes of a chain entered at step m + 2. So share S
 is a stretch of the draw in which i is sure, share T one in which such a chain decides. All stretches end at
 multiples of 1/total, and the draw is below total. One more pair of stretches, of chance exp(-h) without
 share, is the tail: it counts a round and picks again, which makes the chance share exp(-h rounds - g_i).
 
-[B4] `_laplace`: U uniform below t and kept with probability exp(-U / (2 t)), and V with P(V = v) ~ exp(-v/2),
+[bulk.4] `_laplace`: U uniform below t and kept with probability exp(-U / (2 t)), and V with P(V = v) ~ exp(-v/2),
 make X = U + t V with P(X = x) ~ exp(-x / (2 t)). So Y = X >> (shift + 1) has P(Y = y) ~ exp(-y 2**shift / t)
 = exp(-y/b). V is i + 8 rounds, with g_i = i/2 and h = 4. A fair sign, with -0 refused, makes it two-sided;
 sign and U are the last bit and the rest of one draw below 2 t, hence independent.
 
-[B5] `_gaussian`: k with P(k) ~ exp(-k**2 / 2) is i if there was no round, g_i = i**2 / 2; each round, h =
+[bulk.5] `_gaussian`: k with P(k) ~ exp(-k**2 / 2) is i if there was no round, g_i = i**2 / 2; each round, h =
 9/2, makes k + 3 of k if 3 k trials of exp(-1) succeed, as (k + 3)**2 / 2 = k**2 / 2 + 3 k + 9/2. Then j
 uniform below sigma, x = j/sigma, is kept with exp(-x**2 / 2) exp(-x)**k. So k sigma + j comes with
 probability ~ exp(-(k + x)**2 / 2), and every integer >= 0 is such a sum in one way. For exp(-x**2 / 2), step
-n of the chain is the conjunction of j/(sigma n) and j/(2 sigma). The sign is as in [B4].
+n of the chain is the conjunction of j/(sigma n) and j/(2 sigma). The sign is as in [bulk.4].
 
-[B6] The values depend on the stream of words alone, not on the pieces in which it comes. An attempt reads
+[bulk.6] The values depend on the stream of words alone, not on the pieces in which it comes. An attempt reads
 word after word until it ends in a value or a refusal; the next begins at the next word. One that runs off the
 words in hand is neither dropped (attempts that read many words are not like the others) nor continued with
 words redrawn: it is run again from its own first word once more words lie behind them, and so meets the words
@@ -46,14 +46,14 @@ it would have met in one long buffer. To let it return at all, words past the en
 `_below(n)` is then n - 1, every chain ends, every pick is refused, and what comes of it is thrown away. So
 are the words left at the end: nothing is kept that a forked process could repeat.
 
-[B7] Integers do not overflow by accident. While n, k < 2**10 and V < 2**11, the products d n, t V and k sigma
+[bulk.7] Integers do not overflow by accident. While n, k < 2**10 and V < 2**11, the products d n, t V and k sigma
 are at most 2**63. That V, k or the n of a chain gets there has probability below exp(-1000) per value; then,
 and only then, a value may be wrong.
 
 Sources: Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy" (2020), algorithm 2,
 here with a power of two for its s and, as fewer U are refused, 2 t for its t; Karney, "Sampling exactly from
 the normal distribution" (2016), algorithm D, here with mean 0 and integer sigma. Where they find V and k by
-runs of coins, we pick them [B3]; where Karney splits exp(-x (2k + x) / 2) into k + 1 equal factors, we take
+runs of coins, we pick them [bulk.3]; where Karney splits exp(-x (2k + x) / 2) into k + 1 equal factors, we take
 exp(-x**2 / 2) and k times exp(-x), which needs fewer words. The chain is von Neumann's (1951), the uniform
 draw is Lemire's, "Fast random integer generation in an interval" (2019).
 """
@@ -81,9 +81,9 @@ Layout = tuple[int, list[int], list[int], list[int]]
 Attempt = tuple[Truth, Word, Word, Word]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-_LIMIT = 2**52  # scales stay below: room for the products of [B7]
+_LIMIT = 2**52  # scales stay below: room for the products of [bulk.7]
 _BLOCK = 2**15  # words in hand: 256 KiB, which a core keeps in its cache
-_RARE = Fraction(1, 128)  # how much of exp(-g) is left to chains [B3]
+_RARE = Fraction(1, 128)  # how much of exp(-g) is left to chains [bulk.3]
 
 # numba turns uint64 mixed with a plain int into a float, hence no literals below.
 _0, _1, _2, _3, _8, _PAST_END = (Word(n) for n in (0, 1, 2, 3, 8, 2**64 - 1))
@@ -131,7 +131,7 @@ def _below(at: Word, end: Word, n: Word) -> tuple[Word, Word]:
             word = _load(at)
         at += _8
         low = word * n
-        if low >= n or low >= (_0 - n) % n:  # as n > 2**64 mod n, few divisions  # [B1]
+        if low >= n or low >= (_0 - n) % n:  # as n > 2**64 mod n, few divisions  # [bulk.1]
             return _high(word, n), at
 
 
@@ -139,14 +139,14 @@ def _below(at: Word, end: Word, n: Word) -> tuple[Word, Word]:
 def _chain(at: Word, end: Word, a: Word, d: Word, n: Word) -> tuple[Truth, Word]:
     """Von Neumann's chain, entered at step n; Bernoulli(exp(-a/d)) if n is 1."""
     while True:
-        drawn, at = _below(at, end, d * n)  # [B7]
+        drawn, at = _below(at, end, d * n)  # [bulk.7]
         if drawn >= a:
-            return n & _1 == _1, at  # [B2]
+            return n & _1 == _1, at  # [bulk.2]
         n += _1
 
 
 def _layout(share: Fraction, rates: list[Fraction], tail: Fraction) -> Layout:
-    """For [B3]: total, where each pair of stretches ends, where its first does, the step of its chain."""
+    """For [bulk.3]: total, where each pair of stretches ends, where its first does, the step of its chain."""
     ends, sure, steps = [Fraction(0)], [], []
     for g, weight in [*((g, share) for g in rates), (tail, Fraction(1))]:
         m = 1
@@ -161,7 +161,7 @@ def _layout(share: Fraction, rates: list[Fraction], tail: Fraction) -> Layout:
 
 
 def _picker(share: Fraction, rates: list[Fraction], tail: Fraction) -> Callable[[Word, Word], Attempt]:
-    """Compile the pick of [B3]: whether it was not refused, rounds, i, where it stopped. Rates are halves."""
+    """Compile the pick of [bulk.3]: whether it was not refused, rounds, i, where it stopped. Rates are halves."""
     exact_total, exact_ends, sure, steps = _layout(share, rates, tail)
     total, last, ends = Word(exact_total), Word(len(rates)), tuple(Word(end) for end in exact_ends)
     sure_below = np.array([*sure, 0], dtype=np.uint64)  # nothing is sure behind the tail
@@ -183,13 +183,13 @@ def _picker(share: Fraction, rates: list[Fraction], tail: Fraction) -> Callable[
                 if not kept:
                     return False, rounds, i, at
             if i < last:
-                return True, rounds, i, at  # [B3]
-            rounds += _1  # [B3]
+                return True, rounds, i, at  # [bulk.3]
+            rounds += _1  # [bulk.3]
 
     return _pick
 
 
-# The shares leave little to refuse, but not nothing: [B6] needs it.
+# The shares leave little to refuse, but not nothing: [bulk.6] needs it.
 _pick_v = _picker(Fraction(25, 64), [Fraction(i, 2) for i in range(8)], Fraction(4))
 _pick_k = _picker(Fraction(9, 16), [Fraction(i * i, 2) for i in range(3)], Fraction(9, 2))
 
@@ -205,7 +205,7 @@ def _laplace(at: Word, end: Word, t: Word, shift: Word) -> Attempt:
     kept, rounds, i, at = _pick_v(at, end)
     if not kept:
         return False, _0, _0, at
-    return True, (u + t * (i + _8 * rounds)) >> (shift + _1), sign, at  # [B4]
+    return True, (u + t * (i + _8 * rounds)) >> (shift + _1), sign, at  # [bulk.4]
 
 
 @_compiled
@@ -219,12 +219,12 @@ def _gaussian(at: Word, end: Word, sigma: Word) -> Attempt:
             kept, at = _chain(at, end, _1, _1, _1)
             if not kept:
                 return False, _0, _0, at
-        k += _3  # [B5]
+        k += _3  # [bulk.5]
     drawn, at = _below(at, end, sigma + sigma)
     j, sign = drawn >> _1, drawn & _1
     n = _1
     while True:  # exp(-x**2 / 2)
-        drawn, at = _below(at, end, sigma * n)  # [B7]
+        drawn, at = _below(at, end, sigma * n)  # [bulk.7]
         if drawn >= j:
             break
         drawn, at = _below(at, end, sigma + sigma)
@@ -237,7 +237,7 @@ def _gaussian(at: Word, end: Word, sigma: Word) -> Attempt:
         kept, at = _chain(at, end, j, sigma, _1)
         if not kept:
             return False, _0, _0, at
-    return True, k * sigma + j, sign, at  # [B5]
+    return True, k * sigma + j, sign, at  # [bulk.5]
 
 
 @_compiled
@@ -252,10 +252,10 @@ def _fill(out: Values, words: Numbers, normal: bool, scale: Word, shift: Word) -
         else:
             kept, magnitude, sign, after = _laplace(at, end, scale, shift)
         if after > end:
-            break  # the attempt that began at `at` is run again, with more words behind it  # [B6]
+            break  # the attempt that began at `at` is run again, with more words behind it  # [bulk.6]
         at = after
         out[done] = np.int64((magnitude ^ (_0 - sign)) + sign)  # the sign, in two's complement
-        done += int(kept & (magnitude | (_1 - sign) != _0))  # -0 is refused  # [B4]
+        done += int(kept & (magnitude | (_1 - sign) != _0))  # -0 is refused  # [bulk.4]
     return done, (at - start) // _8
 
 
@@ -268,7 +268,7 @@ def _draw(size: int, words: Words, normal: bool, scale: int, shift: int) -> Valu
         hand = np.concatenate([hand, fresh], dtype=np.uint64, casting="no")
         more, read = _fill(out[done:], hand, normal, Word(scale), Word(shift))
         done += more
-        hand = hand[int(read) :]  # [B6]
+        hand = hand[int(read) :]  # [bulk.6]
     return out
 
 
@@ -283,7 +283,7 @@ def laplace(size: int, numerator: int, shift: int, words: Words) -> Values:
 
     `words(n)` gives n fresh random words; numerator is at least 1 and below 2**52, shift from 0 to 40.
     """
-    scale = _within("numerator", numerator, 1, _LIMIT)  # [B7]
+    scale = _within("numerator", numerator, 1, _LIMIT)  # [bulk.7]
     return _draw(size, words, False, scale, _within("shift", shift, 0, 41))
 
 
@@ -292,4 +292,4 @@ def gaussian(size: int, sigma: int, words: Words) -> Values:
 
     `words(n)` gives n fresh random words; sigma is at least 1 and below 2**52.
     """
-    return _draw(size, words, True, _within("sigma", sigma, 1, _LIMIT), 0)  # [B7]
+    return _draw(size, words, True, _within("sigma", sigma, 1, _LIMIT), 0)  # [bulk.7]

@@ -1,28 +1,48 @@
-"""Private choice among listed candidates.
+"""Exact draws with real weights, in integers: look at as many random bits as the answer needs.
+
+A weight such as exp(-3/10) is no rational number, but any number of its digits can be had. A uniform real U in [0, 1)
+picks index i when cum(i-1) <= U * total < cum(i). Here U is a stream of random bits and every weight an integer
+interval that shrinks as digits are added; as soon as one index is certain it is the answer, and if none is, more bits
+and more digits are taken. The law is exact: the answer is a function of the whole real U and of the true weights.
+It is ambiguous after the first round with probability below about 2^-60, so that the time does not depend on the data.
+
+Claims
+    [choose.1] `exp_bounds(x, bits)` returns integers low <= 2^bits exp(-x) <= high, high - low <= 4.
+    [choose.2] `pick` returns index i with probability w_i / sum w, provided the intervals contain the true weights, the
+         order of the indices is the same at every precision, and the interval widths shrink to 0.
+
+Private choice among listed candidates.
 
 Promise
-    [X1] Choose: index i leaves with probability proportional to exp(-epsilon s_i / (2 D)), s_i the whole score of
+    [choose.3] Choose: index i leaves with probability proportional to exp(-epsilon s_i / (2 D)), s_i the whole score of
          candidate i (low is good), when one person's change moves every score by at most D. Pure epsilon, and
          bounded range epsilon.
-    [X2] NoisyMax: the index of the largest s_i + G_i, G_i one-sided geometric noise of scale 2 D / epsilon, ties to
-         the lower index. Pure epsilon.
+    [choose.4] NoisyMax: the index of the largest s_i + G_i, G_i one-sided geometric noise of scale 2 D / epsilon, ties
+         to the lower index. Pure epsilon.
+
 Why
-    [X1] Each weight moves by a factor in [e^-epsilon/2, e^epsilon/2], so does their sum, so each probability by one
-    in [e^-epsilon, e^epsilon]; the log ratio of two candidates' probabilities moves by at most epsilon, which is
-    bounded range. The weights are real numbers; `lazy.pick` draws from them exactly, with no exp() in floats [Z2].
-    [X2] Fix the noise of all other candidates. Candidate i wins iff G_i >= t for an integer t that moves by at most
-    2 D between neighbours (its own score by D, the best of the others by D), and P(G >= t + 2D) >= e^-epsilon
-    P(G >= t) for geometric noise: P(G >= t) = a^max(t, 0), a^{2D} >= e^-epsilon. This is the discrete form of
+    [choose.3] Each weight moves by a factor in [e^-epsilon/2, e^epsilon/2], so does their sum, so each probability by
+    one in [e^-epsilon, e^epsilon]; the log ratio of two candidates' probabilities moves by at most epsilon, which is
+    bounded range. The weights are real numbers; `lazy.pick` draws from them exactly, with no exp() in floats
+    [choose.2].
+    [choose.4] Fix the noise of all other candidates. Candidate i wins iff G_i >= t for an integer t that moves by at
+    most 2 D between neighbours (its own score by D, the best of the others by D), and P(G >= t + 2D) >= e^-epsilon P(G
+    >= t) for geometric noise: P(G >= t) = a^max(t, 0), a^{2D} >= e^-epsilon. This is the discrete form of
     permute-and-flip's exponential noise; ties go by index, which no data decides.
+
 Needs
     Whole scores and a whole-number or rational sensitivity in the same units; at least one candidate.
+
 Accuracy
     Choose: with probability 1 - b the score is within (2 D / epsilon) ln(K / b) of the best of K. NoisyMax: never
     worse than that bound either, and on fine scores, where ties are rare, never worse in expectation than Choose.
+
 Source
     McSherry and Talwar 2007; McKenna and Sheldon 2020; Dong, Durfee and Rogers 2020 for bounded range.
 """
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -30,11 +50,97 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.noise.integers import BitSource, claimed, drawn_scale, geometric
 from discreet.noise.lattice import Steps, whole
-from discreet.noise.lazy import Bounds, Powers, pick
-from discreet.noise.source import Source, claimed, drawn_scale, geometric
-from discreet.promise.exact import Number, exact
-from discreet.promise.loss import Approximate, Choice, Loss
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Approximate, Choice, Loss
+
+Bounds = tuple[Sequence[int], Sequence[int]]  # low and high ends of the weights, times a common 2^bits
+
+
+def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers around 2^bits exp(-x), x >= 0, at most 4 apart. [choose.1]
+
+    The argument is halved until it is below 1/2, the alternating Taylor series is summed with guard bits and an
+    explicit error, and the result is squared back. All operations round down or up, never to nearest.
+    """
+    if x > bits * 0.7 + 2:  # exp(-x) < 2^-bits: in [0, 1]
+        return 0, 1
+    halvings = max(0, math.ceil(math.log2(float(x) + 1e-300)) + 1)
+    guard = bits + 2 * halvings + 24
+    one = 1 << guard
+    argument = x / 2**halvings
+    low = high = term_low = term_high = one
+    k = 0
+    while term_high > 1:
+        k += 1
+        term_low = term_low * argument.numerator // (argument.denominator * k)
+        term_high = -(-term_high * argument.numerator // (argument.denominator * k))
+        low, high = (low - term_high, high - term_low) if k % 2 else (low + term_low, high + term_high)
+    low, high = (
+        low - term_high - 1,
+        high + term_high + 1,
+    )  # the tail of an alternating series is below its last term
+    for _ in range(halvings):
+        low, high = low * low >> guard, -(-high * high >> guard)
+    shift = guard - bits
+    return low >> shift, -(-high >> shift)  # [choose.1]
+
+
+class Powers:
+    """A table of exp(-base * s), s = 0, 1, 2, ...: bounds, grown by multiplication.
+
+    The lower ends are rounded down. If one is within e of the truth, the next is within e + 5: the factor is within 4
+    of its truth [choose.1], both are at most 2^bits, and rounding takes off less than 1. So the upper end is 5 s
+    higher.
+    """
+
+    def __init__(self, base: Fraction, bits: int) -> None:
+        self._base, self._bits = base, bits
+        self._low = [1 << bits]
+        self._factor = exp_bounds(base, bits)[0]
+
+    def __getitem__(self, s: int) -> tuple[int, int]:
+        if s > len(self._low) + 64:  # far ahead: on its own, at the price of about as many steps
+            return exp_bounds(self._base * s, self._bits)
+        self._grow(s)
+        return self._low[s], self._low[s] + 5 * s
+
+    def _grow(self, s: int) -> None:
+        lows, last, factor, bits = self._low, self._low[-1], self._factor, self._bits
+        for _ in range(len(lows), s + 1):
+            last = last * factor >> bits
+            lows.append(last)
+
+    def all(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
+        """The bounds for many s, in increasing order."""
+        if wanted and wanted[-1] <= 4 * len(wanted):  # dense: all at once
+            self._grow(wanted[-1])
+            return [(self._low[s], self._low[s] + 5 * s) for s in wanted]
+        return [self[s] for s in wanted]
+
+
+def pick(weights: Callable[[int], Bounds], source: BitSource, bits: int = 192) -> int:
+    """Index i with probability w_i / sum w; `weights(bits)` bounds all w_i * 2^bits. [choose.2]
+
+    A last index may stand for everything not listed yet, with low end 0: it is never returned, only refined.
+    """
+    uniform = drawn = 0
+    while True:
+        low, high = weights(bits)
+        uniform = (uniform << (bits - drawn)) | source.below(1 << (bits - drawn))
+        drawn = bits
+        total_low, total_high = sum(low), sum(high)
+        at_least, at_most = uniform * total_low >> bits, -(-(uniform + 1) * total_high >> bits)
+        before_high = after_low = 0
+        for index, (small, large) in enumerate(zip(low, high, strict=True)):
+            after_low += small
+            if before_high <= at_least and at_most <= after_low:
+                return index  # [choose.2]
+            before_high += large
+            if before_high > at_most:
+                break
+        bits *= 2
 
 
 def whole_scores(scores: Any) -> Steps:
@@ -72,11 +178,11 @@ class Choose:
         """The declared cost."""
         return self.cost
 
-    def answer(self, source: Source) -> int:
+    def answer(self, source: BitSource) -> int:
         """First a level (all candidates of one score), then a candidate of that level, uniformly."""
         scores = whole_scores(self.scores)
         levels, members = np.unique(scores, return_counts=True)
-        unit = exact(self.cost.epsilon) / (2 * exact(self.sensitivity))  # [X1]
+        unit = exact(self.cost.epsilon) / (2 * exact(self.sensitivity))  # [choose.3]
         heights = [int(level) - int(levels[0]) for level in levels]
 
         def weights(bits: int) -> Bounds:
@@ -85,7 +191,7 @@ class Choose:
             low = [int(count) * small for count, (small, _) in zip(members, pairs, strict=True)]
             return low, [int(count) * large for count, (_, large) in zip(members, pairs, strict=True)]
 
-        level = pick(weights, source)  # [X1]
+        level = pick(weights, source)  # [choose.3]
         candidates = np.flatnonzero(scores == levels[level])
         return int(candidates[source.below(len(candidates))])
 
@@ -111,19 +217,19 @@ class NoisyMax:
         self._scale()
 
     def _scale(self) -> Fraction:
-        return drawn_scale(2 * claimed(self.sensitivity) / exact(self.cost.epsilon))  # [X2]
+        return drawn_scale(2 * claimed(self.sensitivity) / exact(self.cost.epsilon))  # [choose.4]
 
     @property
     def loss(self) -> Loss:
         """The declared cost."""
         return self.cost
 
-    def answer(self, source: Source) -> int:
+    def answer(self, source: BitSource) -> int:
         """The largest score plus geometric noise."""
         scores = whole_scores(self.scores)
         noise = geometric(source, scores.size, self._scale())
         noisy = [int(score) + int(extra) for score, extra in zip(scores, noise, strict=True)]
-        return noisy.index(max(noisy))  # [X2]
+        return noisy.index(max(noisy))  # [choose.4]
 
     def objection(self, neighbour: "NoisyMax") -> str | None:
         """Different parameters or numbers of candidates, or a score that moves too far."""

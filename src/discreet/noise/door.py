@@ -13,17 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.above import FirstAbove
-from discreet.noise.blur import Blur
+from discreet.noise.additive import Blur
 from discreet.noise.choose import Choose, NoisyMax
-from discreet.noise.floats import ChooseFloat, Staircase
-from discreet.noise.minimum import Minimum, Objective
-from discreet.noise.sampled import Mask, SampledSum
-from discreet.noise.sift import Sift
-from discreet.noise.smooth import Law, SmoothNoise
-from discreet.noise.source import Integers, Source, compiled
-from discreet.promise.exact import Number
-from discreet.promise.loss import Approximate, Choice, Gaussian, Laplace, Loss
+from discreet.noise.choose_float import ChooseFloat, Staircase
+from discreet.noise.integers import BitSource, Integers, compiled
+from discreet.noise.sampled_sum import Mask, SampledSum
+from discreet.noise.smooth_noise import Law, SmoothNoise
+from discreet.noise.threshold import FirstAbove, Sift
+from discreet.noise.tilted_minimum import Minimum, Objective
+from discreet.privacy.exact import Number
+from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
 
 LARGE: Final = 100_000  # words from which the compiled sort is worth its import
 
@@ -35,7 +34,7 @@ class Request(Protocol):
     def loss(self) -> Loss:
         """What answering costs."""
 
-    def answer(self, source: Source) -> Any:
+    def answer(self, source: BitSource) -> Any:
         """The draw."""
 
     def objection(self, neighbour: Any) -> str | None:
@@ -45,7 +44,7 @@ class Request(Protocol):
 class Door:
     """`Randomness` over a source. The mechanisms' only access to chance."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: BitSource) -> None:
         self._source = source
 
     @property
@@ -137,7 +136,7 @@ class Uniform:
         self.bound = bound
         self.loss: Loss = Approximate(0, 0)
 
-    def answer(self, source: Source) -> int:
+    def answer(self, source: BitSource) -> int:
         """Uniform on 0, ..., bound - 1."""
         return source.below(self.bound)
 
@@ -153,7 +152,7 @@ class Shuffle:
         self.size = size
         self.loss: Loss = Approximate(0, 0)
 
-    def answer(self, source: Source) -> Integers:
+    def answer(self, source: BitSource) -> Integers:
         """Sort by fresh random 64-bit words, again if two of them are equal: every order is equally likely."""
         while True:
             order = _order(source.words(self.size))
@@ -168,7 +167,7 @@ class Shuffle:
 def _order(words: npt.NDArray[np.uint64]) -> Integers | None:
     """The places of the words from the least to the largest; None if two are equal."""
     if len(words) >= LARGE and compiled():
-        from discreet.noise.fast_order import order_of
+        from discreet._compiled.order_kernels import order_of
 
         return order_of(words)
     order = np.argsort(words, kind="stable")

@@ -1,25 +1,25 @@
 """The public grid. Private arithmetic is integer arithmetic on multiples of a public power of two.
 
 Promise
-    [L1] Quantising is a fixed function of one record: it reads the record and public parameters, nothing else.
+    [lattice.1] Quantising is a fixed function of one record: it reads the record and public parameters, nothing else.
          It never raises: a value that is not finite becomes the public default, one out of range saturates.
          Sums of quantised records are exact integers, so neither order, nor blocks, nor machines can change them,
          however many records there are,
          and changing one record moves the sum by at most high - low steps (REPLACE) or max(|low|, |high|)
          steps (ADD_OR_REMOVE). Whole numbers of any size saturate at +-ROOM, which enlarges no distance.
-    [L2] For an integer s >= 4 the discrete Gaussian on the integers, P(k) ~ exp(-k^2 / 2s^2), is within total
+    [lattice.2] For an integer s >= 4 the discrete Gaussian on the integers, P(k) ~ exp(-k^2 / 2s^2), is within total
          variation 0.03 / s^2 of N(0, s^2) rounded to the nearest integer. So integers plus d independent
          discrete Gaussians of s steps are mu-GDP, mu = (L2 sensitivity in steps) / s, with slack d * 0.03 / s^2.
 
 Why
-    [L1] Division by a power of two is exact in binary floating point (a result below 2^-1022 may be rounded, but
+    [lattice.1] Division by a power of two is exact in binary floating point (a result below 2^-1022 may be rounded, but
     `rint` sends it to 0 either way), `rint` and saturation are fixed functions, and int64 sums are exact while
     they fit, which `fits` decides from public numbers. `summed` and `total` add what a public bound says cannot
     wrap around in an int64, and those partial sums as Python's integers, which have no end. Only the last result
     saturates: partial sums that saturated would depend on their order. A number of records needs none of this: to
     count 2^61 of them, at a nanosecond each, takes 73 years.
 
-    [L2] Write f for the density of N(0, s^2) and c_k for its mass on [k - 1/2, k + 1/2]. Then
+    [lattice.2] Write f for the density of N(0, s^2) and c_k for its mass on [k - 1/2, k + 1/2]. Then
     c_k - f(k) = int_0^{1/2} (f(k+t) + f(k-t) - 2 f(k)) dt, and the second difference is
     int_{-t}^{t} (t - |v|) f''(k+v) dv. Summing over k, sum_k |f''(k+v)| <= int |f''| + V(f''), V the total
     variation (a Riemann sum of step 1). int |f''| = 4 phi(1) / s^2 = 0.96788 / s^2 and V(f'') = int |f'''| =
@@ -34,7 +34,7 @@ Accuracy
 
 Source
     Mironov 2012, Haney et al. 2022, Casacuberta et al. 2022 for what goes wrong with floats; Canonne, Kamath and
-    Steinke 2020 for discrete Gaussian noise, there accounted by zCDP; the total variation bound [L2] is ours.
+    Steinke 2020 for discrete Gaussian noise, there accounted by zCDP; the total variation bound [lattice.2] is ours.
 """
 
 import math
@@ -47,9 +47,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, exact, is_number
+from discreet.privacy.exact import Number, exact, is_number
 
-VARIATION: Final = Fraction(3, 100)  # [L2]
+VARIATION: Final = Fraction(3, 100)  # [lattice.2]
 FINE: Final = 30  # sigma is 2^30 steps or a little more, where the integers allow it
 COARSE: Final = 20  # and never fewer than 2^20
 ROOM: Final = 2**61  # sums stay below this, so that adding noise cannot overflow an int64
@@ -58,14 +58,14 @@ Steps = npt.NDArray[np.int64]
 
 
 def slack(size: int, steps: int) -> Fraction:
-    """The total variation that `size` discrete Gaussians of `steps` steps are off by. [L2]
+    """The total variation that `size` discrete Gaussians of `steps` steps are off by. [lattice.2]
 
     >>> float(slack(10, 2**30)) < 1e-18
     True
     """
     if steps < 4:
         raise BadInput(f"sigma is {steps} steps; the bound on its total variation needs 4 or more")
-    return int(size) * VARIATION / int(steps) ** 2  # [L2]
+    return int(size) * VARIATION / int(steps) ** 2  # [lattice.2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ class Grid:
         return math.ceil(exact(length) / self.step)
 
     def quantise(self, values: Any, *, low: Number, high: Number, default: Number) -> Steps:
-        """Each value as a whole number of steps; not finite -> default; out of [low, high] -> the nearer end. [L1]"""
+        """Each value as a whole number of steps; not finite -> default; out of [low, high] -> the nearer end.
+        [lattice.1]"""
         if not (is_number(low) and is_number(default) and is_number(high) and low <= default <= high):
             raise BadInput(f"low={low!r}, default={default!r}, high={high!r}; give three finite numbers in this order")
         floor, ceiling = math.ceil(exact(low) / self.step), math.floor(exact(high) / self.step)
@@ -124,7 +125,7 @@ class Grid:
         steps[scaled <= edge_low] = floor
         steps[scaled >= edge_high] = ceiling
         steps[~finite] = middle
-        return np.clip(steps, floor, ceiling)  # [L1]: an edge beyond 2^53 is rounded as a float, so clip again
+        return np.clip(steps, floor, ceiling)  # [lattice.1]: an edge beyond 2^53 is rounded as a float, so clip again
 
     def value(self, steps: Any) -> Any:
         """Steps as floats: scaling by a power of two, last of all."""
@@ -136,34 +137,35 @@ class Grid:
 
 
 def fits(size: int, steps: int) -> bool:
-    """Whether the sum of `size` records of at most `steps` steps each is exact in an int64. [L1]"""
+    """Whether the sum of `size` records of at most `steps` steps each is exact in an int64. [lattice.1]"""
     return int(size) * int(steps) < ROOM
 
 
 def summed(parts: Iterable[npt.NDArray[Any]], shape: tuple[int, ...], most: int) -> npt.NDArray[Any]:
-    """The exact sum of arrays of whole numbers of at most `most` in size, below 2^62; Python's integers if many. [L1]
+    """The exact sum of arrays of whole numbers of at most `most` in size, below 2^62; Python's integers if many.
+    [lattice.1]
 
     >>> summed([np.array([2**61])] * 8, (1,), 2**61).tolist()
     [18446744073709551616]
     """
     found: npt.NDArray[Any] | None = None
-    here, often = np.zeros(shape, dtype=np.int64), 2**62 // most  # [L1]
+    here, often = np.zeros(shape, dtype=np.int64), 2**62 // most  # [lattice.1]
     for number, part in enumerate(parts, start=1):
         here += part.astype(np.int64)
         if not number % often:
-            found = here.astype(object) + (0 if found is None else found)  # [L1]
+            found = here.astype(object) + (0 if found is None else found)  # [lattice.1]
             here = np.zeros(shape, dtype=np.int64)
     return here if found is None else found + here
 
 
 def total(values: Steps, most: int) -> int:
-    """The exact sum of whole numbers of at most `most` in size. [L1]"""
-    step = 2**62 // most  # [L1]
+    """The exact sum of whole numbers of at most `most` in size. [lattice.1]"""
+    step = 2**62 // most  # [lattice.1]
     return sum(int(values[start : start + step].sum()) for start in range(0, len(values), step))
 
 
 def whole(values: Any) -> Steps:
-    """Whole numbers as int64, saturated at +-ROOM. Refused by their type, never by their size. [L1]"""
+    """Whole numbers as int64, saturated at +-ROOM. Refused by their type, never by their size. [lattice.1]"""
     listed = np.asarray(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
     if listed.dtype.kind == "O":
         if not all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in listed.flat):
@@ -173,7 +175,7 @@ def whole(values: Any) -> Steps:
         raise BadInput(f"whole numbers are needed, not {listed.dtype}; quantise first")
     elif listed.dtype.kind == "u":  # 2^63 as an int64 would be negative
         listed = np.minimum(listed.astype(np.uint64), np.uint64(ROOM))
-    return np.asarray(np.clip(listed.astype(np.int64), -ROOM, ROOM))  # [L1]
+    return np.asarray(np.clip(listed.astype(np.int64), -ROOM, ROOM))  # [lattice.1]
 
 
 def floor_log2(number: Fraction) -> int:

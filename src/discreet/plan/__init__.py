@@ -1,1 +1,1 @@
-"""Before anything is spent: the error to expect, the people or the epsilon needed, and what no method can beat."""
+"""Release plans: a file that says what will be published, checked, forecast and composed before any data is read."""

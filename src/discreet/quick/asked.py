@@ -3,10 +3,10 @@
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from discreet.errors import BadInput
-from discreet.noise.secure import Secure
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.noise.randomness import Secure
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 
 T = TypeVar("T")
 

@@ -3,20 +3,20 @@
 from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number
-from discreet.promise.guarantee import check_budget
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.lectures.normal_means import lecture
+from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, is_table, named, relation_of
 from discreet.quick.tables import mean_of_table
-from discreet.rows import long_column, public_size
-from discreet.statistics.gaussian import Gaussian1D
-from discreet.statistics.lectures import lecture
 from discreet.statistics.mean import plan_mean
-from discreet.statistics.multivariate import MultivariateGaussian
+from discreet.statistics.normal import Gaussian1D
+from discreet.statistics.normal_table import MultivariateGaussian
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.variance import Variance, standard_deviation
+from discreet.tables.entries import long_column, public_size
 
 
 def mean(

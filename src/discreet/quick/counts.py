@@ -3,15 +3,15 @@
 from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.hypotheses.result import ProportionTest, Tested
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
 from discreet.statistics.histogram import Histogram, Tally
-from discreet.statistics.hypothesis import ProportionTest, Tested
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Alternative, Proportion
 

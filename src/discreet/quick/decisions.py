@@ -9,31 +9,31 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.aggregate import Engine, Trust
-from discreet.blocks.decide import BlockTest
-from discreet.blocks.estimator import SourceFit, adapted
-from discreet.blocks.partition import units
-from discreet.blocks.sandbox import Sandbox
-from discreet.blocks.table import Table
 from discreet.engines.local import Local
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, is_number
-from discreet.promise.guarantee import check_budget
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.hypotheses.category_tests import ClosenessTest, FitTest, IndependenceTest, law_on_bins
+from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
+from discreet.hypotheses.likelihood_ratio import SimpleTest
+from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
+from discreet.hypotheses.power import SMALLEST
+from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
+from discreet.hypotheses.result import Tested
+from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
+from discreet.privacy.exact import Number, is_number
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
-from discreet.rows import column, numbers, public_size
+from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.bins import Bins, Categories, Edges
-from discreet.statistics.differences import MeanTest, TwoMeansTest
-from discreet.statistics.frequencies import ClosenessTest, FitTest, IndependenceTest, law_on_bins
-from discreet.statistics.groups import GroupsTest, RankSumTest
-from discreet.statistics.hypothesis import Tested
-from discreet.statistics.power import SMALLEST
 from discreet.statistics.proportion import Alternative
-from discreet.statistics.ratio import SimpleTest
-from discreet.statistics.scores import ScoreSum, VoteCount, best_plan, best_votes
-from discreet.statistics.signed import SignedRankTest, SignTest
+from discreet.subsample.aggregate import Engine, Trust
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.block_tests import BlockTest
+from discreet.subsample.estimators import SourceFit, adapted
+from discreet.subsample.partition import units
+from discreet.tables.entries import column, numbers, public_size
 
 Relation = Neighbours | str
 
@@ -330,7 +330,7 @@ def test_any(
     check_budget(epsilon, 0, None)
     if method not in ("scores", "binary"):
         raise BadInput(f"method is {method!r}; give 'scores' or 'binary'")
-    relation, table = relation_of(neighbours), Table.of(X, y, unit)
+    relation, table = relation_of(neighbours), BlockTable.of(X, y, unit)
     most = _most_blocks(blocks, smallest, units(table, relation))
     size = float(epsilon)
     planned = best_plan(most, size) if method == "scores" else best_votes(most, size)

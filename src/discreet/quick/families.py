@@ -5,24 +5,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from discreet.blocks.aggregate import Engine
-from discreet.blocks.table import Table
 from discreet.engines.local import Local
 from discreet.errors import BadInput
 from discreet.models.likelihood import plan_likelihood
-from discreet.promise.exact import Number
-from discreet.promise.guarantee import check_budget
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, is_table, named, relation_of
-from discreet.rows import column, numbers, public_size
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
-from discreet.statistics.convolved import NormalSpread
 from discreet.statistics.family import FAMILIES, Family, Fitted, gaussian
-from discreet.statistics.gaussian import Gaussian1D
+from discreet.statistics.normal import Gaussian1D
+from discreet.statistics.normal_laplace import NormalSpread
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
+from discreet.subsample.aggregate import Engine
+from discreet.subsample.block_table import BlockTable
+from discreet.tables.entries import column, numbers, public_size
 
 NAMES = ("bernoulli", "binomial", "multinomial", "gaussian", *FAMILIES)
 
@@ -122,7 +122,7 @@ def likelihood(
     >>> 0.9 < r.value.a < 1.1
     True
     """
-    table = Table.of(data if is_table(data) else numbers(data), None, unit)
+    table = BlockTable.of(data if is_table(data) else numbers(data), None, unit)
     mechanism = plan_likelihood(
         model,
         table,

@@ -6,21 +6,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
-from discreet.blocks.aggregate import Engine, SubsampleAggregate, Trust
-from discreet.blocks.ask import planned
-from discreet.blocks.given import check_seconds
-from discreet.blocks.partition import units
-from discreet.blocks.probe import Probed
-from discreet.blocks.sandbox import Sandbox
-from discreet.blocks.table import Table
 from discreet.engines.local import Local
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, exact
-from discreet.promise.guarantee import check_budget
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, relation_of
+from discreet.sandbox.sandbox import Sandbox
+from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.bias_probe import Probed
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.fit_options import check_seconds
+from discreet.subsample.fit_request import planned
+from discreet.subsample.partition import units
 
 
 def fit(
@@ -78,7 +78,7 @@ def fit(
     check_seconds(seconds)
     if not isinstance(probe, bool):
         raise BadInput(f"probe is {probe!r}; give True or False")
-    table = Table.of(X, y, unit, categories)
+    table = BlockTable.of(X, y, unit, categories)
     asked = partial(
         planned,
         estimator,
@@ -111,7 +111,7 @@ def fit(
     return run_fit(Probed(first, finer), table, rng)
 
 
-def run_fit(mechanism: SubsampleAggregate | Probed, table: Table, rng: Randomness | None) -> Release[Any]:
+def run_fit(mechanism: SubsampleAggregate | Probed, table: BlockTable, rng: Randomness | None) -> Release[Any]:
     """Say how it will be done, then do it."""
     logging.getLogger("discreet").info("%s", mechanism.plan(table))
     return ask(mechanism, table, rng)

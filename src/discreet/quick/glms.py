@@ -6,28 +6,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.blocks.ask import planned
-from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.models.blockwise import NamedSpread, coefficients_of
 from discreet.models.coefficients import Coefficients
 from discreet.models.descent import LINKS, Descent
-from discreet.models.design import Design
-from discreet.models.family import Name
+from discreet.models.design import Design, Formulated
 from discreet.models.features import Features
 from discreet.models.formula import Formula
-from discreet.models.formulated import Formulated
+from discreet.models.link import Name
 from discreet.models.objective import ObjectivePerturbation
 from discreet.models.pick import picked
 from discreet.models.sgd import StochasticDescent
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
-from discreet.promise.spread import check_confidence
+from discreet.privacy.exact import Number
+from discreet.privacy.intervals import check_confidence
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
 from discreet.quick.models import _columns
-from discreet.rows import column, key, numbers
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.fit_request import planned
+from discreet.tables.entries import column, key, numbers
 
 Method = Literal["auto", "objective", "descent", "friendly"]
 METHODS = ("auto", "objective", "descent", "friendly")
@@ -319,7 +318,7 @@ def _in_blocks(
         raise BadInput("method 'friendly' fits with an intercept and uses no bounds; leave them out")
     model = LogisticRegression(C=np.inf) if family == "logistic" else PoissonRegressor(alpha=0)
     yes = np.where(np.isnan(outcome), np.nan, outcome > 0) if family == "logistic" else outcome
-    table = Table.of(rows, yes)
+    table = BlockTable.of(rows, yes)
     mechanism = planned(
         model,
         table,

@@ -8,19 +8,18 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.friendly.matrix import in_one, matrix
 from discreet.models.blockwise import line_in_blocks
 from discreet.models.coefficients import Coefficients
-from discreet.models.design import Design, names_of
+from discreet.models.design import Design, Formulated, names_of
 from discreet.models.formula import Formula
-from discreet.models.formulated import Formulated
-from discreet.models.linear import LeastSquares, declared_bounds
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.models.least_squares import LeastSquares, declared_bounds
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
-from discreet.rows import numbers
+from discreet.tables.entries import numbers
+from discreet.tables.matrix import in_one, matrix
 
 METHODS = ("auto", "moments", "friendly", "sgd")
 MOMENTS = "method 'moments': one row for each person, so one noisy sum of squares has the least error"

@@ -3,16 +3,16 @@
 from typing import Any
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.bins import Categories
+from discreet.statistics.category_shares import CategoryShares
 from discreet.statistics.density import Density
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.open_histogram import OpenHistogram
-from discreet.statistics.shares import CategoryShares
 
 
 def density(

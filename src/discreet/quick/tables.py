@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from discreet.errors import BadInput, NeedsBounds
 from discreet.friendly.refine import RefinedMean
-from discreet.promise.exact import Number
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.covariance import Covariance
 

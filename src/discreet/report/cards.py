@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from discreet.report.draw import text
 from discreet.report.numbers import number
-from discreet.report.parts import Part, label, shape_of
+from discreet.report.parts import NamedNumber, label, shape_of
 from discreet.report.pictures import group_rows, grouped, pictured
-from discreet.report.tables import numbers
-from discreet.report.words import LEVEL, SEEDED, answer, half_widths, leaves, question, sentence, spanned
+from discreet.report.sentences import LEVEL, SEEDED, answer, half_widths, leaves, question, sentence, spanned
+from discreet.report.sheet import numbers
 
 MOST: Final = 30
 
@@ -65,7 +65,7 @@ def _groups(entry: Mapping[str, Any], asked: str) -> str:
     return f'<p class="answer">{text(told)}</p>{drawn}{numbers(head, listed, asked)}{reasons}'
 
 
-def _remark(record: Mapping[str, Any], row: Part) -> str:
+def _remark(record: Mapping[str, Any], row: NamedNumber) -> str:
     if record["refusal"] is not None:
         return "refused"
     if shape_of(record) == "test" and row.value is not None:

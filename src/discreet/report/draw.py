@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, Final
 
 from discreet.report.numbers import Axis
-from discreet.report.parts import Part
+from discreet.report.parts import NamedNumber
 
 UNFIT: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
@@ -79,7 +79,7 @@ def scale(axis: Axis, y: float) -> str:
     return "".join(marks)
 
 
-def whisker(axis: Axis, part: Part, y: float, *, noise: bool, privacy: float | None = None) -> str:
+def whisker(axis: Axis, part: NamedNumber, y: float, *, noise: bool, privacy: float | None = None) -> str:
     """A point with its interval, and how much of that is privacy: two standard deviations of the noise."""
     marks = []
     if part.low is not None and part.high is not None:

@@ -31,7 +31,7 @@ MOST: Final = 100_000  # numbers of one release that are listed
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NamedNumber:
     """One released number and the ends of its interval; `aside` if it is not drawn beside the others."""
 
     name: str
@@ -83,7 +83,7 @@ def _shape_of_keys(value: Mapping[str, Any]) -> Shape:
     return "named" if all(map(_numeric, value.values())) else "other"
 
 
-def parts(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[Part]:
+def parts(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[NamedNumber]:
     """Every number of a release, in order, with its interval; none of a refusal or a text."""
     shape = shape_of(record)
     value: Any = record.get("value")
@@ -103,7 +103,7 @@ def parts(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[Part]:
     found = []
     for place, (name, middle) in enumerate(zip(names, middles[:MOST], strict=False)):
         ends = [finite(end[place]) if place < len(end) else None for end in (lows, highs)]
-        found.append(Part(name, finite(middle), ends[0], ends[1], place in aside))
+        found.append(NamedNumber(name, finite(middle), ends[0], ends[1], place in aside))
     return found + list(_beside(shape, value))
 
 
@@ -191,16 +191,18 @@ def _names(shape: Shape, entry: Mapping[str, Any], record: Mapping[str, Any], ma
     return [f"number {place + 1}" for place in range(many)]
 
 
-def _beside(shape: Shape, value: Any) -> list[Part]:
+def _beside(shape: Shape, value: Any) -> list[NamedNumber]:
     """Released numbers that have no interval and no place in the picture."""
     match shape:
         case "tally" if finite(value.get("other")) is not None:
-            return [Part("in none of these", finite(value["other"]), aside=True)]
+            return [NamedNumber("in none of these", finite(value["other"]), aside=True)]
         case "density":
-            return [Part(name, finite(value.get(name)), aside=True) for name in ("below", "above") if name in value]
+            return [
+                NamedNumber(name, finite(value.get(name)), aside=True) for name in ("below", "above") if name in value
+            ]
         case "clusters":
             return [
-                Part(f"{word} of {place}", finite(item), aside=True)
+                NamedNumber(f"{word} of {place}", finite(item), aside=True)
                 for word, named in (("size", "sizes"), ("noise (sd)", "noise"))
                 for place, item in enumerate(_listed(value.get(named)), 1)
             ]

@@ -12,12 +12,12 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet import quick
-from discreet.data.people import Rule
-from discreet.data.table import Table, Want
-from discreet.data.where import Where
 from discreet.errors import BadInput
 from discreet.models.formula import Formula
 from discreet.session.terms import Terms
+from discreet.tables.per_person import Rule
+from discreet.tables.table import Table, Want
+from discreet.tables.where import Where
 
 Kind = Literal["number", "truth", "key"]
 COLUMNS: Final = ("x", "X", "y", "data")

@@ -1,18 +1,18 @@
 """`discreet.open`: a table of people whose every answer is paid for from a durable budget.
 
 Promise
-    [SE1] Paid first: a question is charged, durably, before a row is read for it; one that does not fit raises
+    [private.1] Paid first: a question is charged, durably, before a row is read for it; one that does not fit raises
           OverBudget, one that cannot be asked BadInput, and nothing is charged or read. What goes wrong after the
           charge raises NotAnswered.
-    [SE2] All answers of all sessions on a population together keep the promise of its budget.
-    [SE3] A request that was answered before is answered the same, at no cost; one of another question or another table
-          is refused. A table in memory is another one each time that it is opened. That no answer could be made is an
-          answer too: it may depend on what was drawn, and a second draw is not paid for.
+    [private.2] All answers of all sessions on a population together keep the promise of its budget.
+    [private.3] A request that was answered before is answered the same, at no cost; one of another question or another
+          table is refused. A table in memory is another one each time that it is opened. That no answer could be made
+          is an answer too: it may depend on what was drawn, and a second draw is not paid for.
 Why
-    [SE1] `ask` prepares ([SQ1] of question.py), charges ([LL1] of ledger/store.py), then reads. [SE2] What is charged
+    [private.1] `ask` prepares ([question.1]), charges ([store.1]), then reads. [private.2] What is charged
     is the question's loss, or (epsilon, delta) of its guarantee, which the loss implies and which bounds it whatever
     was answered before; both are for the relation and the unit that the account was opened with, which are compared
-    here. Then [T1] to [T3] of accounting/filter.py. [SE3] [LL2]; tables are told apart by where they are and by what
+    here. Then [filter.1] to [filter.3]. [private.3] [store.2]; tables are told apart by where they are and by what
     they declare, never by what they hold: whether a request is refused is public.
 Needs
     One row is one person, unless `person` names the column that says whose row it is. Whoever has rows in two tables
@@ -30,23 +30,22 @@ import numpy as np
 
 from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
-from discreet.data.read import read
-from discreet.data.table import Table, Want
 from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
 from discreet.ledger.book import Receipt
 from discreet.noise.door import Door, Request
-from discreet.promise.groups import Groups, recalled_groups
-from discreet.promise.loss import Approximate, Loss
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.recalled import recalled
-from discreet.promise.release import Release
+from discreet.privacy.grouped import Groups, recalled, recalled_groups
+from discreet.privacy.loss import Approximate, Loss
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
 from discreet.quick.asked import check_machine, door, relation_of
 from discreet.session.columns import known, verb_of
 from discreet.session.paid import paid
 from discreet.session.question import Question, held, prepare
 from discreet.session.terms import People, Terms
+from discreet.tables.opening import read
+from discreet.tables.table import Table, Want
 
 FAILED: Final = '{"failed": true}'  # the answer to a charge for which none could be made
 
@@ -74,7 +73,7 @@ class Verb:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, private: "Private | None", kind: type) -> Callable[..., Any]:
+    def __get__(self, private: "Session | None", kind: type) -> Callable[..., Any]:
         verb = verb_of(self.name)
         if private is None:
             return verb
@@ -86,7 +85,7 @@ class Verb:
         return asked
 
 
-class Private:
+class Session:
     """A table behind a budget. Each verb of `discreet` is a method that takes columns by name.
 
     Beside its own options a verb takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `groupby` with
@@ -128,7 +127,7 @@ class Private:
     ) -> None:
         self.table, self.people, self.ledger, self.population = table, people, ledger, population
         self.analyst, self.randomness = analyst, rng
-        self._counted = self.balance.total.currency  # fixed when the account was opened: [LL3]
+        self._counted = self.balance.total.currency  # fixed when the account was opened: [store.3]
         self._closes = False
 
     def prepare(
@@ -143,17 +142,17 @@ class Private:
         cap: int | None = None,
         **options: Any,
     ) -> Question:
-        """The question and its price, with nothing charged and nothing read. [SE1]"""
+        """The question and its price, with nothing charged and nothing read. [private.1]"""
         terms = Terms(where, groupby, keys, missing, rule, cap)
         return prepare(self.table, self.people, statistic, columns, options, terms=terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
-        """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [SE1]"""
+        """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [private.1]"""
         question = self.prepare(statistic, *columns, **options)
         question.rehearse(self.table)
         receipt = self.charge(question.loss, question.guarantee, question.note, request)
         if receipt.answer is not None:
-            return remembered(receipt.answer)  # [SE3]
+            return remembered(receipt.answer)  # [private.3]
         with self.once(receipt) as rng:
             answer = question.answer(self.table, rng)
         return self.settle(receipt, answer)
@@ -169,7 +168,7 @@ class Private:
                 f"the mechanism hides that {seen.neighbours.value}, for a {seen.unit}; this table's budget is for: "
                 f"{people.neighbours.value}, for a {people.unit}. Make it with neighbours= and unit= of the session"
             )
-        if not implies(mechanism.loss, seen):  # [SE2]
+        if not implies(mechanism.loss, seen):  # [private.2]
             raise BadInput(f"the loss of the mechanism is more than it promises: {seen}. Make it promise what it costs")
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
@@ -192,31 +191,31 @@ class Private:
         """A row for each person, as an array."""
         read = [held(values) for values in self.table.columns(wants, person=self.people.person).values()]
         if self.people.person is not None and self.people.neighbours is Neighbours.REPLACE:
-            order = self.randomness.permutation(len(read[0]))  # [SQ4]
+            order = self.randomness.permutation(len(read[0]))  # [question.4]
             read = [values[order] for values in read]
         return read[0] if len(read) == 1 else np.column_stack(read)
 
     def charge(self, loss: Loss, guarantee: Any, note: str, request: str | None = None) -> Receipt:
-        """Pay, in what the budget is counted in. [SE2]"""
+        """Pay, in what the budget is counted in. [private.2]"""
         price = Approximate(guarantee.epsilon, guarantee.delta) if self._counted is Currency.EPSILON else loss
         return self.ledger.charge(
             self.population, price, note, request=request, analyst=self.analyst, source=self.table.identity
         )
 
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
-        """Store the answer and give back the one to show: the first that was stored. [SE3]"""
+        """Store the answer and give back the one to show: the first that was stored. [private.3]"""
         try:
             signed = paid(lambda: answer.signed(str(receipt)))
             text = paid(lambda: signed.to_json(indent=None))
         except DiscreetError:
-            self.ledger.store(receipt, FAILED)  # [SE3]
+            self.ledger.store(receipt, FAILED)  # [private.3]
             raise
         shown = self.ledger.store(receipt, text)
         return signed if shown == text else remembered(shown)
 
     @contextlib.contextmanager
     def once(self, receipt: Receipt) -> Iterator[Randomness]:
-        """The noise for an answer. What is raised after a draw is the answer to the request, for good. [SE3]
+        """The noise for an answer. What is raised after a draw is the answer to the request, for good. [private.3]
 
         What is raised before, as by a table that cannot be read, tells nothing that was drawn: it may be asked again.
         """
@@ -225,7 +224,7 @@ class Private:
             yield rng
         except Exception:
             if rng.drawn:
-                self.ledger.store(receipt, FAILED)  # [SE3]
+                self.ledger.store(receipt, FAILED)  # [private.3]
             raise
 
     @property
@@ -238,7 +237,7 @@ class Private:
         """The budget, what is spent and what is left: the population's, or this analyst's part."""
         return self.ledger.balance(self.population, self.analyst)
 
-    def closing(self) -> "Private":
+    def closing(self) -> "Session":
         """The same session, which closes the ledger when it is closed."""
         self._closes = True
         return self
@@ -248,7 +247,7 @@ class Private:
         if self._closes:
             self.ledger.close()
 
-    def __enter__(self) -> "Private":
+    def __enter__(self) -> "Session":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -274,7 +273,7 @@ def open(  # noqa: A001  as people call it: discreet.open
     key: bytes | str | Path | None = None,
     anchor: str | Path | None = None,
     rng: Randomness | None = None,
-) -> Private:
+) -> Session:
     """A table of people, with a budget that is never overspent.
 
     `source` is a file, a glob or a folder (CSV, TSV, Parquet, Arrow), a frame of pandas, polars or Arrow, a dictionary
@@ -322,9 +321,9 @@ def session_of(
     counted: Currency | str = Currency.EPSILON,
     analyst: str | None = None,
     rng: Randomness | None = None,
-) -> Private:
-    """A table behind the budget of a population, which is opened if it is new and a budget is given. [SE2]"""
-    people.check(table)  # [SQ4]
+) -> Session:
+    """A table behind the budget of a population, which is opened if it is new and a budget is given. [private.2]"""
+    people.check(table)  # [question.4]
     if budget is not None:
         ledger.open(population, budget, counted=counted, neighbours=people.neighbours, unit=people.unit)
     account = ledger.account(population)
@@ -335,7 +334,7 @@ def session_of(
         )
     if analyst is not None:
         ledger.account(population, analyst)
-    return Private(table, people, ledger, population, analyst=analyst, rng=door(rng))
+    return Session(table, people, ledger, population, analyst=analyst, rng=door(rng))
 
 
 def _released(mechanism: Mechanism[Any], rows: Any, rng: Randomness) -> Release[Any]:

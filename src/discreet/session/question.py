@@ -1,31 +1,32 @@
 """A question about a table: what it will cost is known before a row is read.
 
 Promise
-    [SQ1] The mechanism, its loss and its guarantee depend on the arguments, on declared types, and on the number of
-          people where that is public: on nothing else of the data.
-    [SQ2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE the
-          mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a delta
-          that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
-    [SQ3] Groups: all their answers cost as much as one ([GX1] of promise/groups.py, then [SQ2]); groups that are not
+    [question.1] The mechanism, its loss and its guarantee depend on the arguments, on declared types, and on the number
+          of people where that is public: on nothing else of the data.
+    [question.2] Some of the people. How many they are is private even if the number of all is public. Under
+          ADD_OR_REMOVE the mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of
+          epsilon, and at a delta that for two people comes to no more than the one asked for; a count is asked at the
+          whole epsilon.
+    [question.3] Groups: all their answers cost as much as one ([grouped.1], then [question.2]); groups that are not
           listed are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
-    [SQ4] One row for each person, however many rows they have; under REPLACE in an order drawn at random. Where rows
-          are people, REPLACE is for sources whose rows keep their places.
+    [question.4] One row for each person, however many rows they have; under REPLACE in an order drawn at random. Where
+          rows are people, REPLACE is for sources whose rows keep their places.
 Why
-    [SQ1] The verb is first asked with blank columns of the same length and type, by a teller that stops it before
-    anything is drawn. The real columns have these types whatever they hold ([R2] of rows.py), and the verb is then
+    [question.1] The verb is first asked with blank columns of the same length and type, by a teller that stops it
+    before anything is drawn. The real columns have these types whatever they hold ([entries.2]), and the verb is then
     asked the same: what it would answer with is compared with what was paid for, before it draws.
-    [SQ2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed and one
-    added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a sum, over all
-    people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at most 1, and the
-    noise of [N1] under ADD_OR_REMOVE is for that.
-    [SQ3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [S1] of open_histogram.py; the sum
-    is basic composition. Under REPLACE, two people as in [SQ2].
-    [SQ4] A person's row is a function of that person's rows alone ([TU1] of data/table.py), so that a person more,
+    [question.2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed
+    and one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a sum,
+    over all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at most 1,
+    and the noise of [additive.1] under ADD_OR_REMOVE is for that.
+    [question.3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [open_histogram.1]; the sum
+    is basic composition. Under REPLACE, two people as in [question.2].
+    [question.4] A person's row is a function of that person's rows alone ([table.1]), so that a person more,
     fewer or other is a row more, fewer or other. Mechanisms may read rows by position under REPLACE: with a uniform
     order, independent of everything, two tables that differ in one person can be laid out to differ in one place.
     Where blocks hold all rows of a person, rows keep their places beside their owners' numbers, by first appearance: a
     permutation of these, or a secret hash, as good as a random function, puts everybody into any block with equal
-    chances, whoever else is there: the coupling of [PB2] of blocks/partition.py. Rows that are people are read in the
+    chances, whoever else is there: the coupling of [partition.2]. Rows that are people are read in the
     order of the source: a row that moved when it was changed would move others, so that databases and datasets, which
     may do so, are refused.
 """
@@ -38,25 +39,25 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.compose import implies
-from discreet.data.table import OWNER, Table, Want
-from discreet.data.where import Where
 from discreet.errors import BadInput, DiscreetError, Refused
-from discreet.ledger.words import written
+from discreet.ledger.ledger_text import written
 from discreet.noise.door import Door, Request
-from discreet.promise.exact import exact, is_number
-from discreet.promise.groups import Groups
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Loss, group_delta
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.release import Release, plain
+from discreet.privacy.exact import exact, is_number
+from discreet.privacy.grouped import Groups
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Loss, group_delta
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release, plain
 from discreet.quick.asked import check_machine
-from discreet.rows import Stream, key
-from discreet.rows import name as name_of
 from discreet.session.columns import COLUMNS, GROUPED, STREAMED, WHOLE, Reading, known, parameters, reading, verb_of
 from discreet.session.paid import paid
 from discreet.session.terms import People, Terms
 from discreet.statistics.open_histogram import OpenHistogram
+from discreet.tables.entries import Stream, key
+from discreet.tables.entries import name as name_of
+from discreet.tables.table import OWNER, Table, Want
+from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
@@ -71,14 +72,15 @@ class _Stopped(Exception):
 
 
 class _Foresight:
-    """Stops a verb before anything is drawn, and has its mechanism. [SQ1]"""
+    """Stops a verb before anything is drawn, and has its mechanism. [question.1]"""
 
     def answer(self, mechanism: Mechanism[Any], rows: Any) -> Release[Any]:  # noqa: ARG002
         raise _Stopped(mechanism)
 
 
 class _Rehearsal(Door):
-    """Lets a mechanism come as far as its first draw: what it refuses by then, it refuses by what is public. [SQ1]"""
+    """Lets a mechanism come as far as its first draw: what it refuses by then, it refuses by what is public.
+    [question.1]"""
 
     def __init__(self, mechanism: Mechanism[Any] | None = None) -> None:
         self.mechanism = mechanism
@@ -97,7 +99,7 @@ class _Rehearsal(Door):
 
 @dataclass(slots=True)
 class _Paid:
-    """Lets a verb draw once, if it asks for what was paid. [SQ1]"""
+    """Lets a verb draw once, if it asks for what was paid. [question.1]"""
 
     loss: Loss | None
     rng: Randomness
@@ -153,7 +155,8 @@ class Question:
         return written(self.title, record)
 
     def rehearse(self, table: Table) -> None:
-        """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read. [SQ1]"""
+        """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read.
+        [question.1]"""
         check_machine(self.mechanism)
         if self.asked["neighbours"].size_is_public:
             size = _public_size(table, self.people.person)
@@ -180,7 +183,9 @@ class Question:
         )
         if self.reading.verb not in STREAMED:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
-        if whole:  # blocks are drawn of people, and the places of rows stay beside their owners: [PB2], [PB3]
+        if (
+            whole
+        ):  # blocks are drawn of people, and the places of rows stay beside their owners: [partition.2], [partition.3]
             return self._released(found, {"unit": found.pop(OWNER)}, rng)
         return self._released(self._shuffled(found, rng), {}, rng)
 
@@ -217,7 +222,7 @@ class Question:
         return Groups(self.by, self.guarantee, tuple(releases), self.title, tuple(notes))
 
     def _shuffled(self, columns: dict[str, Any], rng: Randomness) -> dict[str, Any]:
-        """In a random order where places matter and were not given by the table. [SQ4]"""
+        """In a random order where places matter and were not given by the table. [question.4]"""
         if self.people.person is None or self.asked["neighbours"] is not Neighbours.REPLACE:
             return columns
         size = len(next(iter(columns.values())))
@@ -245,7 +250,7 @@ def prepare(
 ) -> Question:
     """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read."""
     verb_of(verb)
-    people.check(table)  # [SQ4]
+    people.check(table)  # [question.4]
     asked, kept = dict(asked), 0.0
     finding = terms.groupby is not None and terms.keys is None
     if finding and "delta" not in parameters(verb):
@@ -261,10 +266,10 @@ def prepare(
     relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
     share, rest = exact(epsilon), exact(delta)
     halved = relation is not people.neighbours and not (verb == "count" and terms.groupby is None)
-    if halved:  # [SQ2]
+    if halved:  # [question.2]
         share, rest = share / TWO, _delta_of_one(share, rest)
     finder = None
-    if finding:  # [SQ3]
+    if finding:  # [question.3]
         if not rest:
             raise BadInput(
                 f"groups by {terms.groupby!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
@@ -279,7 +284,9 @@ def prepare(
         options["unit"] = people.unit
     mechanism = _foreseen(table, people, read, options)
     if halved or finder is not None:
-        if not implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # of one person: [SQ2], [SQ3]
+        if not implies(
+            mechanism.loss, Guarantee(share, rest, relation, people.unit)
+        ):  # of one person: [question.2], [question.3]
             raise DiscreetError(f"{verb} would cost more than its part; nothing was read")
         loss: Loss = Approximate(epsilon, delta)
         guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)
@@ -294,7 +301,7 @@ def prepare(
 
 
 def _foreseen(table: Table, people: People, read: Reading, options: Mapping[str, Any]) -> Mechanism[Any]:
-    """What the verb would draw with, by asking it about blank columns. [SQ1]"""
+    """What the verb would draw with, by asking it about blank columns. [question.1]"""
     mechanism = _stopped(table, people, read, options, _Foresight())
     if isinstance(mechanism, Release):
         raise DiscreetError(f"{read.verb} did not say what it would do; nothing was read")
@@ -353,7 +360,7 @@ def _group(entry: Any) -> Hashable:
 
 
 def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A delta that comes to no more than `delta` for two people, at half of epsilon each. [SQ2]"""
+    """A delta that comes to no more than `delta` for two people, at half of epsilon each. [question.2]"""
     if not delta:
         return delta
     weight = Fraction(group_delta(float(epsilon / TWO), 1e-300, TWO)) / Fraction(1e-300)
@@ -373,7 +380,7 @@ def _public_size(table: Table, person: str | None) -> int:
 
 
 def _blank(want: Want, size: int) -> Any:
-    """A column of that type and length that holds nothing, and needs no memory. [SQ1]"""
+    """A column of that type and length that holds nothing, and needs no memory. [question.1]"""
     return np.broadcast_to(np.array(None, dtype=object) if want.kind == "key" else np.float64(0), (size,))
 
 

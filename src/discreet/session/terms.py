@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.data.table import Table
 from discreet.errors import BadInput
-from discreet.promise.neighbours import Neighbours
+from discreet.privacy.neighbours import Neighbours
+from discreet.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True)

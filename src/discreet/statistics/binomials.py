@@ -4,18 +4,19 @@ Releases
     BinomialFit: the noisy sum of the records, each a number of successes in a public number m of trials; where the size
     is private also that of the failures. MultinomialFit: a noisy count for each public category, and one for the rest.
 Promise
-    [BN1] BinomialFit is pure epsilon: one record moves the sum by at most m, and the pair (successes, failures) by
-          exactly m in L1 when it is added.
-    [BN2] MultinomialFit is pure epsilon: it is `Histogram`.
-    [BN3] Under REPLACE each interval has exactly its confidence for independent records of the family, whatever n and
-          epsilon. Under ADD_OR_REMOVE it has nearly that, to first order (`discreet.proportion` has at least that).
+    [binomials.1] BinomialFit is pure epsilon: one record moves the sum by at most m, and the pair (successes, failures)
+          by exactly m in L1 when it is added.
+    [binomials.2] MultinomialFit is pure epsilon: it is `Histogram`.
+    [binomials.3] Under REPLACE each interval has exactly its confidence for independent records of the family, whatever
+          n and epsilon. Under ADD_OR_REMOVE it has nearly that, to first order (`discreet.proportion` has at least
+          that).
 Why
-    [BN1] A record is rounded to a whole number in [0, m], by itself; missing is 0. Then [N1] of noise/blur.py.
-    [BN2] [D1] of statistics/histogram.py; the uniforms that make the noise canonical are post-processing.
-    [BN3] The sum of n binomials of m trials is one of n m trials, and the noise has the law of canonical noise of
-    epsilon / m: [O3] of statistics/proportion.py. So has each count of a multinomial, at epsilon / 2. With a private
-    size the share errs by ((1 - p) N1 - p N2) / n to first order, N1 the count's own noise, Laplace, and N2 that of the
-    others, taken as normal; the interval is where sampling at p and both noises allow the share that was seen.
+    [binomials.1] A record is rounded to a whole number in [0, m], by itself; missing is 0. Then [additive.1].
+    [binomials.2] [histogram.1]; the uniforms that make the noise canonical are post-processing.
+    [binomials.3] The sum of n binomials of m trials is one of n m trials, and the noise has the law of canonical noise
+    of epsilon / m: [proportion.3]. So has each count of a multinomial, at epsilon / 2. With a private size the share
+    errs by ((1 - p) N1 - p N2) / n to first order, N1 the count's own noise, Laplace, and N2 that of the others, taken
+    as normal; the interval is where sampling at p and both noises allow the share that was seen.
 Needs
     Public trials or categories.
 Accuracy
@@ -32,24 +33,24 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
-from discreet.noise.laws import laplace_scale
-from discreet.promise.exact import Number
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import numbers, public_size, truths
-from discreet.stable.normal import solve
+from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.normal_stages import solve
 from discreet.statistics.bins import Categories
-from discreet.statistics.convolved import radius
 from discreet.statistics.family import Fitted, binomial
 from discreet.statistics.histogram import Band, Histogram, label
+from discreet.statistics.normal_laplace import radius
 from discreet.statistics.proportion import KnownSize, centred
 from discreet.statistics.sufficient import FamilySpread
+from discreet.tables.entries import numbers, public_size, truths
 
 MOST_TRIALS = 10**6
 
@@ -58,7 +59,7 @@ MOST_TRIALS = 10**6
 class BinomialFit:
     """The chance of success, from records of successes in `trials` trials each; with 1 trial, from truth values.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> 0.2 < BinomialFit(10, epsilon=1.0).release([2, 3, 4, 3] * 500, Seeded(1)).value.p < 0.4
     True
     """
@@ -90,18 +91,18 @@ class BinomialFit:
         if many == 1:
             won = truths(rows).astype(np.int64)
         else:
-            won = np.rint(np.clip(np.nan_to_num(numbers(rows)), 0, many)).astype(np.int64)  # [BN1]
+            won = np.rint(np.clip(np.nan_to_num(numbers(rows)), 0, many)).astype(np.int64)  # [binomials.1]
         size, wins = public_size(won, self.neighbours), total(won, many)
-        cost, drawn = Laplace(self.epsilon), float(1 / laplace_scale(many, self.epsilon))  # [BN3]: as drawn
+        cost, drawn = Laplace(self.epsilon), float(1 / laplace_scale(many, self.epsilon))  # [binomials.3]: as drawn
         part: KnownSize | NoisyShare
         if size is not None:
-            noisy = rng.blur(wins, sensitivity=many, cost=cost)  # [BN1]
+            noisy = rng.blur(wins, sensitivity=many, cost=cost)  # [binomials.1]
             part = KnownSize(noisy + centred(rng), size * many, drawn)
         else:
             both = rng.blur(
                 np.array([wins, many * len(won) - wins], dtype=object), sensitivity=many, cost=cost
-            )  # [BN1]
-            part = noisy_share(int(both[0]), int(both[1]) + int(both[0]), drawn, 2)  # [BN3]
+            )  # [binomials.1]
+            part = noisy_share(int(both[0]), int(both[1]) + int(both[0]), drawn, 2)  # [binomials.3]
         name = "bernoulli" if many == 1 else "binomial"
         fitted = Fitted(name, {"p": part.share}, binomial(many))
         shown = {"trials": many, "neighbours": self.neighbours, "rows": size}
@@ -115,7 +116,7 @@ class BinomialFit:
 class MultinomialFit:
     """The probabilities of public categories among all records; `distribution()` is of one draw among those listed.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> fitted = MultinomialFit(Categories.of(["a", "b"]), epsilon=1.0).release(["a", "b", "b"] * 500, Seeded(1)).value
     >>> 0.6 < fitted.probabilities["b"] < 0.7
     True
@@ -143,19 +144,19 @@ class MultinomialFit:
     @property
     def loss(self) -> Approximate:
         """Pure epsilon."""
-        return Approximate(self.epsilon, 0)  # [BN2]
+        return Approximate(self.epsilon, 0)  # [binomials.2]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
         """The fitted distribution."""
         counted = self._histogram()
-        inner = counted.release(rows, rng)  # [BN2]
+        inner = counted.release(rows, rng)  # [binomials.2]
         assert isinstance(inner.spread, Band)
         noisy, size = inner.spread.noisy, inner.spread.size
         drawn = float(1 / laplace_scale(counted.sensitivity, self.epsilon))
         parts: list[KnownSize | NoisyShare] = []
         for count in noisy[:-1].tolist():
             if size is not None:
-                parts.append(KnownSize(count + centred(rng), size, drawn))  # [BN3]
+                parts.append(KnownSize(count + centred(rng), size, drawn))  # [binomials.3]
             else:
                 parts.append(noisy_share(count, float(noisy.sum()), drawn, len(noisy)))
         shares = [part.share for part in parts]
@@ -194,7 +195,7 @@ class NoisyShare:
         return math.hypot(math.sqrt(2) * self.laplace, self.normal)
 
     def interval(self, confidence: float) -> Interval:
-        """Sampling and privacy together. [BN3]"""
+        """Sampling and privacy together. [binomials.3]"""
 
         def reach(p: float) -> float:
             return radius(confidence, math.hypot(math.sqrt(p * (1 - p) / self.whole), self.normal), self.laplace)
@@ -205,7 +206,7 @@ class NoisyShare:
 
 
 def noisy_share(count: float, whole: float, epsilon: float, many: int) -> NoisyShare:
-    """One of `many` noisy counts over their sum: the other counts' noise is taken as normal. [BN3]"""
+    """One of `many` noisy counts over their sum: the other counts' noise is taken as normal. [binomials.3]"""
     total = max(1.0, whole)
     share, unit = min(max(count / total, 0.0), 1.0), 1 / (epsilon * total)
     return NoisyShare(share, total, (1 - share) * unit, share * math.sqrt(2 * (many - 1)) * unit)

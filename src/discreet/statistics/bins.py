@@ -1,8 +1,8 @@
 """Public bins: how an entry finds its bin. One rule for each kind, the same for every entry.
 
 Promise
-    [I1] The index of an entry is a fixed function of that entry and of the public bins; it never raises. What fits in
-         no bin, missing entries among them, has the last index of all, `other`: every entry is in exactly one bin.
+    [bins.1] The index of an entry is a fixed function of that entry and of the public bins; it never raises. What fits
+         in no bin, missing entries among them, has the last index of all, `other`: every entry is in exactly one bin.
 """
 
 from collections import Counter
@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.promise.exact import is_number
-from discreet.rows import column, key, long_column, numbers, numbers_of, pieces
+from discreet.privacy.exact import is_number
+from discreet.tables.entries import column, key, long_column, numbers, numbers_of, pieces
 
 LARGE: Final = 200_000  # entries from which the compiled pass is worth its import
 Indices = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class Categories:
         return len(self.keys)
 
     def indices(self, rows: Any) -> Indices:
-        """The place of each entry in the list; len(self) for any other. [I1]"""
+        """The place of each entry in the list; len(self) for any other. [bins.1]"""
         places = {one: index for index, one in enumerate(self.keys)}
         values, other = column(rows), len(self.keys)
         if values.dtype.kind in "biufUS":  # few distinct values: look each up once
@@ -82,7 +82,7 @@ class Edges:
         return tuple(pairwise(self.edges))
 
     def indices(self, rows: Any) -> Indices:
-        """The bin of each number; len(self) for what is outside or no number. [I1]"""
+        """The bin of each number; len(self) for what is outside or no number. [bins.1]"""
         values, edges = numbers(rows), np.array(self.edges)
         found = np.searchsorted(edges, values, side="right") - 1
         found[values == edges[-1]] = len(self) - 1
@@ -110,7 +110,7 @@ def counts(bins: Bins, rows: Any) -> Indices:
 def _compiled(bins: Edges) -> Callable[[npt.NDArray[np.float64]], Indices] | None:
     """The compiled pass, if it loads: the size alone must not raise."""
     try:
-        from discreet.statistics.fast_bins import counts_between
+        from discreet._compiled.column_kernels import counts_between
     except Exception:  # noqa: BLE001  no numba, or one that does not load
         return None
     edges = np.array(bins.edges)

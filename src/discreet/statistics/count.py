@@ -3,9 +3,9 @@
 Releases
     One whole number: the count plus discrete Laplace noise of scale 1/epsilon, cut to the range a count can have.
 Promise
-    [Q1] Pure epsilon, for both neighbour relations: one person's change moves the count by at most 1.
+    [count.1] Pure epsilon, for both neighbour relations: one person's change moves the count by at most 1.
 Why
-    [Q1] One entry is counted 0 or 1 times, whatever it holds ([R1] of rows.py). Then [N1] of noise/blur.py.
+    [count.1] One entry is counted 0 or 1 times, whatever it holds ([entries.1]). Then [additive.1].
     Cutting to [0, n] under REPLACE, where n is public, or to [0, inf) under ADD_OR_REMOVE, is post-processing.
 Needs
     Nothing but an epsilon. Under ADD_OR_REMOVE the data may be empty.
@@ -20,23 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.promise.exact import Number
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import long_column, pieces, public_size, truths
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.tables.entries import long_column, pieces, public_size, truths
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
     """The number of true entries of a column.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> Count(epsilon=1.0).release([True, False, True], Seeded(2)).guarantee.epsilon
     1.0
     """
@@ -55,7 +55,7 @@ class Count:
 
     @property
     def loss(self) -> Approximate:
-        """Pure epsilon: noise on whole people has no better curve ([N1] of noise/blur.py)."""
+        """Pure epsilon: noise on whole people has no better curve ([additive.1])."""
         return Approximate(self.epsilon, 0)
 
     def release(self, rows: Any, rng: Randomness) -> Release[int]:
@@ -63,7 +63,7 @@ class Count:
         values = long_column(rows)
         size = public_size(values, self.neighbours)
         yes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
-        noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [Q1]
+        noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [count.1]
         spread = CountSpread(noisy, LaplaceLaw(laplace_scale(1, self.epsilon)), size)
         provenance = Provenance("Count", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.clip(noisy), spread=spread, name="count")

@@ -5,16 +5,19 @@ Releases
     cells, with one cell below them, one above and one for missing entries. All else is computed from these: the width
     of the bins, the heights, the distribution function, bands.
 Promise
-    [DE1] Pure epsilon under both relations: a share for the quartiles, a share for the count, the rest for the cells.
-    [DE2] Nothing but the noisy size decides the number of cells, and nothing but quartiles and parameters their ends.
-    [DE3] Band: holds for the shares of people below each end of a cell, all at once, with at least its confidence, for
-          independent records of any law, if n is public and nothing is missing; otherwise up to the error of a count.
+    [density.1] Pure epsilon under both relations: a share for the quartiles, a share for the count, the rest for the
+    cells.
+    [density.2] Nothing but the noisy size decides the number of cells, and nothing but quartiles and parameters their
+    ends.
+    [density.3] Band: holds for the shares of people below each end of a cell, all at once, with at least its
+          confidence, for independent records of any law, if n is public and nothing is missing; otherwise up to the
+          error of a count.
 Why
-    [DE1] Quartiles: [U5] of statistics/quantile.py. Count: one person moves it by 1, [N1] of noise/blur.py. Cells: an
-    entry is in exactly one of them ([I1] of statistics/bins.py, after a clamp of each entry by itself), so the counts
-    move by 2 in L1 under REPLACE and 1 under ADD_OR_REMOVE; [N1]. They are added up: basic composition.
-    [DE2] Given the earlier releases the ends and their number are public.
-    [DE3] The share of the sample below t is within a of the population's for all t but with probability
+    [density.1] Quartiles: [quantile.1]. Count: one person moves it by 1, [additive.1]. Cells: an
+    entry is in exactly one of them ([bins.1], after a clamp of each entry by itself), so the counts
+    move by 2 in L1 under REPLACE and 1 under ADD_OR_REMOVE; [additive.1]. They are added up: basic composition.
+    [density.2] Given the earlier releases the ends and their number are public.
+    [density.3] The share of the sample below t is within a of the population's for all t but with probability
     2 exp(-2 n a^2) (Dvoretzky, Kiefer, Wolfowitz; Massart). Let S_k be the sum of the noises of the k cells below an
     end, and Z that of the number missing, which is cut to 0 or more: the divisor N is n less Z or 0, at most n. With p
     the share of the sample below the end, (n p + S_k) / N - p is (S_k + p Z) / N or S_k / N: within the larger of |S_k|
@@ -31,8 +34,8 @@ Needs
     support too wide, and the bins coarse.
     A declared whole-number type is read as any other: its ties make spikes if cells are narrower than the grain.
 Accuracy
-    See statistics/bandwidth.py. The integrated squared error falls as n^(-2/3) for n^(2/3) epsilon^2 well above 8, the
-    polygon's as n^(-4/5); total variation as n^(-1/3) + (n epsilon)^(-1/2) for Lipschitz densities.
+    See statistics/density_curve.py. The integrated squared error falls as n^(-2/3) for n^(2/3) epsilon^2 well above 8,
+    the polygon's as n^(-4/5); total variation as n^(-1/3) + (n epsilon)^(-1/2) for Lipschitz densities.
 Source
     Wasserman and Zhou 2010 (private histograms and their rates); Massart 1990.
 """
@@ -44,28 +47,26 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.promise.exact import Number, exact, show
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace, Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.rows import numbers, public_size
-from discreet.stable.declared import check_bounds
-from discreet.statistics.bandwidth import best_merge, cells_for, merged
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.declared import check_bounds
 from discreet.statistics.bins import Edges, counts
-from discreet.statistics.curve import Curve, Floats, on_simplex
-from discreet.statistics.curve_error import CurveSpread
+from discreet.statistics.density_curve import Curve, CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
 from discreet.statistics.quantile import Quantile
+from discreet.tables.entries import numbers, public_size
 
 LARGEST: Final = float(np.finfo(np.float64).max)
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for a private n
 PLACING: Final = Fraction(1, 5)  # of epsilon for the quartiles; as much as half of it where people are few
 QUARTILES: Final = (0.25, 0.5, 0.75)
 NATS: Final = 3 * 34 * 4  # three quartiles of a quarter of the people each
-MOVE: Final = Fraction(3, 4)  # how far a record more moves the score of a quartile: [U5] of statistics/quantile.py
+MOVE: Final = Fraction(3, 4)  # how far a record more moves the score of a quartile: [quantile.1]
 REACH: Final = 9  # the support goes so many quartile distances from the median: 6 standard deviations of normal data
 FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
 
@@ -74,7 +75,7 @@ FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
 class Density:
     """The density of a column; `support` are public ends, found in the data if it is None.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> rows = [(index % 1000) / 1000 for index in range(20_000)]
     >>> curve = Density(1.0, support=(0, 1)).release(rows, Seeded(1)).value
     >>> 0.9 < curve(0.5) < 1.1
@@ -98,7 +99,7 @@ class Density:
     @property
     def loss(self) -> Loss:
         """Pure epsilon, however it is shared out: how much the quartiles get depends on the size, public or noisy."""
-        return Approximate(self.epsilon, 0)  # [DE1]
+        return Approximate(self.epsilon, 0)  # [density.1]
 
     @property
     def _nats(self) -> Fraction:
@@ -110,7 +111,7 @@ class Density:
         whole = exact(self.epsilon)
         counting = Fraction(0) if self.neighbours.size_is_public else whole * COUNTING
         placing = Fraction(0) if self.support is not None else min(whole / 2, max(whole * PLACING, self._nats / people))
-        return counting, placing, whole - counting - placing  # [DE1]
+        return counting, placing, whole - counting - placing  # [density.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
         """The density; or a refusal for too few records."""
@@ -119,24 +120,24 @@ class Density:
         counting, *_ = self._shares(1)
         if self.support is None:  # too small an epsilon is refused before any draw
             Quantile(QUARTILES, exact(self.epsilon) * PLACING, confidence=None, neighbours=self.neighbours)
-        people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [DE1]
+        people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [density.1]
         _, placing, filling = self._shares(people)
         ends = self.support
         if self.support is None:
             if size is None and people * placing < self._nats:  # by the noisy count
                 return Release(self.guarantee, self._provenance(size, rng), refusal=self._few(people), name="density")
             asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
-            found = asked.release(values, rng)  # [DE1]
+            found = asked.release(values, rng)  # [density.1]
             if found.refusal is not None:
                 return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
             ends = reach(*found.value.tolist())
         assert ends is not None
         move = 2 if self.neighbours is Neighbours.REPLACE else 1
         law = LaplaceLaw(laplace_scale(move, filling))
-        cells = np.linspace(*widened(*ends), cells_for(people, law.sd**2) + 1)  # [DE2]
+        cells = np.linspace(*widened(*ends), cells_for(people, law.sd**2) + 1)  # [density.2]
         bins = Edges.of([-LARGEST, *cells.tolist(), LARGEST])
         held = counts(bins, np.clip(values, -LARGEST, LARGEST))
-        noisy = rng.blur(held, sensitivity=move, cost=Laplace(filling)).astype(float)  # [DE1]
+        noisy = rng.blur(held, sensitivity=move, cost=Laplace(filling)).astype(float)  # [density.1]
         return self._shown(cells, noisy, size, law, rng)
 
     def _shown(
@@ -144,7 +145,7 @@ class Density:
     ) -> Release[Curve]:
         """Everything from the noisy counts: cells with one below and one above, and the missing last."""
         variance = law.sd**2
-        present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [DE3]
+        present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [density.3]
         shares = on_simplex(noisy[:-1] / present)
         by = best_merge(noisy[1:-2], present, variance)
         edges = np.append(cells[:-1:by], cells[-1])
@@ -156,7 +157,7 @@ class Density:
             cells,
             np.cumsum(shares)[:-1],
         )
-        spread = CurveSpread(curve, noisy[:-1], by, present, law)  # [DE3]
+        spread = CurveSpread(curve, noisy[:-1], by, present, law)  # [density.3]
         notes = [
             f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {len(cells) - 1} cells",
             f"expected distance in total variation over these bins: {show(spread.total_variation)}",

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.promise.exact import is_number, show
-from discreet.stable.declared import hushed, rests_on, tried
+from discreet.privacy.exact import is_number, show
+from discreet.stages.declared import hushed, rests_on, tried
 
 Floats = npt.NDArray[np.float64]
 Column = Callable[[Floats], Floats]

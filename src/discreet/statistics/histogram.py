@@ -3,18 +3,19 @@
 Releases
     A noisy count for every public bin, and one for everything outside them.
 Promise
-    [D1] Laplace noise: pure epsilon. One person moves the counts by at most 2 in L1 under REPLACE, 1 under
+    [histogram.1] Laplace noise: pure epsilon. One person moves the counts by at most 2 in L1 under REPLACE, 1 under
          ADD_OR_REMOVE.
-    [D2] Gaussian noise: loss Gaussian(mu, slack), sensitivity sqrt 2 under REPLACE, 1 under ADD_OR_REMOVE, in L2;
-         calibrated to (epsilon, delta), or to a given mu.
-    [D3] The band holds for all bins at once with at least its stated probability.
+    [histogram.2] Gaussian noise: loss Gaussian(mu, slack), sensitivity sqrt 2 under REPLACE, 1 under ADD_OR_REMOVE, in
+         L2; calibrated to (epsilon, delta), or to a given mu.
+    [histogram.3] The band holds for all bins at once with at least its stated probability.
 Why
-    [D1] Each entry is in exactly one bin ([I1] of statistics/bins.py): replacing it lowers one count and raises
-    another; adding it raises one. Then [N1] of noise/blur.py.
-    [D2] The same move in L2. Counts are scaled to a grid of at least 2^30 steps in sigma, then [N2]; rounding back to
-    whole numbers is post-processing.
-    [D3] The noises are independent and identical: P(all |Z| <= t) = P(|Z| <= t)^K, K the number of bins with `other`;
-    exact for Laplace. For Gaussian noise half a unit is added for the rounding and the slack taken off the confidence.
+    [histogram.1] Each entry is in exactly one bin ([bins.1]): replacing it lowers one count and raises
+    another; adding it raises one. Then [additive.1].
+    [histogram.2] The same move in L2. Counts are scaled to a grid of at least 2^30 steps in sigma, then [additive.2];
+    rounding back to whole numbers is post-processing.
+    [histogram.3] The noises are independent and identical: P(all |Z| <= t) = P(|Z| <= t)^K, K the number of bins with
+    `other`; exact for Laplace. For Gaussian noise half a unit is added for the rounding and the slack taken off the
+    confidence.
 Needs
     Public bins. Under ADD_OR_REMOVE the data may be empty.
 Accuracy
@@ -32,18 +33,18 @@ import numpy.typing as npt
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
+from discreet.noise.distributions import GaussianLaw, LaplaceLaw, laplace_scale
 from discreet.noise.lattice import Grid, slack
-from discreet.noise.laws import GaussianLaw, LaplaceLaw, laplace_scale
-from discreet.promise.exact import Number, exact, float_above, root_above
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Gaussian, Laplace
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import key, long_column, public_size
+from discreet.privacy.exact import Number, exact, float_above, root_above
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Gaussian, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 from discreet.statistics.bins import Bins, counts
+from discreet.tables.entries import key, long_column, public_size
 
 MOST_PEOPLE: Final = 2**31  # a public ceiling that keeps Gaussian counts exact
 Numbers = npt.NDArray[np.int64]
@@ -121,13 +122,13 @@ class Histogram:
 
     @property
     def loss(self) -> Approximate | Gaussian:
-        """One draw for all bins together: with Laplace noise pure epsilon ([N1] of noise/blur.py)."""
+        """One draw for all bins together: with Laplace noise pure epsilon ([additive.1])."""
         if self.noise == "laplace":
             return Approximate(self.epsilon, 0)
         roughly = gaussian(float(self.epsilon), float(self.delta))
         steps = int(self.sensitivity / exact(roughly) / self._grid(roughly).step)
         off = slack(len(self.bins) + 1, steps)  # the final mu is smaller, so there are more steps and less slack
-        return Gaussian(gaussian(float(self.epsilon), float(self.delta), slack=float_above(off)), off)  # [D2]
+        return Gaussian(gaussian(float(self.epsilon), float(self.delta), slack=float_above(off)), off)  # [histogram.2]
 
     def _grid(self, mu: Number) -> Grid:
         """Whole people are whole steps."""
@@ -136,8 +137,8 @@ class Histogram:
     @property
     def sensitivity(self) -> Fraction:
         """How far one person moves the counts: L1 for Laplace, L2 for Gaussian noise."""
-        moved = 2 if self.neighbours is Neighbours.REPLACE else 1  # [D1]
-        return Fraction(moved) if self.noise == "laplace" else root_above(moved)  # [D2]
+        moved = 2 if self.neighbours is Neighbours.REPLACE else 1  # [histogram.1]
+        return Fraction(moved) if self.noise == "laplace" else root_above(moved)  # [histogram.2]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
         """The noisy counts."""
@@ -146,12 +147,12 @@ class Histogram:
         check_budget(self.epsilon, self.delta, size)
         loss, exact_counts = self.loss, counts(self.bins, values)
         if isinstance(loss, Approximate):
-            noisy = rng.blur(exact_counts, sensitivity=self.sensitivity, cost=Laplace(self.epsilon))  # [D1]
+            noisy = rng.blur(exact_counts, sensitivity=self.sensitivity, cost=Laplace(self.epsilon))  # [histogram.1]
             spread = Band(noisy, size, LaplaceLaw(laplace_scale(self.sensitivity, self.epsilon)))
         else:
             grid = self._grid(loss.mu)
             steps = np.minimum(exact_counts, MOST_PEOPLE) * grid.steps(1)
-            blurred = rng.blur(steps, sensitivity=self.sensitivity * grid.steps(1), cost=loss)  # [D2]
+            blurred = rng.blur(steps, sensitivity=self.sensitivity * grid.steps(1), cost=loss)  # [histogram.2]
             sigma = float(self.sensitivity / exact(loss.mu))
             spread = Band(np.rint(grid.value(blurred)).astype(np.int64), size, GaussianLaw(sigma))
         shown = spread.clip(spread.noisy)
@@ -184,7 +185,7 @@ class Band:
         return np.clip(values, 0, self.size)
 
     def interval(self, confidence: float) -> Interval:
-        """A band for the counts of all bins at once. [D3]"""
+        """A band for the counts of all bins at once. [histogram.3]"""
         radius = self.law.radius(confidence, len(self.noisy))
         low, high = self.clip(self.noisy - radius)[:-1], self.clip(self.noisy + radius)[:-1]
         return Interval(low, high, confidence, "the counts in this table, all at once", population=False)

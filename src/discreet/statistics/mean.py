@@ -5,16 +5,17 @@ Releases
     clip(x - c, +-R) and that of its square. BoundedMean: the last two, c the middle of public bounds and R half their
     length. Under ADD_OR_REMOVE a noisy number of records stands wherever n is written here.
 Promise
-    [Y1] RankClippedMean is pure epsilon under both relations, and so is
-    [Y2] BoundedMean: the stages' epsilons are exact fractions that sum to epsilon.
-    [Y3] Refusals read public numbers and earlier answers only.
-    [Y4] The interval is for the population's mean of the clipped values, by the normal approximation.
+    [mean.1] RankClippedMean is pure epsilon under both relations, and so is
+    [mean.2] BoundedMean: the stages' epsilons are exact fractions that sum to epsilon.
+    [mean.3] Refusals read public numbers and earlier answers only.
+    [mean.4] The interval is for the population's mean of the clipped values, by the normal approximation.
 Why
-    [Y1] Adaptive composition of a count [N1], the choices [W3] and [W4] of stable/locate.py, and the two sums [W1] of
-    stable/clipped.py. [Y2] The sums alone; under ADD_OR_REMOVE the first is the pair [W6], which tells the size too.
-    [Y3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
+    [mean.1] Adaptive composition of a count [additive.1], the choices [locate.1] and [locate.2], and the two sums
+    [clip.1] of stages/clip.py. [mean.2] The sums alone; under ADD_OR_REMOVE the first is the pair [clip.3], which tells
+    the size too.
+    [mean.3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
     distance beyond 1e300 is refused after it was released.
-    [Y4] The sampling variance of the mean is that of a clipped record, over n: M2 - m^2 with both moments released.
+    [mean.4] The sampling variance of the mean is that of a clipped record, over n: M2 - m^2 with both moments released.
     The noise of M2 could make it too small; one scale of that noise is added, and it is at least that. The Laplace
     noise on the mean is of known scale, so the error is a normal plus a Laplace variable. The noisy n moves m by
     m dn / n; noise on both halves of a pair is taken as one Laplace variable of their joint variance.
@@ -30,7 +31,7 @@ Accuracy
     BoundedMean: noise of scale (high - low) / (0.85 n epsilon).
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank. Random factors in [1, 2), which would break ties, fail for
-    truth values at large n; here cells whose records fade out do it (stable/locate.py), with no extra draws.
+    truth values at large n; here cells whose records fade out do it (stages/locate.py), with no extra draws.
 """
 
 import math
@@ -38,22 +39,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from discreet.accounting.split import split
+from discreet.accounting.allocation import split
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, exact, show
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace, Loss
-from discreet.promise.mechanism import Mechanism, Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.rows import Numbers, long_numbers, public_size
-from discreet.stable.clipped import moments
-from discreet.stable.declared import Bounds, agree, check_bounds, check_sigma, check_size
-from discreet.stable.locate import far_distance, middle
-from discreet.stable.stages import Stages, count_error, enough, in_stages, noisy_size
-from discreet.statistics.convolved import ConvolvedSpread
-from discreet.statistics.gaussian import GaussianMean, too_few
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import moments
+from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
+from discreet.stages.locate import far_distance, middle
+from discreet.stages.stage_budget import Stages, count_error, enough, in_stages, noisy_size
+from discreet.statistics.normal import GaussianMean, too_few
+from discreet.statistics.normal_laplace import ConvolvedSpread
+from discreet.tables.entries import Numbers, long_numbers, public_size
 
 REACH: Final = 4  # the clip, in units of the distance that m0 records exceed
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
@@ -68,7 +69,7 @@ class RankClippedMean:
 
     `size` is the public number of rows under REPLACE: with it the loss lists every draw, without it only their sum.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> release = RankClippedMean(epsilon=1.0).release([float(k % 100) for k in range(2000)], Seeded(1))
     >>> 45 < release.value < 54
     True
@@ -93,16 +94,16 @@ class RankClippedMean:
         """Every draw; before a public size is known, their sum."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.stages(self.size).loss  # [Y1]
+        return self.stages(self.size).loss  # [mean.1]
 
     def stages(self, size: int | None) -> Stages:
-        """The costs for a public number of records, or fixed ones for a private number. [Y3]"""
+        """The costs for a public number of records, or fixed ones for a private number. [mean.3]"""
         scale, square = exact(self.epsilon) * FAR, exact(self.epsilon) * Fraction(3, 20)
         if size is not None:
             centre = enough(80, size, self.epsilon, Fraction(1, 20), Fraction(1, 5))
-            return in_stages(self.epsilon, "mean", centre=centre, scale=scale, square=square)  # [Y1]
+            return in_stages(self.epsilon, "mean", centre=centre, scale=scale, square=square)  # [mean.1]
         count, centre, _ = split(self.epsilon, 1, 2, 17)
-        return in_stages(self.epsilon, "mean", size=count, centre=centre, scale=scale, square=square)  # [Y1]
+        return in_stages(self.epsilon, "mean", size=count, centre=centre, scale=scale, square=square)  # [mean.1]
 
     @property
     def beyond(self) -> int:
@@ -114,25 +115,25 @@ class RankClippedMean:
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
-        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [Y1]
+        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [mean.1]
         assert seen is not None
         assert stages.centre is not None
         assert stages.scale is not None
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown, "beyond": self.beyond}
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
-        if 4 * self.beyond > seen:  # [Y3]
+        if 4 * self.beyond > seen:  # [mean.3]
             needed = 4 * self.beyond * float(self.epsilon)
             return replace(blank, refusal=too_few(seen, self.epsilon, needed, self.neighbours, model=False))
-        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [Y1]
-        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=stages.scale, rng=rng)  # [Y1]
-        if distance > WIDEST:  # [Y3]
+        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [mean.1]
+        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=stages.scale, rng=rng)  # [mean.1]
+        if distance > WIDEST:  # [mean.3]
             return replace(blank, refusal="the data reach beyond 1e300; rescale them, or give public bounds")
         radius = REACH * max(distance, 1 / WIDEST)
         spread = clipped_mean_of(
             values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
-        )  # [Y1]
+        )  # [mean.1]
         ends = f"[{show(centre - radius)}, {show(centre + radius)}]"
-        spread = replace(spread, about=f"the population's mean, winsorised to {ends}")  # [Y4]
+        spread = replace(spread, about=f"the population's mean, winsorised to {ends}")  # [mean.4]
         history = replace(blank.provenance, notes=(unseen(self.beyond),))
         return replace(blank, answer=spread.estimate, spread=spread, provenance=history)
 
@@ -141,7 +142,7 @@ class RankClippedMean:
 class BoundedMean:
     """The mean of data with public bounds; values outside count as the nearer bound, missing ones as the middle.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> release = BoundedMean(0, 100, epsilon=1.0).release([float(k % 100) for k in range(2000)], Seeded(1))
     >>> 45 < release.value < 54
     True
@@ -164,13 +165,13 @@ class BoundedMean:
 
     @property
     def stages(self) -> Stages:
-        """The mean, with the number of records where that is private, and its square for the interval. [Y2]"""
+        """The mean, with the number of records where that is private, and its square for the interval. [mean.2]"""
         return in_stages(self.epsilon, "mean", square=exact(self.epsilon) * Fraction(3, 20))
 
     @property
     def loss(self) -> Loss:
         """Every draw."""
-        return self.stages.loss  # [Y2]
+        return self.stages.loss  # [mean.2]
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval."""
@@ -185,7 +186,7 @@ class BoundedMean:
             radius=high / 2 - low / 2,
             neighbours=self.neighbours,
             rng=rng,
-        )  # [Y2]
+        )  # [mean.2]
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         note = f"a missing entry counts as {show(low / 2 + high / 2)}, the middle of the bounds"
@@ -210,7 +211,7 @@ def clipped_mean_of(
     neighbours: Neighbours,
     rng: Randomness,
 ) -> ConvolvedSpread:
-    """The mean of values clipped to centre +- radius, with the error that its own second moment gives it. [Y4]"""
+    """The mean of values clipped to centre +- radius, with the error that its own second moment gives it. [mean.4]"""
     assert isinstance(stages.mean, Laplace)
     assert stages.square is not None
     first, second = moments(
@@ -223,7 +224,7 @@ def clipped_mean_of(
         rng=rng,
     )
     others = max(1.0, first.size - 1)
-    variance = max(second.mean + second.noise - first.mean**2, second.noise)  # [Y4]
+    variance = max(second.mean + second.noise - first.mean**2, second.noise)  # [mean.4]
     return ConvolvedSpread(
         estimate=centre + radius * first.mean,
         sampling=radius * math.sqrt(variance / others),

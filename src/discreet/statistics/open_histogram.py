@@ -4,17 +4,18 @@ Releases
     Open: the categories found in the data whose noisy count reaches a threshold, with those counts.
     Sparse: the same over the whole numbers of a public range, however long.
 Promise
-    [S1] Open: (epsilon, delta), with the least whole threshold for which that is true; one delta under both relations.
-    [S2] Sparse: pure epsilon, for exactly the law of noise on every bin and a threshold.
-    [S3] With at least the stated probability, at once for all bins, shown or not: a shown count is within t of the true
-         one, and a bin that is not shown holds at most threshold - 1 + t entries.
+    [open_histogram.1] Open: (epsilon, delta), with the least whole threshold for which that is true; one delta under
+    both relations.
+    [open_histogram.2] Sparse: pure epsilon, for exactly the law of noise on every bin and a threshold.
+    [open_histogram.3] With at least the stated probability, at once for all bins, shown or not: a shown count is within
+         t of the true one, and a bin that is not shown holds at most threshold - 1 + t entries.
 Why
-    [S1] [H2] of noise/sift.py: one person holds one bin, so a bin empty on one of two neighbours holds at most one
-    person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE.
-    [S2] [H1] of noise/sift.py; everything outside the range is one more bin.
-    [S3] At most n bins are non-empty. If all their noises are within t, shown counts are, and a bin not shown had a
-    noisy count of at most threshold - 1. Where n is private, 10^9 stands for it. In the sparse law empty bins are shown
-    by noise alone: there t is that of all the bins of the range.
+    [open_histogram.1] [threshold.3]: one person holds one bin, so a bin empty on one of two neighbours holds at most
+    one person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE.
+    [open_histogram.2] [threshold.2]; everything outside the range is one more bin.
+    [open_histogram.3] At most n bins are non-empty. If all their noises are within t, shown counts are, and a bin not
+    shown had a noisy count of at most threshold - 1. Where n is private, 10^9 stands for it. In the sparse law empty
+    bins are shown by noise alone: there t is that of all the bins of the range.
 Needs
     Open: delta > 0, at most 1 - e^{-epsilon/2}; under REPLACE n of at least the threshold, or nothing could be shown.
 Accuracy
@@ -34,25 +35,25 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.noise.sift import threshold_for
-from discreet.promise.exact import Number, is_number
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace, Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import MISSING, column, key, name, numbers, public_size
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.threshold import threshold_for
+from discreet.privacy.exact import Number, is_number
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 from discreet.statistics.histogram import Tally
+from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
 
 MANY: Final = 10**9  # stands for the number of people where that is private
 EXACT: Final = 2**53  # whole numbers below it are exact as floats
 
 
 def _sensitivity(neighbours: Neighbours) -> int:
-    return 2 if neighbours is Neighbours.REPLACE else 1  # [S1]
+    return 2 if neighbours is Neighbours.REPLACE else 1  # [open_histogram.1]
 
 
 def tally(values: npt.NDArray[Any]) -> Counter[Hashable]:
@@ -92,15 +93,15 @@ class OpenHistogram:
     @property
     def loss(self) -> Loss:
         """(epsilon, delta)."""
-        return Approximate(self.epsilon, self.delta)  # [S1]
+        return Approximate(self.epsilon, self.delta)  # [open_histogram.1]
 
     @property
     def threshold(self) -> int:
         """The least noisy count that is shown."""
-        return threshold_for(_sensitivity(self.neighbours), self.epsilon, self.delta)  # [S1]
+        return threshold_for(_sensitivity(self.neighbours), self.epsilon, self.delta)  # [open_histogram.1]
 
     def sifted(self, values: npt.NDArray[Any], rng: Randomness) -> dict[Hashable, int]:
-        """The canonical keys of the shared categories, and their noisy counts, the largest first. [S1]"""
+        """The canonical keys of the shared categories, and their noisy counts, the largest first. [open_histogram.1]"""
         size, threshold = public_size(values, self.neighbours), self.threshold
         check_budget(self.epsilon, self.delta, size)
         if size is not None and size < threshold:
@@ -114,7 +115,7 @@ class OpenHistogram:
             cost=Laplace(self.epsilon),
             above=threshold,
             delta=self.delta,
-        )  # [S1]
+        )  # [open_histogram.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
         """The shared categories and their noisy counts, the largest first."""
@@ -162,7 +163,7 @@ class SparseHistogram:
 
     @property
     def loss(self) -> Approximate:
-        """Pure epsilon: noise on whole people has no better curve ([N1] of noise/blur.py)."""
+        """Pure epsilon: noise on whole people has no better curve ([additive.1])."""
         return Approximate(self.epsilon, 0)
 
     @property
@@ -189,7 +190,7 @@ class SparseHistogram:
             cost=Laplace(self.epsilon),
             above=self.threshold,
             bins=outside + 1,
-        )  # [S2]
+        )  # [open_histogram.2]
         other = shown.get(outside)
         members = {place: count for place, count in shown.items() if place != outside}
         counts = np.array(list(members.values()), dtype=np.int64)
@@ -230,7 +231,7 @@ class OpenBand:
         return self.law.sd
 
     def interval(self, confidence: float) -> Interval:
-        """A band for all bins at once, shown or not. [S3]"""
+        """A band for all bins at once, shown or not. [open_histogram.3]"""
         radius = self.law.radius(confidence, self.bins)
         low, high = _within(self.noisy - radius, self.size), _within(self.noisy + radius, self.size)
         about = f"the counts in this table, all at once (a bin not shown holds fewer than the threshold + {radius})"

@@ -4,15 +4,16 @@ Releases
     REPLACE: the noisy count Z = X + N of the yes entries, N canonical noise, over the public n.
     ADD_OR_REMOVE: noisy counts of the yes and of the no entries; the size is theirs too.
 Promise
-    [O1] REPLACE: pure epsilon; one person moves X by at most 1.
-    [O2] ADD_OR_REMOVE: pure epsilon; one person moves the pair (yes, no) by at most 1 in L1.
-    [O3] For independent entries that are yes with probability p, under REPLACE P(Z' >= Z) computed under p is exactly
-         uniform: tests have exactly their level, the interval exactly its confidence, whatever n and epsilon. Under
-         ADD_OR_REMOVE both are at least that.
+    [proportion.1] REPLACE: pure epsilon; one person moves X by at most 1.
+    [proportion.2] ADD_OR_REMOVE: pure epsilon; one person moves the pair (yes, no) by at most 1 in L1.
+    [proportion.3] For independent entries that are yes with probability p, under REPLACE P(Z' >= Z) computed under p is
+         exactly uniform: tests have exactly their level, the interval exactly its confidence, whatever n and epsilon.
+         Under ADD_OR_REMOVE both are at least that.
 Why
-    [O1], [O2] [N1] of noise/blur.py; the uniform that makes discrete Laplace noise canonical is post-processing.
-    [O3] Z = X + N has a continuous law whose distribution function is E F(X - Z), F that of N. Inverting it in p,
-    in which it is monotone, gives the interval. Under ADD_OR_REMOVE n is known only up to noise: with probability
+    [proportion.1], [proportion.2] [additive.1]; the uniform that makes discrete Laplace noise canonical is
+    post-processing.
+    [proportion.3] Z = X + N has a continuous law whose distribution function is E F(X - Z), F that of N. Inverting it
+    in p, in which it is monotone, gives the interval. Under ADD_OR_REMOVE n is known only up to noise: with probability
     1 - b it lies in a band around the noisy total; the tail of Bin(n, p) + N is monotone in n, so its worst case is an
     end of the band. The interval from the yes count and that from the no count are intersected; b and the two
     intervals' misses add up to at most 1 - confidence.
@@ -32,16 +33,16 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.noise.laws import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
-from discreet.promise.exact import Number, is_number
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import long_column, pieces, public_size, truths
+from discreet.noise.distributions import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
+from discreet.privacy.exact import Number, is_number
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.tables.entries import long_column, pieces, public_size, truths
 
 Alternative = Literal["two-sided", "greater", "less"]
 SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine
@@ -68,7 +69,7 @@ class Proportion:
 
     @property
     def loss(self) -> Approximate:
-        """Pure epsilon: noise on whole people has no better curve ([N1] of noise/blur.py)."""
+        """Pure epsilon: noise on whole people has no better curve ([additive.1])."""
         return Approximate(self.epsilon, 0)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
@@ -76,13 +77,14 @@ class Proportion:
         values = long_column(rows)
         size = public_size(values, self.neighbours)
         ayes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
-        drawn = float(1 / laplace_scale(1, self.epsilon))  # [O3]: the noise as drawn
+        drawn = float(1 / laplace_scale(1, self.epsilon))  # [proportion.3]: the noise as drawn
         spread: KnownSize | PrivateSize
         if size is not None:
-            noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [O1]
+            noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [proportion.1]
             spread = KnownSize(noisy + centred(rng), size, drawn)
         else:
-            both = rng.blur(np.array([ayes, len(values) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))  # [O2]
+            # [proportion.2]
+            both = rng.blur(np.array([ayes, len(values) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))
             spread = PrivateSize(int(both[0]) + centred(rng), int(both[1]) + centred(rng), drawn)
         provenance = Provenance("Proportion", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")
@@ -117,13 +119,13 @@ class KnownSize:
         return _noise_sd(self.epsilon) / self.size
 
     def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
-        """Exactly uniform if the population's share is `null`. [O3]"""
+        """Exactly uniform if the population's share is `null`. [proportion.3]"""
         p = check_share(null)
         right = upper_tail(self.size, p, self.noisy, self.epsilon)
         return one_or_two_sided(lower_tail(self.size, p, self.noisy, self.epsilon), right, alternative)
 
     def interval(self, confidence: float) -> Interval:
-        """All shares that the two-sided test at level 1 - confidence does not reject. [O3]"""
+        """All shares that the two-sided test at level 1 - confidence does not reject. [proportion.3]"""
         miss = (1 - confidence) / 2
         low = least_share(self.size, self.noisy, self.epsilon, miss)
         high = 1 - least_share(self.size, self.size - self.noisy, self.epsilon, miss)  # the no entries
@@ -166,7 +168,8 @@ class PrivateSize:
         return max(0, math.floor(total - radius)), max(0, math.ceil(total + radius))
 
     def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
-        """Super-uniform if the population's share is `null`: the worst n of a band, plus the band's own miss. [O3]"""
+        """Super-uniform if the population's share is `null`: the worst n of a band, plus the band's own miss.
+        [proportion.3]"""
         p, miss = check_share(null), 1e-3
         small, large = self._sizes(1 - miss)
         right = upper_tail(large, p, self.ayes, self.epsilon)  # the tail grows with n
@@ -174,7 +177,7 @@ class PrivateSize:
         return min(1.0, one_or_two_sided(left, right, alternative) + miss)
 
     def interval(self, confidence: float) -> Interval:
-        """The yes count's interval and the no count's, intersected, at the ends of a band for n. [O3]"""
+        """The yes count's interval and the no count's, intersected, at the ends of a band for n. [proportion.3]"""
         allowed = 1 - confidence
         band, each = allowed / 10, allowed * 0.9 / 4  # the band, then two intervals of two sides
         small, large = self._sizes(1 - band)
@@ -189,7 +192,7 @@ class PrivateSize:
 
 
 def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
-    """P(Bin(size, p) + N >= noisy) = E F(X - noisy), N canonical noise; increasing in p and in size. [O3]
+    """P(Bin(size, p) + N >= noisy) = E F(X - noisy), N canonical noise; increasing in p and in size. [proportion.3]
 
     F(x - noisy) rises from 0 to 1 over the whole numbers x, so that its mean is the sum of its rises times the chance
     of X beyond them: positive terms, no digits lost. Only those x matter that lie within about 45 / epsilon of `noisy`
@@ -210,12 +213,13 @@ def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
 
 
 def lower_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
-    """P(Bin(size, p) + N <= noisy): the upper tail of the no entries, rounded up as well. [O3]"""
+    """P(Bin(size, p) + N <= noisy): the upper tail of the no entries, rounded up as well. [proportion.3]"""
     return upper_tail(size, 1 - p, size - noisy, epsilon)
 
 
 def least_share(size: int, noisy: float, epsilon: float, target: float) -> float:
-    """The share at which the upper tail, increasing, meets a target; an end of [0, 1] if it never does. [O3]"""
+    """The share at which the upper tail, increasing, meets a target; an end of [0, 1] if it never does.
+    [proportion.3]"""
     from scipy.optimize import brentq
 
     def above(p: float) -> float:

@@ -5,39 +5,39 @@ Releases
     Otherwise, for each q, the two ends of an interval, drawn around two order statistics of the sample; the value is
     the middle of the two. Without bounds, before them, a rough scale of the data; under ADD_OR_REMOVE a noisy n.
 Promise
-    [U5] Points: pure epsilon, one choice of epsilon / m for each of the m quantiles.
-    [U6] Intervals under REPLACE: pure epsilon. A choice of epsilon / 16 for the scale (not with bounds, nor if
+    [quantile.1] Points: pure epsilon, one choice of epsilon / m for each of the m quantiles.
+    [quantile.2] Intervals under REPLACE: pure epsilon. A choice of epsilon / 16 for the scale (not with bounds, nor if
          guaranteed), and two for each q that share the rest.
-    [U7] Intervals under ADD_OR_REMOVE: the same after a noisy count of epsilon / 10.
-    [U8] Coverage: for independent records whose density is smooth on the scale of the interval, each of the m intervals
-         holds its quantile with about its own confidence; with granularity=g, for data rounded to multiples of g, with
-         that or more, if the data take many values or, with bounds, any. A quantile at a bound, or at a value that
-         many records share, needs granularity= or guaranteed=True.
-    [U9] guaranteed=True: at least its confidence for independent records of any law, with ties, atoms and gaps, under
-         both neighbour relations.
-    [U10] Whether a release or its interval is refused depends on parameters, the declared type and the public (or
-          noisy) size alone; a refusal for the size comes before any value is looked at.
+    [quantile.3] Intervals under ADD_OR_REMOVE: the same after a noisy count of epsilon / 10.
+    [quantile.4] Coverage: for independent records whose density is smooth on the scale of the interval, each of the m
+         intervals holds its quantile with about its own confidence; with granularity=g, for data rounded to multiples
+         of g, with that or more, if the data take many values or, with bounds, any. A quantile at a bound, or at a
+         value that many records share, needs granularity= or guaranteed=True.
+    [quantile.5] guaranteed=True: at least its confidence for independent records of any law, with ties, atoms and gaps,
+         under both neighbour relations.
+    [quantile.6] Whether a release or its interval is refused depends on parameters, the declared type and the public
+          (or noisy) size alone; a refusal for the size comes before any value is looked at.
 Why
-    [U5] Missing entries become `missing` and all are clamped to the bounds, one by one ([R1] of rows.py).
-    Under REPLACE the rank is a function of n; under ADD_OR_REMOVE it is q n. [P2] of noise/floats.py gives the
-    sensitivities 1 and max(q, 1 - q); then [P1] and composition.
-    [U6] The ranks are functions of n, q, epsilon and the confidence: [P2], [P1]. The scale is chosen among windows
-    whose scores, in tenths of a record, move by at most 10 (9 if n moves with them): [X1] of noise/choose.py. Given
-    the scale, which could be released, the prior of the other draws is public.
-    [U7] The count costs epsilon / 10 [N1]. Given it, the shares q_L and q_U are public; the target rank q_L n moves
-    with n as q n does in [P2], so D = max(q_L, 1 - q_L). A rank that the noisy count fixes would have D = 1, and twice
-    the noise near the median.
-    [U8] With B ~ Bin(n, q) records up to the quantile an end misses with the probability of [U1] of
-    statistics/ranks.py; by the choice of its rank [U3] that is (1 - confidence) / 2 on average. With both bounds and a
-    granularity, cells as in [U9] are the candidates, so that a value weighs as much as any other. A private n is taken
-    as the noisy count less one scale of its noise, which leaves second-order errors on the safe side. Swapping ends
-    that were drawn in the wrong order can only gain.
-    [U9] Records are put into public cells by a monotone map; the cells are the candidates, of equal weight, and one has
-    score 0. If the lower edge of the drawn cell lies above the quantile t, the cell lies above t's, at least
+    [quantile.1] Missing entries become `missing` and all are clamped to the bounds, one by one ([entries.1]).
+    Under REPLACE the rank is a function of n; under ADD_OR_REMOVE it is q n. [choose_float.2] gives the
+    sensitivities 1 and max(q, 1 - q); then [choose_float.1] and composition.
+    [quantile.2] The ranks are functions of n, q, epsilon and the confidence: [choose_float.2], [choose_float.1]. The
+    scale is chosen among windows whose scores, in tenths of a record, move by at most 10 (9 if n moves with them):
+    [choose.3]. Given the scale, which could be released, the prior of the other draws is public.
+    [quantile.3] The count costs epsilon / 10 [additive.1]. Given it, the shares q_L and q_U are public; the target rank
+    q_L n moves with n as q n does in [choose_float.2], so D = max(q_L, 1 - q_L). A rank that the noisy count fixes
+    would have D = 1, and twice the noise near the median.
+    [quantile.4] With B ~ Bin(n, q) records up to the quantile an end misses with the probability of [ranks.1] of
+    statistics/ranks.py; by the choice of its rank [ranks.3] that is (1 - confidence) / 2 on average. With both bounds
+    and a granularity, cells as in [quantile.5] are the candidates, so that a value weighs as much as any other. A
+    private n is taken as the noisy count less one scale of its noise, which leaves second-order errors on the safe
+    side. Swapping ends that were drawn in the wrong order can only gain.
+    [quantile.5] Records are put into public cells by a monotone map; the cells are the candidates, of equal weight, and
+    one has score 0. If the lower edge of the drawn cell lies above the quantile t, the cell lies above t's, at least
     #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in law at least
-    Bin(n, q): [U2], averaged over it, bounds the miss, and [U3] picks the rank. Mirrored, with #{x >= t}, for the upper
-    end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [U4] covers the band.
-    [U10] Nothing else is read. No entry is asked whether it is a whole number.
+    Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with #{x >= t}, for
+    the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4] covers the band.
+    [quantile.6] Nothing else is read. No entry is asked whether it is a whole number.
 Needs
     Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
     Without bounds enough records: epsilon_i min(rank, n - rank) >= 34 D for each draw, 34 = 2 (10 + ln 1000), so that
@@ -45,9 +45,9 @@ Needs
     epsilon = 1 that is n = 68 for the value of a median, 183 with its interval. Refused otherwise, except for points
     under ADD_OR_REMOVE, which carry a note. With bounds only ranks that are inside the data.
     A missing entry counts as the number `missing` (0, clamped to the bounds): where n is public none can be dropped.
-    Columns declared to hold whole numbers need granularity= or guaranteed=True for an interval: ties break [U8], and
-    coverage with them. Lists, numpy arrays and pandas' numpy columns declare nothing; a note says what is assumed.
-    With bounds, all is about the values clamped to them.
+    Columns declared to hold whole numbers need granularity= or guaranteed=True for an interval: ties break
+    [quantile.4], and coverage with them. Lists, numpy arrays and pandas' numpy columns declare nothing; a note says
+    what is assumed. With bounds, all is about the values clamped to them.
 Accuracy
     A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the
     density. Without bounds its prior has a pole at 0: a point within about 11 D / epsilon_i ranks of 0 is drawn to it.
@@ -57,7 +57,7 @@ Accuracy
     1.02 to 1.04 times at n = 2,000; under ADD_OR_REMOVE 1.15 to 1.18 times at n = 200. The guaranteed one is 3.1 times
     as wide at n = 2,000.
 Source
-    Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [U1], the
+    Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [ranks.1], the
     flat prior, the form for a private n and the guaranteed form are ours.
 """
 
@@ -72,38 +72,41 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.floats import Prior, Staircase, scale_free, uniform
-from discreet.noise.laws import LaplaceLaw, laplace_scale
-from discreet.noise.order import Ordered, ranked
-from discreet.promise.exact import Number, exact, is_number, show
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import check_confidence
-from discreet.rows import declared_whole, long_numbers, public_size
-from discreet.stable.declared import check_bounds, check_granularity, checked_shares
-from discreet.statistics.drawn import TIES, QuantileSpread
+from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.order_statistics import Ordered, ranked
+from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import TIES, QuantileSpread, check_confidence
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.ranks import (
+    MAX,
     Aim,
-    Cells,
     Miss,
+    RankCells,
+    ceil_to,
     flat_scale,
+    floor_to,
     lower_rank,
     lower_share,
     magnitudes,
+    middle,
+    nearest_to,
     rows_needed,
     sample_rank,
     scale_scores,
     smooth,
     worst,
 )
-from discreet.statistics.rounding import MAX, ceil_to, floor_to, middle, nearest_to
+from discreet.tables.entries import declared_whole, long_numbers, public_size
 
-COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [U7]
-SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [U6]
+COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
+SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quantile.2]
 NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
 SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
@@ -115,7 +118,7 @@ Floats = npt.NDArray[np.float64]
 class Quantile:
     """One or several quantiles of a column; `q` is a number in (0, 1), or a tuple of them.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> rows = [index / 1000 for index in range(1000)]
     >>> release = Quantile(0.5, epsilon=1.0).release(rows, Seeded(1))
     >>> release.interval().low < 0.5 < release.interval().high
@@ -154,9 +157,9 @@ class Quantile:
     @property
     def loss(self) -> Loss:
         """A choice for each point, or two for each interval; before them what the ends need to know of n and scale."""
-        first: list[Loss] = [Approximate(self._counting, 0)] if self._counts else []  # [U7]
-        first += [Choice(self._scaling)] if self._scales else []  # [U6]
-        return compose(*first, *[self._each] * self._draws)  # [U5]
+        first: list[Loss] = [Approximate(self._counting, 0)] if self._counts else []  # [quantile.3]
+        first += [Choice(self._scaling)] if self._scales else []  # [quantile.2]
+        return compose(*first, *[self._each] * self._draws)  # [quantile.1]
 
     @property
     def _each(self) -> Choice:
@@ -190,9 +193,9 @@ class Quantile:
         return tuple(exact(q) for q in (self.q if isinstance(self.q, tuple) else (self.q,)))
 
     @property
-    def _cells(self) -> Cells | None:
+    def _cells(self) -> RankCells | None:
         declared = self.bounds is not None and self.granularity is not None
-        return Cells.of(self.bounds, self.granularity) if self.guaranteed or declared else None
+        return RankCells.of(self.bounds, self.granularity) if self.guaranteed or declared else None
 
     @property
     def _name(self) -> str:
@@ -202,7 +205,7 @@ class Quantile:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
-        rounded = declared_whole(rows)  # [U10]: the column's type, not its entries
+        rounded = declared_whole(rows)  # [quantile.6]: the column's type, not its entries
         values = ranked(long_numbers(rows), float(self.missing))
         size = public_size(values, self.neighbours)
         if self.confidence is None:
@@ -210,12 +213,12 @@ class Quantile:
         if size is not None:
             band = size, size
         else:
-            band = self._band(rng.blur(len(values), sensitivity=1, cost=Laplace(self._counting)))  # [U7]
+            band = self._band(rng.blur(len(values), sensitivity=1, cost=Laplace(self._counting)))  # [quantile.3]
         aims = [self._aim(q, band) for q in self._shares]
         for aim in aims:
             refusal = self._too_few(aim, band[0])
             if refusal is not None:
-                return self._refuse(refusal, size, rng)  # [U10]
+                return self._refuse(refusal, size, rng)  # [quantile.6]
         prior = self._prior(values, rng)
         ends = [self._ends(values, aim, prior, rng) for aim in aims]
         return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
@@ -231,13 +234,13 @@ class Quantile:
         aims = []
         for q in self._shares:
             if size is None:
-                rank, move = q * len(values), max(q, 1 - q)  # [U5]
+                rank, move = q * len(values), max(q, 1 - q)  # [quantile.1]
             else:
-                rank, move = sample_rank(q, size), Fraction(1)  # [U5]
+                rank, move = sample_rank(q, size), Fraction(1)  # [quantile.1]
             aims.append(Aim(q, rank, rank, move, move))
             refusal = None if size is None else self._too_few(aims[-1], size)
             if refusal is not None:
-                return self._refuse(refusal, size, rng)  # [U10]
+                return self._refuse(refusal, size, rng)  # [quantile.6]
         prior = scale_free() if self.bounds is None else uniform()
         drawn = [self._rounded(self._draw(values, aim.low, aim.low_move, prior, rng)) for aim in aims]
         order = sorted(range(len(aims)), key=lambda index: aims[index].q)
@@ -259,10 +262,10 @@ class Quantile:
         assert self.confidence is not None
         scale = laplace_scale(1, self._counting)
         if not self.guaranteed:
-            low = max(1, math.floor(count - scale))  # [U8]
+            low = max(1, math.floor(count - scale))  # [quantile.4]
             return low, low
         radius = LaplaceLaw(scale).radius(1 - (1 - self.confidence) / 10)
-        return max(1, count - radius), max(1, count + radius)  # [U9]
+        return max(1, count - radius), max(1, count + radius)  # [quantile.5]
 
     def _aim(self, q: Fraction, band: tuple[int, int]) -> Aim:
         """The ranks (n public) or shares of n (n private) that the two ends are drawn around."""
@@ -276,13 +279,13 @@ class Quantile:
         for side in (q, 1 - q):
             widest = lower_share(band, float(side), self._miss(Fraction(1)), tail)
             found = lower_share(band, float(side), self._miss(max(side, 1 - widest)), tail)
-            ends.append((found, max(found, 1 - found)))  # [U7]: at most what `found` was computed with
+            ends.append((found, max(found, 1 - found)))  # [quantile.3]: at most what `found` was computed with
         (low, low_move), (high, high_move) = ends
         return Aim(q, low, 1 - high, low_move, high_move)
 
     def _miss(self, move: Fraction) -> Miss:
         rate, cells = float(self._rate(move)), self._cells
-        return worst(rate, cells.size) if self.guaranteed and cells else smooth(rate)  # [U8] [U9]
+        return worst(rate, cells.size) if self.guaranteed and cells else smooth(rate)  # [quantile.4] [quantile.5]
 
     def _rate(self, move: Fraction) -> Fraction:
         return exact(self._each.epsilon) / (2 * move)
@@ -326,23 +329,24 @@ class Quantile:
         if not self._scales:
             return uniform()
         scores = scale_scores(magnitudes(values, float(self.missing)))
-        return flat_scale(rng.choose(scores, sensitivity=9 if self._counts else 10, cost=Choice(self._scaling)))  # [U6]
+        # [quantile.2]
+        return flat_scale(rng.choose(scores, sensitivity=9 if self._counts else 10, cost=Choice(self._scaling)))
 
     def _ends(self, values: Floats | Ordered, aim: Aim, prior: Prior, rng: Randomness) -> tuple[float, float]:
         """The two draws, in order."""
-        times = len(values) if self._counts else 1  # [U7]: a share of the true n
+        times = len(values) if self._counts else 1  # [quantile.3]: a share of the true n
         requests, cells = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move)), self._cells
         if cells is None:
             drawn = sorted(self._draw(values, rank, move, prior, rng) for rank, move in requests)
             return drawn[0], drawn[1]
         places = cells.places(values, float(self.missing))
-        low, high = sorted(cells.draw(places, rank, move, self._each, rng) for rank, move in requests)  # [U9]
+        low, high = sorted(cells.draw(places, rank, move, self._each, rng) for rank, move in requests)  # [quantile.5]
         return cells.edges(low)[0], cells.edges(high)[1]
 
     def _draw(self, values: Floats | Ordered, rank: Fraction, move: Fraction, prior: Prior, rng: Randomness) -> float:
         low, high = self.bounds or (-MAX, MAX)
         stairs = Staircase(values, rank, low, high, prior, float(self.missing))
-        return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [U5] [U6] [U7]
+        return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [quantile.1] [quantile.2] [quantile.3]
 
     # --- post-processing ---
 
@@ -361,14 +365,14 @@ class Quantile:
         many, unit = isinstance(self.q, tuple), self.granularity
         errors = [self._errors(*pair, aim, sum(band) / 2) for pair, aim in zip(ends, aims, strict=True)]
         columns = (
-            [low if unit is None else floor_to(low, unit) for low, _ in ends],  # [U8]
-            [high if unit is None else ceil_to(high, unit) for _, high in ends],  # [U8]
+            [low if unit is None else floor_to(low, unit) for low, _ in ends],  # [quantile.4]
+            [high if unit is None else ceil_to(high, unit) for _, high in ends],  # [quantile.4]
             [sampling for sampling, _ in errors],
             [privacy for _, privacy in errors],
             [self._rounded(middle(low, high, FAR if self.bounds is None else math.inf)) for low, high in ends],
         )
         low, high, sampling, privacy, value = (np.array(column) if many else column[0] for column in columns)
-        tied = tied and unit is None and not self.guaranteed  # [U10]
+        tied = tied and unit is None and not self.guaranteed  # [quantile.6]
         about = f"the population's {self._name}" + (", one by one" if many else "")
         spread = QuantileSpread(low, high, self.confidence, about, sampling, privacy, TIES if tied else None)
         notes = ["the value is the middle of the two ends that were drawn"]

@@ -1,30 +1,33 @@
-"""What the ends of a quantile's interval aim at, and what they may land on. Functions of public numbers.
+"""Multiples of a declared unit, and the middle of two floats: what is done to values after they were drawn. Exact.
 
-A draw of the exponential mechanism over floats (noise/floats.py) that aims at rank tau lands in the gap after the k-th
-record with weight e^{-rate |k - tau|} times the gap's share of the prior, rate = epsilon / (2 sensitivity). The
+What the ends of a quantile's interval aim at, and what they may land on. Functions of public numbers.
+
+A draw of the exponential mechanism over floats (noise/choose_float.py) that aims at rank tau lands in the gap after the
+k-th record with weight e^{-rate |k - tau|} times the gap's share of the prior, rate = epsilon / (2 sensitivity). The
 population's quantile lies in the gap after record B, B binomial. Aiming a `lead` of B - tau ranks below it, the draw
 misses if it lands above.
 
 Claims
-    [U1] Smooth: if the gaps' shares around the quantile are independent and exponential (density and prior are flat
-         there), then with w_k = e^{-rate |k - tau|} the draw lands above it with probability
-             integral over s > 0 of  sum_{k >= B} w_k / (1 + s w_k)  /  ((1 + s w_B)  prod_k (1 + s w_k)),
-         and for rates up to 1/16 with at most that of Laplace noise of scale 1 / rate that aims one rank nearer.
-    [U2] Worst: if the candidates are K cells of equal weight, one of which has score 0, the draw lands in a cell of
-         score `lead` or more with probability at most K e^{-rate lead}, whatever the data.
-    [U3] `lower_rank` is the largest multiple of 1/4 at which the miss, averaged over Bin(n, q), is at most `tail`;
+    [ranks.1] Smooth: if the gaps' shares around the quantile are independent and exponential (density and prior are
+         flat there), then with w_k = e^{-rate |k - tau|} the draw lands above it with probability integral over s > 0
+         of  sum_{k >= B} w_k / (1 + s w_k)  /  ((1 + s w_B)  prod_k (1 + s w_k)), and for rates up to 1/16 with at most
+         that of Laplace noise of scale 1 / rate that aims one rank nearer.
+    [ranks.2] Worst: if the candidates are K cells of equal weight, one of which has score 0, the draw lands in a cell
+         of score `lead` or more with probability at most K e^{-rate lead}, whatever the data.
+    [ranks.3] `lower_rank` is the largest multiple of 1/4 at which the miss, averaged over Bin(n, q), is at most `tail`;
          n - lower_rank(n, 1 - q) is the same for the other side.
-    [U4] If n is only known to be in a band, aiming at n times `lower_share` keeps the miss at or below `tail` for every
-         n in the band.
+    [ranks.4] If n is only known to be in a band, aiming at n times `lower_share` keeps the miss at or below `tail` for
+         every n in the band.
+
 Why
-    [U1] The quantile cuts its gap into two exponential parts. With R the weighted sum of the parts above it and L that
-    below, the chance is E R / (R + L) = integral of E R e^{-s (R + L)}; a part E of weight w has E e^{-swE} =
-    1 / (1 + s w) and E wE e^{-swE} = w / (1 + s w)^2. The bound for small rates is checked by test.
-    [U2] A cell of score 0 weighs 1, the others of interest together at most K e^{-rate lead}.
-    [U3] The miss falls in the lead. Mirroring the data turns q into 1 - q and rank tau into n - tau.
-    [U4] The band is cut into parts [n1, n2], and the share is at most lower_rank(n1) / n2 for all of them. Bin(n, q)
-    grows in n, so for n in a part the lead over lower_rank(n1) is in law at least that of n1; and share * n is at most
-    share * n2, which is at most lower_rank(n1).
+    [ranks.1] The quantile cuts its gap into two exponential parts. With R the weighted sum of the parts above it and L
+    that below, the chance is E R / (R + L) = integral of E R e^{-s (R + L)}; a part E of weight w has E e^{-swE} = 1 /
+    (1 + s w) and E wE e^{-swE} = w / (1 + s w)^2. The bound for small rates is checked by test.
+    [ranks.2] A cell of score 0 weighs 1, the others of interest together at most K e^{-rate lead}.
+    [ranks.3] The miss falls in the lead. Mirroring the data turns q into 1 - q and rank tau into n - tau.
+    [ranks.4] The band is cut into parts [n1, n2], and the share is at most lower_rank(n1) / n2 for all of them. Bin(n,
+    q) grows in n, so for n in a part the lead over lower_rank(n1) is in law at least that of n1; and share * n is at
+    most share * n2, which is at most lower_rank(n1).
 """
 
 import math
@@ -37,12 +40,57 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.floats import BINADES, LARGEST_KEY, Prior, Staircase, float_of, keys_of
-from discreet.noise.order import Ordered
-from discreet.promise.exact import exact
-from discreet.promise.loss import Choice
-from discreet.promise.mechanism import Randomness
-from discreet.rows import each
+from discreet.noise.choose_float import BINADES, LARGEST_KEY, Prior, Staircase, float_of, keys_of
+from discreet.noise.order_statistics import Ordered
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Choice
+from discreet.privacy.mechanism import Randomness
+from discreet.tables.entries import each
+
+MAX: Final = float(np.finfo(float).max)
+
+
+def middle(low: float, high: float, far: float) -> float:
+    """Half-way; on the log scale if both ends have one sign and differ by more than the factor `far`.
+
+    >>> middle(1.0, 3.0, 4.0), middle(1.0, 1e6, 4.0), middle(-1.7e308, 1.7e308, 4.0)
+    (2.0, 1000.0, 0.0)
+    """
+    small, large = sorted((abs(low), abs(high)))
+    if (low > 0 or high < 0) and small < large / far:
+        return math.copysign(math.sqrt(small) * math.sqrt(large), high)
+    return (low + high) / 2 if abs(low + high) <= MAX else low / 2 + high / 2
+
+
+def floor_to(value: float, unit: float) -> float:
+    """The largest multiple of `unit`, as a float, that is not above `value`. Exact. [quantile.4]
+
+    >>> floor_to(0.3, 0.1), floor_to(0.29, 0.1), floor_to(-0.25, 0.1)
+    (0.3, 0.2, -0.3)
+    """
+    times = math.floor(Fraction(value) / exact(unit))
+    above = _float((times + 1) * exact(unit))
+    return above if above <= value else _float(times * exact(unit))  # 0.3 stands for 3/10, though it is a little less
+
+
+def ceil_to(value: float, unit: float) -> float:
+    """The smallest multiple of `unit`, as a float, that is not below `value`. Exact. [quantile.4]
+
+    >>> ceil_to(0.1, 0.1), ceil_to(0.11, 0.1)
+    (0.1, 0.2)
+    """
+    return 0.0 - floor_to(-value, unit)
+
+
+def nearest_to(value: float, unit: float) -> float:
+    """The nearest multiple of `unit`, as a float."""
+    return _float(round(Fraction(value) / exact(unit)) * exact(unit))
+
+
+def _float(number: Fraction) -> float:
+    """The nearest float, at most the largest one."""
+    return float(min(max(number, -Fraction(MAX)), Fraction(MAX)))
+
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -66,21 +114,21 @@ BLOCK: Final = 1 << 16  # records that stay in the cache
 
 
 def smooth(rate: float) -> Miss:
-    """The miss where the density is smooth. [U1]
+    """The miss where the density is smooth. [ranks.1]
 
     >>> [round(float(smooth(0.25)(GRAIN * lead)), 3) for lead in (0, 4, 8)]
     [0.5, 0.204, 0.079]
     """
     if rate < COARSE:
-        return lambda steps: _laplace_tail(rate * (np.asarray(steps) / GRAIN - 1))  # [U1]
+        return lambda steps: _laplace_tail(rate * (np.asarray(steps) / GRAIN - 1))  # [ranks.1]
     table = _table(rate)
     middle = len(table) // 2
     return lambda steps: table[np.clip(np.asarray(steps) + middle, 0, len(table) - 1)]
 
 
 def worst(rate: float, cells: int) -> Miss:
-    """The miss over cells of equal weight, whatever the data. [U2]"""
-    return lambda steps: np.exp(np.minimum(0.0, math.log(cells) - rate * np.asarray(steps) / GRAIN))  # [U2]
+    """The miss over cells of equal weight, whatever the data. [ranks.2]"""
+    return lambda steps: np.exp(np.minimum(0.0, math.log(cells) - rate * np.asarray(steps) / GRAIN))  # [ranks.2]
 
 
 def _laplace_tail(at: Floats) -> Floats:
@@ -90,7 +138,7 @@ def _laplace_tail(at: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _table(rate: float) -> Floats:
-    """The integral of [U1] at leads -reach, -reach + 1 / GRAIN, ..., reach."""
+    """The integral of [ranks.1] at leads -reach, -reach + 1 / GRAIN, ..., reach."""
     reach = math.ceil(REACH / rate)
     gaps = np.arange(-reach - 1, reach + 2)
     found = np.empty(2 * GRAIN * reach + 1)
@@ -100,7 +148,7 @@ def _table(rate: float) -> Floats:
         damped = 1 / (1 + NODES[:, None] * weights)
         above = np.cumsum((weights * damped)[:, ::-1], axis=1)[:, ::-1]
         together = np.exp(np.log(damped).sum(axis=1))
-        misses = ((NODES * together)[:, None] * above * damped).sum(axis=0) / 4  # [U1]; nodes are a quarter apart
+        misses = ((NODES * together)[:, None] * above * damped).sum(axis=0) / 4  # [ranks.1]; nodes are a quarter apart
         at = GRAIN * (gaps + reach) - part
         inside = (at >= 0) & (at < len(found))
         found[at[inside]] = misses[inside]
@@ -108,7 +156,7 @@ def _table(rate: float) -> Floats:
 
 
 def lower_rank(size: int, q: float, miss: Miss, tail: float) -> Fraction:
-    """The largest rank, in quarters, that a draw may aim at; 0 if there is none. [U3]
+    """The largest rank, in quarters, that a draw may aim at; 0 if there is none. [ranks.3]
 
     >>> lower_rank(200, 0.5, smooth(0.25), 0.025)
     Fraction(163, 2)
@@ -117,7 +165,7 @@ def lower_rank(size: int, q: float, miss: Miss, tail: float) -> Fraction:
     low, high = 0, GRAIN * (int(counts[-1]) + 1) + 1  # in quarters; the miss at `high` is too large
     while high - low > 1:
         middle = (low + high) // 2
-        if float((chances * miss(GRAIN * counts - middle)).sum()) <= tail:  # [U3]
+        if float((chances * miss(GRAIN * counts - middle)).sum()) <= tail:  # [ranks.3]
             low = middle
         else:
             high = middle
@@ -125,11 +173,11 @@ def lower_rank(size: int, q: float, miss: Miss, tail: float) -> Fraction:
 
 
 def lower_share(band: tuple[int, int], q: float, miss: Miss, tail: float) -> Fraction:
-    """The share of the records to aim at when their number lies anywhere in a band; 0 if there is none. [U4]"""
+    """The share of the records to aim at when their number lies anywhere in a band; 0 if there is none. [ranks.4]"""
     first, last = band
     width = -(-(last - first + 1) // PARTS)
     return min(
-        lower_rank(start, q, miss, tail) / min(start + width - 1, last)  # [U4]
+        lower_rank(start, q, miss, tail) / min(start + width - 1, last)  # [ranks.4]
         for start in range(first, last + 1, width)
     )
 
@@ -240,8 +288,8 @@ def rows_needed(share: float, rate: float, room: float, confidence: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """Public cells in the order of the numbers; each is one candidate, all of the same weight. [U2]
+class RankCells:
+    """Public cells in the order of the numbers; each is one candidate, all of the same weight. [ranks.2]
 
     Without bounds a cell holds the floats that agree in sign, exponent and BITS binary digits. With bounds it is
     [j 2^step, (j + 1) 2^step): about 2^BITS of them, fewer if the declared granularity is coarser.
@@ -253,7 +301,7 @@ class Cells:
     bounds: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, bounds: tuple[float, float] | None, granularity: float | None) -> "Cells":
+    def of(cls, bounds: tuple[float, float] | None, granularity: float | None) -> "RankCells":
         """The cells of public bounds, or of all floats."""
         if bounds is None:
             return cls(-LARGEST_KEY >> (52 - BITS), LARGEST_KEY >> (52 - BITS))
@@ -283,7 +331,7 @@ class Cells:
         return counted
 
     def draw(self, places: Any, rank: Fraction, move: Fraction, cost: Choice, rng: Randomness) -> int:
-        """One cell, by its place: those are floats from START on, which weigh the same. [U2]"""
+        """One cell, by its place: those are floats from START on, which weigh the same. [ranks.2]"""
         if self.size == 1:
             return 0
         raised = places if isinstance(places, Ordered) else places + START

@@ -2,25 +2,29 @@
 
 Releases
     A median, and for two parameters a median distance, of a public function of each record: a first guess. Then the
-    noisy mean of each statistic, turned by the guess and cut to a box that the guess tells (statistics/boxed.py). From
-    them the parameters at which the family's cut statistics have these means. Under ADD_OR_REMOVE also a noisy size.
+    noisy mean of each statistic, turned by the guess and cut to a box that the guess tells (statistics/family_clip.py).
+    From them the parameters at which the family's cut statistics have these means. Under ADD_OR_REMOVE also a noisy
+    size.
 Promise
-    [SF1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
-    [SF2] Refusals, boxes and parameters read public numbers and earlier answers only.
-    [SF3] No cut biases the parameters: for independent records of the family the means of the cut statistics estimate
-          their own expectations, which the inversion reads at the same boxes.
-    [SF4] The interval of a single parameter holds every value whose cut statistic would not be surprising; those of two
-          are to first order, on the scales on which they are looked for. Each is for its parameter by itself.
+    [sufficient.1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
+    [sufficient.2] Refusals, boxes and parameters read public numbers and earlier answers only.
+    [sufficient.3] No cut biases the parameters: for independent records of the family the means of the cut statistics
+          estimate their own expectations, which the inversion reads at the same boxes.
+    [sufficient.4] The interval of a single parameter holds every value whose cut statistic would not be surprising;
+          those of two are to first order, on the scales on which they are looked for. Each is for its parameter by
+          itself.
 Why
-    [SF1] Adaptive composition of a count [N1], the choices [W3] of stable/locate.py and the sums [W1] (REPLACE) or
-    pairs [W6] (ADD_OR_REMOVE) of stable/clipped.py. What is summed is a fixed function of one record, of public numbers
-    and of earlier answers: statistics entry by entry, a turn in a fixed order of operations, a cut, a rounding.
-    [SF2] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides.
-    [SF3] E cut = E cut at the truth, whatever the box; the box is independent of the last stage's noise and depends on
-    the sample through a median alone.
-    [SF4] The mean of n cut records is normal with the family's own variance at the parameter, the noise is Laplace of
-    known scale: tails of their sum are those of statistics/convolved.py. For two parameters the inverse of the slopes
-    carries both to each; the two noises are taken as one Laplace variable of their joint variance, a little wide.
+    [sufficient.1] Adaptive composition of a count [additive.1], the choices [locate.1] and the sums [clip.1] (REPLACE)
+    or pairs [clip.3] (ADD_OR_REMOVE) of stages/clip.py. What is summed is a fixed function of one record, of public
+    numbers and of earlier answers: statistics entry by entry, a turn in a fixed order of operations, a cut, a rounding.
+    [sufficient.2] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n
+    decides.
+    [sufficient.3] E cut = E cut at the truth, whatever the box; the box is independent of the last stage's noise and
+    depends on the sample through a median alone.
+    [sufficient.4] The mean of n cut records is normal with the family's own variance at the parameter, the noise is
+    Laplace of known scale: tails of their sum are those of statistics/normal_laplace.py. For two parameters the inverse
+    of the slopes carries both to each; the two noises are taken as one Laplace variable of their joint variance, a
+    little wide.
 Needs
     n epsilon of 174 under REPLACE and of 260 under ADD_OR_REMOVE for an answer; of about 1,000 for a good one.
     Records of the family: the interval rests on it. Missing records, and those at which a statistic has
@@ -41,23 +45,23 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, exact
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval
-from discreet.rows import numbers, public_size
-from discreet.stable.clipped import Floats, moments, paid
-from discreet.stable.declared import agree, check_size
-from discreet.stable.locate import FINE, median_distance, middle, moves
-from discreet.stable.stages import enough, noisy_size
-from discreet.statistics.boxed import Boxes, boxes_for, crossing, inverted
-from discreet.statistics.convolved import ConvolvedSpread, radius
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import Floats, moments, paid
+from discreet.stages.declared import agree, check_size
+from discreet.stages.locate import FINE, median_distance, middle, moves
+from discreet.stages.stage_budget import enough, noisy_size
 from discreet.statistics.family import Family, Fitted, each, slope_of, unlink
-from discreet.statistics.gaussian import LOCATE, SCALE, too_few
+from discreet.statistics.family_clip import Boxes, boxes_for, crossing, inverted
+from discreet.statistics.normal import LOCATE, SCALE, too_few
+from discreet.statistics.normal_laplace import ConvolvedSpread, radius
+from discreet.tables.entries import numbers, public_size
 
 MOST: Final = Fraction(3, 10)  # the largest share of epsilon for each part of the guess
 LEAST: Final = Fraction(1, 20)
@@ -95,7 +99,7 @@ class Costs:
 class SufficientStatistics:
     """A family fitted to one column: `value` has its parameters by name.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> from discreet.statistics.family import FAMILIES
     >>> waits = [-math.log((k + 0.5) / 2000) for k in range(2000)]
     >>> fitted = SufficientStatistics(FAMILIES["exponential"], epsilon=1.0).release(waits, Seeded(1)).value
@@ -126,16 +130,16 @@ class SufficientStatistics:
         """Every draw; before a public size is known, their sum."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.costs(self.size).loss  # [SF1]
+        return self.costs(self.size).loss  # [sufficient.1]
 
     def costs(self, size: int | None) -> Costs:
-        """The costs for a public number of records, or for a private one. [SF2]"""
+        """The costs for a public number of records, or for a private one. [sufficient.2]"""
         whole, many = exact(self.epsilon), len(self.family.parameters)
         if size is None:
             count, each_guess = whole * COUNT, whole * PRIVATE
         else:
             count, each_guess = Fraction(0), enough(NATS, size, self.epsilon, LEAST, MOST)
-        rest = (whole - count - many * each_guess) / many  # [SF1]
+        rest = (whole - count - many * each_guess) / many  # [sufficient.1]
         return Costs(Laplace(count) if count else None, (Choice(each_guess),) * many, (Laplace(rest),) * many)
 
     def feasible(self, costs: Costs, size: int) -> bool:
@@ -155,16 +159,16 @@ class SufficientStatistics:
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         costs = self.costs(size)
-        seen = size if costs.size is None else noisy_size(values, costs.size, rng)  # [SF1]
+        seen = size if costs.size is None else noisy_size(values, costs.size, rng)  # [sufficient.1]
         assert seen is not None
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": costs.shown}
         shown["family"] = self.family.name
         provenance = Provenance("SufficientStatistics", shown, rng.secure, self.family.notes)
         blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
-        if not self.feasible(costs, seen):  # [SF2]
+        if not self.feasible(costs, seen):  # [sufficient.2]
             return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours, model=False))
         boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
-        if boxes is None:  # [SF2]
+        if boxes is None:  # [sufficient.2]
             return replace(blank, refusal=nowhere(self.family.name))
         found = [
             moments(
@@ -179,9 +183,9 @@ class SufficientStatistics:
             for column, cost, centre, radius in zip(
                 boxes.columns(values), costs.means, boxes.centre, boxes.radius, strict=True
             )
-        ]  # [SF1]
+        ]  # [sufficient.1]
         means, noises = np.array([one.mean for one in found]), np.array([one.noise for one in found])
-        places = inverted(boxes, means)  # [SF3]
+        places = inverted(boxes, means)  # [sufficient.3]
         fitted = Fitted(
             self.family.name,
             dict(zip(self.family.parameters, self.family.unlinked(places), strict=True)),
@@ -190,23 +194,25 @@ class SufficientStatistics:
         return replace(blank, answer=fitted, spread=family_spread(fitted, boxes, places, means, noises, found[0].size))
 
     def _guess(self, values: Floats, costs: Costs, rng: Randomness) -> list[float]:
-        """What the first guess is made from. [SF1]"""
+        """What the first guess is made from. [sufficient.1]"""
         handles, relation = each(self.family.handle, values), self.neighbours
         if len(costs.guess) == 1:
             if self.family.origin is None:
-                seen = [middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)]  # [SF1]
+                seen = [middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)]  # [sufficient.1]
             else:
                 at = float(self.family.origin)
-                seen = [median_distance(handles, centre=at, cost=costs.guess[0], neighbours=relation, rng=rng)]  # [SF1]
+                # [sufficient.1]
+                seen = [median_distance(handles, centre=at, cost=costs.guess[0], neighbours=relation, rng=rng)]
         else:
-            centre = middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)  # [SF1]
-            scale = median_distance(handles, centre=centre, cost=costs.guess[1], neighbours=relation, rng=rng)  # [SF1]
+            centre = middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)  # [sufficient.1]
+            # [sufficient.1]
+            scale = median_distance(handles, centre=centre, cost=costs.guess[1], neighbours=relation, rng=rng)
             seen = [centre, scale]
         return seen
 
 
 def fitting_boxes(family: Family, seen: list[float], size: int, costs: Costs) -> Boxes | None:
-    """The boxes that released numbers tell; None where the family has no place for them. [SF2]"""
+    """The boxes that released numbers tell; None where the family has no place for them. [sufficient.2]"""
     with np.errstate(all="ignore"):
         try:
             near = [min(max(one, -FAR), FAR) for one in seen]
@@ -249,7 +255,7 @@ class FamilySpread:
         return {name: float(part.privacy) for name, part in zip(self.value, self.parts, strict=True)}
 
     def interval(self, confidence: float) -> Interval:
-        """All intervals side by side. [SF4]"""
+        """All intervals side by side. [sufficient.4]"""
         ends = [part.interval(confidence) for part in self.parts]
         low, high = self._of([one.low for one in ends]), self._of([one.high for one in ends])
         several = "s, each by itself" if len(ends) > 1 else ""
@@ -259,7 +265,7 @@ class FamilySpread:
 def family_spread(  # noqa: PLR0917
     fitted: Fitted, boxes: Boxes, places: Floats, means: Floats, noises: Floats, size: float
 ) -> FamilySpread:
-    """One parameter by the values that are not surprising, two by slopes. [SF4]"""
+    """One parameter by the values that are not surprising, two by slopes. [sufficient.4]"""
     slopes, cover = boxes.slopes(places), boxes.moments(places)[1]
     back = np.linalg.pinv(slopes, rcond=1e-10)
     sampling = np.sqrt(np.maximum(np.diag(back @ cover @ back.T), 0.0) / size)
@@ -322,7 +328,7 @@ class ScoreSpread:
         return self.linear.privacy
 
     def interval(self, confidence: float) -> Interval:
-        """Sampling and privacy together. [SF4]"""
+        """Sampling and privacy together. [sufficient.4]"""
 
         def surprise(place: Floats, sign: int) -> float:  # how far beyond what is expected there, on one side
             mean, cover = self.boxes.moments(place)

@@ -6,17 +6,18 @@ Releases
     noisy mean m of the clipped values, then the noisy means of the square and of the fourth power of clip(x - m, +-R).
     Under ADD_OR_REMOVE a noisy number of records stands wherever n is written here.
 Promise
-    [J1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
-    [J2] Refusals read public numbers and earlier answers only.
-    [J3] The interval is for the population's variance (of the values winsorised at R if there is neither model nor
-         bounds), by the normal approximation of the released means; under the model, if that holds.
+    [variance.1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
+    [variance.2] Refusals read public numbers and earlier answers only.
+    [variance.3] The interval is for the population's variance (of the values winsorised at R if there is neither model
+         nor bounds), by the normal approximation of the released means; under the model, if that holds.
 Why
-    [J1] Adaptive composition: [W3], [W4] of stable/locate.py, [W1] and, under ADD_OR_REMOVE, [W6] of stable/clipped.py.
-    [J2] As [A3] of statistics/gaussian.py and [Y3] of statistics/mean.py.
-    [J3] The mean of squares about the released m exceeds that about the sample mean by (m - mean)^2, Laplace noise of
-    known scale b, squared: its expectation 2 b^2 is taken off, its deviation sqrt(20) b^2 allowed for. The variance of
-    a square is the fourth moment less the square of the second; one scale of the noise on the former is added. Under
-    the model each v is tested at the variance that it implies itself, and those not rejected are the interval.
+    [variance.1] Adaptive composition: [locate.1], [locate.2], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
+    [variance.2] As [normal.3] and [mean.3].
+    [variance.3] The mean of squares about the released m exceeds that about the sample mean by (m - mean)^2, Laplace
+    noise of known scale b, squared: its expectation 2 b^2 is taken off, its deviation sqrt(20) b^2 allowed for. The
+    variance of a square is the fourth moment less the square of the second; one scale of the noise on the former is
+    added. Under the model each v is tested at the variance that it implies itself, and those not rejected are the
+    interval.
 Needs
     The model: n epsilon of about 150; neither model nor bounds: about 370; bounds: nothing. Missing values count as 0
     for the median, as the centre or the mean afterwards.
@@ -33,23 +34,23 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.promise.exact import Number, exact, show
-from discreet.promise.guarantee import Guarantee, check_budget
-from discreet.promise.loss import Approximate, Laplace, Loss
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.promise.provenance import Provenance
-from discreet.promise.release import Release
-from discreet.promise.spread import Interval, Spread
-from discreet.rows import Numbers, each, long_numbers, public_size
-from discreet.stable.clipped import moments
-from discreet.stable.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
-from discreet.stable.locate import far_distance, middle
-from discreet.stable.located import find_place, located_square
-from discreet.stable.stages import Stages, in_stages, noisy_size
-from discreet.statistics.convolved import ConvolvedSpread, SquareSpread
-from discreet.statistics.gaussian import NOTE, GaussianMean, odd_scale, private_stages, public_stages, too_few
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval, Spread
+from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import moments
+from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
+from discreet.stages.locate import far_distance, middle
+from discreet.stages.normal_stages import find_place, located_square
+from discreet.stages.stage_budget import Stages, in_stages, noisy_size
 from discreet.statistics.mean import REACH, RankClippedMean, unseen
+from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, private_stages, public_stages, too_few
+from discreet.statistics.normal_laplace import ConvolvedSpread, SquareSpread
+from discreet.tables.entries import Numbers, each, long_numbers, public_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Variance:
     `bounds` are a public range of the data (of the mean, under the model); `size` is the public number of rows under
     REPLACE: with it the loss lists every draw, without it only their sum.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> release = Variance(epsilon=1.0, bounds=(0, 100)).release([float(k % 100) for k in range(2000)], Seeded(1))
     >>> 750 < release.value < 900
     True
@@ -90,10 +91,10 @@ class Variance:
         waits = self.model is not None or self.bounds is None
         if waits and self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.stages(self.size).loss  # [J1]
+        return self.stages(self.size).loss  # [variance.1]
 
     def stages(self, size: int | None) -> Stages:
-        """The costs for a public number of records, or fixed ones for a private number. [J1]"""
+        """The costs for a public number of records, or fixed ones for a private number. [variance.1]"""
         whole = exact(self.epsilon)
         if self.model is not None:
             return (
@@ -127,7 +128,7 @@ class Variance:
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
-        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [J1]
+        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [variance.1]
         shown = {
             "model": self.model,
             "bounds": self.bounds,
@@ -152,18 +153,19 @@ class Variance:
     def _by_model(
         self, values: Numbers, stages: Stages, seen: int | None, rng: Randomness
     ) -> tuple[SquareSpread | str, str | None]:
-        """Truncated squares, inverted. [J1]"""
+        """Truncated squares, inverted. [variance.1]"""
         assert seen is not None
         assert stages.square is not None
-        if not self._model().feasible(stages, seen):  # [J2]
+        if not self._model().feasible(stages, seen):  # [variance.2]
             return too_few(seen, self.epsilon, self._model().needed, self.neighbours), NOTE
-        at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)  # [J1]
-        if not SMALLEST < at.scale < LARGEST:  # [J2]
+        # [variance.1]
+        at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
+        if not SMALLEST < at.scale < LARGEST:  # [variance.2]
             return odd_scale(at.scale), NOTE
-        return SquareSpread(located_square(values, stages.square, at, rng), seen, at.scale), NOTE  # [J1]
+        return SquareSpread(located_square(values, stages.square, at, rng), seen, at.scale), NOTE  # [variance.1]
 
     def _by_bounds(self, values: Numbers, stages: Stages, size: int | None, rng: Randomness) -> ConvolvedSpread:
-        """Moments of values between public bounds. [J1]"""
+        """Moments of values between public bounds. [variance.1]"""
         assert self.bounds is not None
         low, high = float(self.bounds[0]), float(self.bounds[1])
         spread = clipped_variance(
@@ -182,23 +184,23 @@ class Variance:
     def _by_rank(
         self, values: Numbers, stages: Stages, seen: int | None, rng: Randomness
     ) -> tuple[ConvolvedSpread | str, str | None]:
-        """Moments of values clipped where few are. [J1]"""
+        """Moments of values clipped where few are. [variance.1]"""
         assert seen is not None
         assert stages.centre is not None
         assert stages.scale is not None
         few = self._clip().beyond
-        if 4 * few > seen:  # [J2]
+        if 4 * few > seen:  # [variance.2]
             needed = 4 * few * float(self.epsilon)
             return too_few(seen, self.epsilon, needed, self.neighbours, model=False), None
-        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [J1]
-        distance = far_distance(values, centre=centre, beyond=few, cost=stages.scale, rng=rng)  # [J1]
-        if distance > LARGEST:  # [J2]
+        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [variance.1]
+        distance = far_distance(values, centre=centre, beyond=few, cost=stages.scale, rng=rng)  # [variance.1]
+        if distance > LARGEST:  # [variance.2]
             return "the data reach beyond 1e150; rescale them, or give public bounds", None
         radius = REACH * max(distance, SMALLEST)
         spread = clipped_variance(
             values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
         )
-        about = f"the population's variance, winsorised at {show(radius)} from the mean"  # [J3]
+        about = f"the population's variance, winsorised at {show(radius)} from the mean"  # [variance.3]
         return replace(spread, about=about), unseen(few)
 
 
@@ -213,13 +215,13 @@ def clipped_variance(
     rng: Randomness,
     ends: Bounds | None = None,
 ) -> ConvolvedSpread:
-    """The variance of clipped values about their released mean, its error by their fourth moment. [J3]"""
+    """The variance of clipped values about their released mean, its error by their fourth moment. [variance.3]"""
     assert isinstance(stages.mean, Laplace)
     assert stages.square is not None
     assert stages.fourth is not None
     (first,) = moments(
         values, {1: stages.mean}, centre=centre, radius=radius, size=size, neighbours=neighbours, rng=rng
-    )  # [J1]
+    )  # [variance.1]
     mean = centre + radius * first.mean
     reach = radius if ends is None else max(ends[1] - mean, mean - ends[0])
     square, fourth = moments(
@@ -230,9 +232,9 @@ def clipped_variance(
         size=size if neighbours.size_is_public else None,
         neighbours=neighbours,
         rng=rng,
-    )  # [J1]
-    off = (first.noise * radius / reach) ** 2  # [J3]
-    variance = max(fourth.mean + fourth.noise - square.mean**2, fourth.noise)  # [J3]
+    )  # [variance.1]
+    off = (first.noise * radius / reach) ** 2  # [variance.3]
+    variance = max(fourth.mean + fourth.noise - square.mean**2, fourth.noise)  # [variance.3]
     unit = reach * reach
     return ConvolvedSpread(
         estimate=unit * max(square.mean - 2 * off, 0.0) / (1 - 1 / max(square.size, 2.0)),
@@ -248,7 +250,7 @@ def clipped_variance(
 def standard_deviation(variance: Release[float]) -> Release[float]:
     """The root of a variance's release, with its interval: post-processing, no further cost.
 
-    >>> from discreet.noise.seeded import Seeded
+    >>> from discreet.noise.randomness import Seeded
     >>> release = Variance(epsilon=1.0, bounds=(0, 100)).release([float(k % 100) for k in range(2000)], Seeded(1))
     >>> 27 < standard_deviation(release).value < 31
     True

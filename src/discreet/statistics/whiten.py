@@ -1,28 +1,45 @@
-"""A frame in which rows look round, found from differences of rows: no centre, no bounds, no scale is known before.
+"""How the moments of rows bent into a ball answer to the mean and the covariance, near a standard normal law.
+
+Rows w = r u, u uniform on the sphere, r^2 chi-square with d degrees; v = t(r) u is what the ball leaves of them. For a
+law near N(0, I), with mean m and covariance I + E, to first order by the scores w and (w w' - I) / 2:
+
+    E v     = a1 m,                    a1 = E t r / d
+    E v v'  = k I + a E + b tr(E) I,   k = E t^2 / d,  a = E t^2 r^2 / (d (d + 2)),  b = (a - k) / 2
+
+In the coordinates in which the Frobenius norm is Euclidean, a matrix without trace is multiplied by a and one along I
+by a + d b; v v' has the variances 2 E t^4 / (d (d + 2)) and (E t^4 - (E t^2)^2) / d there, and v has E t^2 / d.
+Inverting them is what lets a ball be small, and the noise with it (Huber 1964; Tyler 1987 for a ball of no size).
+
+A frame in which rows look round, found from differences of rows: no centre, no bounds, no scale is known before.
 
 Releases
     Disjoint pairs of rows, the order drawn by chance, give differences z = (x - x') / sqrt 2, of mean 0 and with the
     covariance of a row. For each column a distance that a public share of |z_j| exceeds; several times the noisy sum
     of u u', u the direction of z in the frame so far; last the noisy median of its lengths.
+
 Promise
-    [WH1] The release costs the parts of `Whitening`, under REPLACE: a Choice for each column, a Gaussian for each turn
-          and one more Choice for the length.
-    [WH2] Whether it ends without a frame is decided by released numbers.
+    [whiten.1] The release costs the parts of `Whitening`, under REPLACE: a Choice for each column, a Gaussian for each
+          turn and one more Choice for the length.
+    [whiten.2] Whether it ends without a frame is decided by released numbers.
+
 Why
-    [WH1] The order of rows is drawn without a look at them and n is public, so one row is in at most one pair, at the
-    same place, and one difference changes. Distances: [W4] of stable/locate.py, and the median length [W3], on a
-    list of numbers of which one changes; turns: [GG2] and [GG3] of stable/gram.py on the list of differences. Each uses
-    nothing but the differences and what was released before: adaptive composition. A length is a fixed
-    function of one difference by [GF1] of stable/frame.py.
-    [WH2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
+    [whiten.1] The order of rows is drawn without a look at them and n is public, so one row is in at most one pair, at
+    the same place, and one difference changes. Distances: [locate.2], and the median length [locate.1], on a list of
+    numbers of which one changes; turns: [gram.2] and [gram.3] on the list of differences. Each uses nothing but the
+    differences and what was released before: adaptive composition. A length is a fixed function of one difference by
+    [frame.1].
+    [whiten.2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
+
 Needs
     About 60 differences for each 1 / epsilon of a choice; d times the noise of a turn well below 1.
+
 Accuracy
     d E u u' is I in one frame, Tyler's: for normal rows the one in which they are round. A turn by the inverse root
     evens out what is above the noise, so the condition number falls by about 1 / (d times the noise) in each. At its
     end the covariance of z in the frame is I, but for a relative error of about (d + 2) times the noise of the last
     turn. There is such a frame unless more than 1 - 1 / d of the differences lie in one hyperplane; with a truth value
     so rare the frame is less round, and the noise in it wider.
+
 Source
     Biswas, Dong, Kamath and Ullman 2020 (CoinPress) for the iteration, there with clipped rows and a known range; Tyler
     1987 for directions, which need no radius: their noise is d + 2 where that of rows clipped at g is g^2.
@@ -31,18 +48,124 @@ Source
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from discreet.promise.loss import Choice, Gaussian, Loss, compose
-from discreet.promise.mechanism import Randomness
-from discreet.promise.neighbours import Neighbours
-from discreet.stable.clipped import Floats
-from discreet.stable.declared import LARGEST, SMALLEST
-from discreet.stable.frame import Frame, blocks
-from discreet.stable.gram import lengths_of, noisy_gram
-from discreet.stable.locate import far_distance, median_distance
+from discreet.privacy.loss import Choice, Gaussian, Loss, compose
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+from discreet.stages.declared import LARGEST, SMALLEST
+from discreet.stages.frame import Frame, blocks
+from discreet.stages.gram import Shape, lengths_of, noisy_gram
+from discreet.stages.locate import far_distance, median_distance
+
+NODES: Final = 160  # of Gauss's rule, in each of the pieces between which t is smooth
+TAIL: Final = 1e-17
+ROUND: Final = 3.0  # times I: within it slopes are taken at I
+GRID: Final = 60  # radii that are tried
+
+
+@dataclass(frozen=True, slots=True)
+class EllipticResponse:
+    """k, a, a + d b and a1 of the module's docstring, and the variances of one row."""
+
+    level: float
+    apart: float
+    along: float
+    shift: float
+    apart_variance: float
+    along_variance: float
+    shift_variance: float
+
+    def covariance(self, second: Floats) -> Floats:
+        """The covariance whose bent second moment this is; far from round, where no slope holds, but for its size."""
+        size = len(second)
+        if float(np.linalg.eigvalsh(second)[-1]) > ROUND * self.level:
+            return second / self.level
+        excess = second - self.level * np.eye(size)
+        scale = float(np.trace(excess)) / size
+        spread: Floats = np.eye(size) * (1 + scale / self.along) + (excess - scale * np.eye(size)) / self.apart
+        return spread
+
+
+@lru_cache(maxsize=512)
+def response(size: int, radius: float, shape: Shape) -> EllipticResponse:
+    """The constants for rows of `size` columns and a ball of this radius."""
+    lengths, chances = _chi(size, radius)
+    if shape == "clip":
+        bent = np.minimum(lengths, radius)
+    elif shape == "taper":
+        bent = np.clip(2 * radius - lengths, 0.0, lengths)
+    else:
+        bent = np.full_like(lengths, radius)
+    square, fourth = float(chances @ bent**2), float(chances @ bent**4)
+    slope = float(chances @ (bent * lengths) ** 2) / (size * (size + 2))
+    level = square / size
+    return EllipticResponse(
+        level=level,
+        apart=slope,
+        along=slope + size * (slope - level) / 2,
+        shift=float(chances @ (bent * lengths)) / size,
+        apart_variance=2 * fourth / (size * (size + 2)),
+        along_variance=(fourth - square**2) / size,
+        shift_variance=square / size,
+    )
+
+
+def _chi(size: int, radius: float) -> tuple[Floats, Floats]:
+    """Lengths of standard normal rows, and their chances: Gauss's rule between 0, R, 2 R and the end of the tail."""
+    from scipy.special import gammaln
+
+    end = length_of(TAIL, size)
+    edges = sorted({0.0, min(radius, end), min(2 * radius, end), end})
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    parts = [((b - a) / 2 * nodes + (a + b) / 2, (b - a) / 2 * weights) for a, b in pairwise(edges)]
+    lengths, steps = (np.concatenate(part) for part in zip(*parts, strict=True))
+    log = (size - 1) * np.log(lengths) - lengths**2 / 2 - (size / 2 - 1) * math.log(2) - gammaln(size / 2)
+    chances: Floats = steps * np.exp(log)
+    return lengths, chances / chances.sum()
+
+
+def length_of(miss: float, size: int, off: float = 0.0) -> float:
+    """What a normal row of `size` columns, at a distance `off` from the centre, exceeds with this chance."""
+    from scipy.special import chdtri, chndtrix
+
+    return math.sqrt(float(chndtrix(1 - miss, size, off * off) if off else chdtri(size, miss)))
+
+
+def radius_for_covariance(size: int, rows: int, noise: float, shape: Shape) -> float:
+    """The radius at which a covariance is most accurate: `noise` is s of the mean of v v', in units of R^2. Public."""
+    apart = (size - 1) * (size + 2) / 2
+
+    def error(radius: float) -> float:
+        at, blur = response(size, radius, shape), (noise * radius**2) ** 2
+        if at.along <= 0 or at.apart <= 0:
+            return math.inf
+        return apart * (at.apart_variance / rows + blur) / at.apart**2 + (at.along_variance / rows + blur) / at.along**2
+
+    return min(_radii(size), key=error)
+
+
+def radius_for_mean(size: int, rows: int, noise: float, shape: Shape) -> float:
+    """The radius at which a mean is most accurate: `noise` is that of the mean of v, in units of R. Public."""
+
+    def error(radius: float) -> float:
+        at = response(size, radius, shape)
+        return (at.shift_variance / rows + (noise * radius) ** 2) / at.shift**2 if at.shift > 0 else math.inf
+
+    return min(_radii(size), key=error)
+
+
+@lru_cache(maxsize=64)
+def _radii(size: int) -> tuple[float, ...]:
+    """From the typical length of a row to one that hardly any reaches."""
+    low, high = length_of(0.7, size), length_of(1e-9, size)
+    return tuple(low * (high / low) ** (step / (GRID - 1)) for step in range(GRID))
+
 
 MOST_PAIRS: Final = 1 << 17  # differences beyond which a frame is good enough
 NATS: Final = 28.0  # records times epsilon that a distance needs beyond it: 2 (7 of prior + ln 1000)
@@ -62,7 +185,7 @@ class Whitening:
 
     @property
     def loss(self) -> Loss:
-        """Every draw. [WH1]"""
+        """Every draw. [whiten.1]"""
         return compose(*(self.distance,) * (self.columns + 1), *self.turns)
 
     def share(self, pairs: int) -> float:
@@ -76,17 +199,17 @@ def measured(pairs: int) -> int:
 
 
 def differences(rows: Floats, rng: Randomness) -> Floats:
-    """Of disjoint pairs of rows, divided by sqrt 2. Which pairs, is public chance and public numbers. [WH1]"""
+    """Of disjoint pairs of rows, divided by sqrt 2. Which pairs, is public chance and public numbers. [whiten.1]"""
     used = min(len(rows), 2 * MOST_PAIRS) // 2 * 2
     every = (np.arange(used) * len(rows)) // max(used, 1)
-    order = every[rng.permutation(used)]  # [WH1]
+    order = every[rng.permutation(used)]  # [whiten.1]
     with np.errstate(all="ignore"):
         found = (rows[order[: used // 2]] - rows[order[used // 2 :]]) * math.sqrt(0.5)
     return np.asarray(found)
 
 
 def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
-    """The frame about 0 in which differences look standard normal, or why there is none. [WH1]"""
+    """The frame about 0 in which differences look standard normal, or why there is none. [whiten.1]"""
     from scipy.special import chdtri, ndtri
 
     size, pairs = costs.columns, len(apart)
@@ -96,28 +219,28 @@ def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
     distances = [
         far_distance(np.ascontiguousarray(column), centre=0.0, beyond=beyond, cost=costs.distance, rng=rng)
         for column in some.T
-    ]  # [WH1]
+    ]  # [whiten.1]
     odd = _odd(distances)
-    if odd is not None:  # [WH2]
+    if odd is not None:  # [whiten.2]
         return f"{odd} in column {_first_odd(distances)}"
     units = np.array(distances) / float(-ndtri(share / 2))
     turn = np.eye(size)
     for cost in costs.turns:
         total, noise = noisy_gram(
             apart, Frame.of(units, turn), 1.0, "sphere", cost=cost, neighbours=Neighbours.REPLACE, rng=rng
-        )  # [WH1]
+        )  # [whiten.1]
         turn = inverse_root(total / pairs, noise / pairs) @ turn
     frame = Frame.of(units, turn)
     length = median_distance(
         lengths(some, frame), centre=0.0, cost=costs.distance, neighbours=Neighbours.REPLACE, rng=rng
-    )  # [WH1]
-    if (none := _odd([length])) is not None:  # [WH2]
+    )  # [whiten.1]
+    if (none := _odd([length])) is not None:  # [whiten.2]
         return f"{none} in some direction"
     return Frame.of(units, turn * (math.sqrt(float(chdtri(size, 0.5))) / length))
 
 
 def lengths(rows: Floats, frame: Frame) -> Floats:
-    """How long each row is in the frame; 0 where it is missing. A fixed function of each. [WH1]"""
+    """How long each row is in the frame; 0 where it is missing. A fixed function of each. [whiten.1]"""
     found = []
     for block in blocks(rows, rows.shape[1]):
         seen, lost = frame.turned(block)

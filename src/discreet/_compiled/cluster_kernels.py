@@ -1,0 +1,143 @@
+"""Assignment and sums of clusters in one compiled pass: the integers of models/assign.py.
+
+Rounding by adding and taking off 1.5 * 2^52 is exact for what is below 2^51; what is not is far outside the ball, and
+rounded again after it was cut to 2^40. Lengths within the ball, differences and products with centres are exact in any
+order ([assign.1] there), so the compiler may add them up as it likes; those of rows outside are summed in the order of
+the plain path. A test compares the two.
+"""
+
+from typing import Final
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+ROUNDER: Final = 1.5 * 2.0**52
+HALF: Final = 2.0**24
+SHRINK: Final = 1 - 2.0**-36
+FARTHEST: Final = 2.0**40
+FEW: Final = 128  # rows at a time, side by side in the registers
+Floats = npt.NDArray[np.float64]
+
+
+def sums_of(  # noqa: PLR0917
+    block: Floats, centre: Floats, inverse: float, centres: Floats, about: Floats, reach: float, norm: int
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """The rows nearest to each centre, and the sums of what they add."""
+    centres, squares = np.ascontiguousarray(centres), (centres * centres).sum(axis=1)
+    with np.errstate(all="ignore"):
+        found: tuple[npt.NDArray[np.int64], Floats] = _sums(
+            block, centre, inverse, centres, squares, np.ascontiguousarray(about), reach, norm
+        )
+    return found
+
+
+def distances_of(block: Floats, centre: Floats, inverse: float, centres: Floats) -> Floats:
+    """Each row's distance to its nearest centre; NaN for one that is nowhere."""
+    centres, squares = np.ascontiguousarray(centres), (centres * centres).sum(axis=1)
+    with np.errstate(all="ignore"):
+        found: Floats = _distances(block, centre, inverse, centres, squares)
+    return found
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _pulled(row, centre, inverse, steps, at):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
+    """A row that is not in the ball, as column `at` of the steps; False if it is nowhere."""
+    width, most = len(row), 0.0
+    for i in range(width):
+        steps[i, at] = (row[i] - centre[i]) * inverse
+        size = abs(steps[i, at])
+        if not size < np.inf:
+            return False
+        most = max(most, size)
+    if most > FARTHEST:
+        factor = FARTHEST / most
+        for i in range(width):
+            steps[i, at] *= factor
+    length = 0.0
+    for i in range(width):
+        steps[i, at] = (steps[i, at] + ROUNDER) - ROUNDER
+        length += steps[i, at] * steps[i, at]
+    factor = HALF * SHRINK / np.sqrt(length)
+    for i in range(width):
+        steps[i, at] = np.trunc(steps[i, at] * factor)
+    return True
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _placed(part, centre, inverse, steps, lengths, somewhere):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    """A few rows as columns of whole numbers, and which of them are somewhere."""
+    size, width = part.shape
+    for at in range(size):
+        lengths[at] = 0.0
+        somewhere[at] = True
+    for i in range(width):
+        for at in range(size):
+            whole = ((part[at, i] - centre[i]) * inverse + ROUNDER) - ROUNDER
+            steps[i, at] = whole
+            lengths[at] += whole * whole
+    for at in range(size):
+        if not lengths[at] <= HALF * HALF:
+            somewhere[at] = _pulled(part[at], centre, inverse, steps, at)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _assigned(size, steps, centres, squares, score, least, best):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    """The nearest centre of each of a few rows, of equally near ones the first."""
+    for j in range(len(centres)):
+        for at in range(size):
+            score[at] = squares[j]
+        for i in range(len(steps)):
+            twice = -2.0 * centres[j, i]
+            for at in range(size):
+                score[at] += twice * steps[i, at]
+        for at in range(size):
+            nearer = j == 0 or score[at] < least[at]
+            least[at] = score[at] if nearer else least[at]
+            best[at] = j if nearer else best[at]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _sums(block, centre, inverse, centres, squares, about, reach, norm):  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    clusters, width = centres.shape
+    counts, sums = np.zeros(clusters, dtype=np.int64), np.zeros((clusters, width))
+    steps, score, least, moved = np.empty((width, FEW)), np.empty(FEW), np.empty(FEW), np.empty(width)
+    best, somewhere = np.empty(FEW, dtype=np.int64), np.empty(FEW, dtype=np.bool_)
+    far = reach * reach if norm == 2 else reach
+    for start in range(0, len(block), FEW):
+        part = block[start : start + FEW]
+        _placed(part, centre, inverse, steps, score, somewhere)
+        _assigned(len(part), steps, centres, squares, score, least, best)
+        for at in range(len(part)):
+            if not somewhere[at]:
+                continue
+            own, length = best[at], 0.0
+            for i in range(width):
+                moved[i] = steps[i, at] - about[own, i]
+                length += moved[i] * moved[i] if norm == 2 else abs(moved[i])
+            counts[own] += 1
+            if length > far:
+                factor = reach * SHRINK / (np.sqrt(length) if norm == 2 else length)
+                for i in range(width):
+                    moved[i] = np.trunc(moved[i] * factor)
+            for i in range(width):
+                sums[own, i] += moved[i]
+    return counts, sums
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _distances(block, centre, inverse, centres, squares):  # type: ignore[no-untyped-def]
+    width = centres.shape[1]
+    found, steps, score, least = np.empty(len(block)), np.empty((width, FEW)), np.empty(FEW), np.empty(FEW)
+    best, somewhere = np.empty(FEW, dtype=np.int64), np.empty(FEW, dtype=np.bool_)
+    for start in range(0, len(block), FEW):
+        part = block[start : start + FEW]
+        _placed(part, centre, inverse, steps, score, somewhere)
+        _assigned(len(part), steps, centres, squares, score, least, best)
+        for at in range(len(part)):
+            length = 0.0
+            for i in range(width):
+                moved = steps[i, at] - centres[best[at], i]
+                length += moved * moved
+            found[start + at] = np.sqrt(length) if somewhere[at] else np.nan
+    return found

@@ -1,0 +1,163 @@
+"""`discreet release`: a plan, what it will cost, a question, a run, and four files."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import BadInput
+from discreet.plan.bound_plan import Bound, bind
+from discreet.plan.plan_file import read_plan
+from discreet.plan.run_plan import composition, run_plan
+from discreet.privacy.exact import show
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.safe_text import clean, cleaned
+from discreet.report import page, sentence, to_csv, to_json, to_pdf
+
+
+def load(path: Path) -> Bound:
+    """The plan, bound to its table and priced: nothing is charged, no row is read."""
+    plan, text = read_plan(path)
+    return bind(plan, text, path.absolute().parent, name=path.name)
+
+
+def foreseen(bound: Bound) -> dict[str, Any]:
+    """What the plan will cost and how accurate it should be, as plain values."""
+    balance = bound.balance()
+    return {
+        "title": bound.plan.title,
+        "request": bound.request,
+        "spend": {"epsilon": float(bound.priced.together.epsilon), "delta": float(bound.priced.together.delta)},
+        "composition": composition(bound.priced),
+        "balance": None if balance is None else str(balance),
+        "answered": bound.answered(),
+        "releases": [
+            {
+                "id": asked.id,
+                "question": asked.title or question.title,
+                "epsilon": float(question.guarantee.epsilon),
+                "delta": float(question.guarantee.delta),
+                "forecast": forecast,
+            }
+            for asked, question, forecast in zip(
+                bound.plan.release, bound.priced.questions, bound.forecasts, strict=True
+            )
+        ],
+    }
+
+
+def show_forecast(bound: Bound) -> None:
+    """The price and the forecast in the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    seen, people = cleaned(foreseen(bound)), bound.plan.population
+    name = clean(people.name)
+    console.print(Text(seen["title"], style="bold"))
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("release", overflow="fold")
+    table.add_column("question", overflow="fold")
+    for heading in ("epsilon", "delta", "expected ±"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for release in seen["releases"]:
+        half = (release["forecast"] or {}).get("half_width")
+        table.add_row(
+            Text(release["id"]),
+            Text(release["question"]),
+            f"{release['epsilon']:.3g}",
+            f"{release['delta']:.1g}" if release["delta"] else "0",
+            _brief(half),
+        )
+    console.print(table)
+    console.print(Text(seen["composition"]))
+    left = (
+        f"The budget of {name}: {seen['balance']}."
+        if seen["balance"]
+        else (
+            f"The budget of {name} is new: epsilon {show(people.epsilon)}, delta {show(people.delta)}."
+            if people.epsilon is not None
+            else f"{name} has no budget yet: give [population] epsilon."
+        )
+    )
+    console.print(Text(left))
+    if seen["answered"]:
+        console.print("This plan was answered before: the same answers, at no cost.")
+    if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):
+        console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
+
+
+def _brief(number: Any) -> str:
+    if isinstance(number, list):
+        number = max((abs(entry) for entry in number if isinstance(entry, int | float)), default=None)
+    return f"{number:.3g}" if isinstance(number, int | float) else ""
+
+
+def check_writable(folder: Path, force: bool) -> None:
+    """Before anything is paid for: the answers will have a place."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written: {error.strerror}; give another folder with --out") from None
+    there = [name for name in ("results.json", "results.csv", "report.html") if (folder / name).exists()]
+    if there and not force:
+        raise BadInput(f"{folder} already holds {', '.join(there)}; give another folder with --out, or --force")
+
+
+def release(
+    bound: Bound, folder: Path, *, rng: Randomness | None, watch: Callable[[str], None]
+) -> tuple[dict[str, Any], list[Path]]:
+    """Run the plan and write its files: the dossier, and what was written."""
+    dossier = run_plan(bound, rng=rng, watch=watch)
+    return dossier, write(dossier, folder)
+
+
+def write(dossier: dict[str, Any], folder: Path) -> list[Path]:
+    """JSON, CSV, a page, and a PDF where a browser can print one."""
+    html = page(dossier)
+    files = {"results.json": to_json(dossier), "results.csv": to_csv(dossier), "report.html": html}
+    for name, text in files.items():
+        _replace(folder / name, text)
+    written = [folder / name for name in files]
+    pdf = folder / "report.pdf"
+    return [*written, pdf] if to_pdf(html, pdf) else written
+
+
+def _replace(path: Path, text: str) -> None:
+    """All of the file or none of it."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, 0o666 & ~mask)
+    os.replace(name, path)
+
+
+def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = False) -> None:
+    """A sentence for each answer, and where the files are; `again` if they were stored before."""
+    from rich.console import Console
+    from rich.text import Text
+
+    dossier = cleaned(dossier)
+    console = Console(highlight=False)
+    if again:
+        console.print(
+            f"This plan was answered before, at {dossier['created']}: these are the answers that were stored then. The "
+            "table was not read again and nothing more was charged. For the table as it is now, give the plan another "
+            "title.\n",
+            style="bold",
+        )
+    for entry in dossier["releases"]:
+        console.print(Text.assemble((f"{entry['id']}  ", "bold"), sentence(entry)))
+    budget = dossier["budget"]
+    left = budget["left"]
+    console.print(
+        f"\nSpent epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
+        + (f"; left {show(left['epsilon'])} and {show(left['delta'])}." if left else ".")
+    )
+    console.print(Text("Written: " + ", ".join(str(path) for path in written)))

@@ -1,0 +1,202 @@
+"""How many people, or how much epsilon, an error asks for: a search along forecasts, which fall as either grows."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any, Final
+
+from discreet.errors import BadInput
+from discreet.forecast.assumptions import verb
+from discreet.forecast.forecast import MOST_ROWS, Forecast, check_rows, forecast
+from discreet.privacy.exact import Number, is_number, show
+from discreet.privacy.release import plain
+
+EPSILONS: Final = (1e-6, 100.0)
+CLOSE: Final = 0.01  # how closely a simulated answer is found, as a part of it
+TRIES: Final = 40
+GOALS: Final = {"error": "an error", "half_width": "a half-width", "power": "a power"}
+Try = Callable[[float], Forecast]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """The least `rows` or `epsilon` (`solved` says which) that reaches the target of the `goal`, or why none does."""
+
+    statistic: str
+    solved: str
+    goal: str
+    target: float
+    rows: int | None
+    epsilon: float | None
+    delta: float
+    impossible: str | None
+    rows_without_privacy: int | None
+    forecast: Forecast | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {name: plain(value) for name, value in asdict(self).items()}
+
+    def _lines(self) -> list[str]:
+        head = f"{self.statistic.replace('_', ' ')} with {GOALS[self.goal]} of {show(self.target)}: "
+        if self.impossible is not None:
+            lines = [head + self.impossible]
+        elif self.solved == "rows":
+            lines = [f"{head}needs {self.rows} rows at epsilon {self.epsilon:g}"]
+        else:
+            lines = [f"{head}needs epsilon {self.epsilon:g} with {self.rows} rows"]
+        if self.rows_without_privacy is not None:
+            lines.append(f"  without privacy: {self.rows_without_privacy} rows")
+        if self.forecast is not None:
+            lines += str(self.forecast).split("\n")
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        items = "".join(f"<div>{escape(line)}</div>" for line in self._lines())
+        return f"<div style='border:1px dashed #ccc;border-radius:6px;padding:.6em 1em'>{items}</div>"
+
+
+def need(
+    statistic: str,
+    *,
+    error: float | None = None,
+    half_width: float | None = None,
+    power: float | None = None,
+    rows: int | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    confidence: float | None = 0.95,
+    **about: Any,
+) -> Need:
+    """The least number of rows, or the least epsilon, that is forecast to reach an error: leave one of the two out.
+
+    The target is `error` (a median, as a forecast has it), or the `half_width` of the interval, or for a test its
+    `power`. Options and assumptions are those of `forecast`. Simulated answers are within one in a hundred.
+
+    >>> import discreet
+    >>> discreet.need("proportion", error=0.01, epsilon=0.1, share=0.3).rows
+    1462
+    >>> "no epsilon" in str(discreet.need("proportion", error=0.001, rows=1000))
+    True
+    """
+    verb(statistic)
+    targets = {"error": error, "half_width": half_width, "power": power}
+    given = {name: value for name, value in targets.items() if value is not None}
+    if len(given) != 1:
+        raise BadInput(f"{len(given)} targets are given; give one of error=, half_width= and power=")
+    ((what, target),) = given.items()
+    if not is_number(target) or not target > 0 or (what == "power" and target >= 1):
+        raise BadInput(f"{what} is {target!r}; give a number above 0" + (" and below 1" if what == "power" else ""))
+    if (rows is None) == (epsilon is None):
+        raise BadInput("leave out one of rows and epsilon, that which is to be found")
+    if (what == "power") != statistic.startswith("test_"):
+        raise BadInput(f"the target is {what}; give power= for a test, and error= or half_width= for the others")
+
+    def enough(found: Forecast) -> bool:
+        value = getattr(found, what)
+        return value is not None and (value >= target if what == "power" else value <= target)
+
+    options = {"delta": delta, "confidence": confidence, **about}
+    if epsilon is not None:
+        trial: Try = lambda size: forecast(statistic, rows=math.ceil(size), epsilon=epsilon, **options)  # noqa: E731
+        reached = _least(trial, enough, 1.0, float(_most_rows(delta)), whole=True)
+    else:
+        check_rows(rows)
+        assert rows is not None
+        trial = lambda cost: forecast(statistic, rows=rows, epsilon=cost, **options)  # noqa: E731
+        reached = _least(trial, enough, *EPSILONS, whole=False)
+    value, last = reached
+    free = None if what == "power" else _without(last, what, float(target))
+    if value is not None:
+        return Need(
+            statistic,
+            "rows" if rows is None else "epsilon",
+            what,
+            float(target),
+            math.ceil(value) if rows is None else rows,
+            float(epsilon) if epsilon is not None else value,
+            float(delta),
+            None,
+            free,
+            last,
+        )
+    return Need(
+        statistic,
+        "rows" if rows is None else "epsilon",
+        what,
+        float(target),
+        rows,
+        None if epsilon is None else float(epsilon),
+        float(delta),
+        _why(last, what, rows, free),
+        free,
+        None,
+    )
+
+
+def _most_rows(delta: Number) -> int:
+    """delta must stay below 1 / (10 n)."""
+    return MOST_ROWS if not delta else min(MOST_ROWS, math.floor(1 / (10 * float(delta))))
+
+
+def _least(
+    trial: Try, enough: Callable[[Forecast], bool], low: float, high: float, *, whole: bool
+) -> tuple[float | None, Forecast]:
+    """The least size that is enough: eight times as large or as small until passed, then halved on the log scale."""
+    at = min(max(100.0 if whole else 1.0, low), high)
+    found = trial(at)
+    ups = enough(found)
+    end = low if ups else high
+    while True:
+        if at == end:
+            return (at, found) if ups else (None, found)
+        following = max(low, at / 8) if ups else min(high, at * 8)
+        seen = trial(following)
+        if enough(seen) != ups:
+            break
+        at, found = following, seen
+    bottom, top, best = (following, at, found) if ups else (at, following, seen)
+    closed = best.how == "closed form"
+    for _ in range(TRIES):
+        next_to = whole and math.ceil(top) - math.ceil(bottom) <= 1
+        if next_to or (not (whole and closed) and top / bottom < 1 + (1e-4 if closed else CLOSE)):
+            break
+        middle = math.sqrt(top * bottom)
+        if whole:
+            middle = min(max(math.floor(middle), math.ceil(bottom) + 1), math.ceil(top) - 1)
+        seen = trial(middle)
+        bottom, top, best = (bottom, middle, seen) if enough(seen) else (middle, top, best)
+    return top, best
+
+
+def _without(found: Forecast, what: str, target: float) -> int | None:
+    """Rows that would do without privacy: the error falls as the root of the rows."""
+    if not found.without_privacy or found.sampling is None:
+        return None
+    size = found.without_privacy
+    if what == "half_width":
+        if found.confidence is None:
+            return None
+        from scipy.special import ndtri
+
+        size *= float(ndtri((1 + found.confidence) / 2) / ndtri(0.75))
+    return max(1, math.ceil(found.rows * (size / target) ** 2))
+
+
+def _why(last: Forecast, what: str, rows: int | None, free: int | None) -> str:
+    """In one sentence."""
+    if last.refused and getattr(last, what) is None:
+        return f"not reached at rows {last.rows} and epsilon {last.epsilon:g}: {last.refused}"
+    seen = getattr(last, what)
+    reached = "nothing" if seen is None else show(seen)
+    if rows is None:
+        return f"not reached with {last.rows} rows, where {what.replace('_', ' ')} is {reached}"
+    more = f"; about {free} rows would do without privacy" if free is not None and free > rows else ""
+    floor = f"; no private method is below {show(last.floor)} here" if last.floor and what == "error" else ""
+    there = f"at {last.epsilon:g} the {what.replace('_', ' ')} is {reached}"
+    return f"no epsilon reaches it with {rows} rows: {there}{more}{floor}"

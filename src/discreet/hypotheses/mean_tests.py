@@ -1,0 +1,324 @@
+"""Is a mean what it is said to be, and are two means equal?
+
+Releases
+    MeanTest: a private mean and the p-value computed from it. TwoMeansTest: a centre c and a radius R, found in both
+    samples together (or c the middle of public bounds and R half their length); for each sample the noisy mean of
+    clip(x - c, +-R) and that of its square; and the p-value computed from them.
+Promise
+    [mean_tests.1] One sample: that of the mean used, statistics/mean.py or statistics/normal.py: pure epsilon.
+    [mean_tests.2] Two samples: pure epsilon. Who is in which sample is public: replacing a person replaces a value
+    there.
+    [mean_tests.3] The p-value is the least level at which an interval leaves the null hypothesis out: super-uniform as
+          far as that interval holds its confidence, which is in the limit of many people. The note says so. For data of
+          any shape the interval, and so the test, is about means of winsorised values.
+Why
+    [mean_tests.1], [mean_tests.3] Post-processing; an interval and a test are one another's inverse.
+    [mean_tests.2] The stages' epsilons sum to epsilon. The choices are those of statistics/mean.py and
+    statistics/normal.py, made on all rows. A person is in one sample, so that of a pair of sums, one of each sample,
+    one moves: in L1 by no more than the sum of one sample does, [clip.1]. So each pair is blurred at the price of one.
+    [mean_tests.3] The difference of two means has the normal parts of both, added in squares, and two Laplace noises;
+    Student's factor has the degrees of freedom of Welch and Satterthwaite. The squares' noises move the estimated
+    variance of the difference by about the root of the sum of their squares, h; h / 2 is added, and the variance is at
+    least h. Where both samples have one law they are clipped alike, so that clipping makes no difference between them.
+    With the normal model the clip is hard, and where spreads differ one sample's mean follows c more than the other's:
+    each is divided by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its square tells.
+Needs
+    As many people as the mean needs, in all for the normal model, in each sample for data of any shape; otherwise a
+    refusal.
+Accuracy
+    That of the means: docs/measured-means.md.
+Source
+    Welch 1947; for tests from private intervals Karwa and Vadhan 2018.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.hypotheses.rank_tests import all_sizes, check_sizes
+from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import Floats, Moment, Power, exact_sums, fitting_bits, noise_size, sensitivity_of
+from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
+from discreet.stages.locate import far_distance, middle
+from discreet.stages.normal_stages import clipped_square, find_place, mean_radius, solve
+from discreet.stages.stage_budget import Stages, unit_variance
+from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
+from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, public_stages, too_few
+from discreet.statistics.normal_laplace import ConvolvedSpread, student_factor, tail
+from discreet.statistics.proportion import Alternative, check_alternative
+from discreet.tables.entries import column, numbers, public_size
+
+Model = Literal["gaussian"] | None
+SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data
+LIMITS: Final = (1e-3, 1e3)  # of a variance, in squared radii
+APART: Final = 1e-3  # scales that are closer than this are taken apart, upwards
+LIMIT: Final = "the p-value holds in the limit of many people: it inverts the interval of a private mean"
+
+
+@dataclass(frozen=True, slots=True)
+class MeanTest:
+    """Is the population's mean `null`? With the public number of rows, `size`, the loss lists every draw.
+
+    >>> from discreet.noise.randomness import Seeded
+    >>> MeanTest(30.0, 2.0).release([float(k % 80) for k in range(4000)], Seeded(1)).value.decide(0.001)
+    True
+    """
+
+    null: float
+    epsilon: Number
+    alternative: Alternative = "two-sided"
+    model: Model = None
+    bounds: tuple[float, float] | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        check_size(self.size, self.neighbours)
+        check_alternative(self.alternative)
+        check_bounds(self.bounds)
+        if not is_number(self.null):
+            raise BadInput(f"the mean to test is {self.null!r}; give a finite number")
+        if self.model not in (None, "gaussian"):
+            raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """That of the mean. [mean_tests.1]"""
+        return _planned(self, self.size).loss
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+        """The mean less the null hypothesis, and the p-value; or a refusal."""
+        values = column(rows)
+        size = agree(public_size(values, self.neighbours), self.size)
+        found = _planned(self, size).release(values, rng)  # [mean_tests.1]
+        provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
+        name = f"test that the mean is {show(self.null)} ({self.alternative})"
+        blank: Release[Tested] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
+        if found.refusal is not None:
+            return blank
+        spread = found.spread
+        assert isinstance(spread, ConvolvedSpread)
+        apart = spread.estimate - float(self.null)
+
+        def chance(t: float) -> float:
+            return tail(t, math.hypot(spread.sampling, spread.normal_noise), spread.laplace)
+
+        p_value = inverted(apart, chance, spread.freedom, self.alternative)  # [mean_tests.3]
+        return replace(blank, answer=Tested(apart, p_value))
+
+
+@dataclass(frozen=True, slots=True)
+class TwoMeansTest:
+    """Have the first `first` rows and the others populations with one mean? `size` is the number of all rows.
+
+    >>> from discreet.noise.randomness import Seeded
+    >>> rows = [float(k % 80) for k in range(4000)] + [float(k % 80) + 9 for k in range(4000)]
+    >>> TwoMeansTest(4000, 2.0).release(rows, Seeded(1)).value.decide(0.001)
+    True
+    """
+
+    first: int
+    epsilon: Number
+    alternative: Alternative = "two-sided"
+    model: Model = None
+    bounds: tuple[float, float] | None = None
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_replace(self.neighbours)
+        MeanTest(0.0, self.epsilon, self.alternative, self.model, self.bounds)
+        check_sizes((self.first,))
+        check_size(self.size, self.neighbours)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw; before the public size is known, their sum. [mean_tests.2]"""
+        return Approximate(self.epsilon, 0) if self.size is None else self.stages(self.size).loss
+
+    def stages(self, size: int) -> Stages:
+        """The costs for so many rows in both samples. [mean_tests.2]"""
+        if self.model == "gaussian":
+            return with_squares(public_stages(self.epsilon, size, known_sigma=False), self.epsilon)
+        if self.bounds is not None:
+            return BoundedMean(*self.bounds, self.epsilon).stages
+        return RankClippedMean(self.epsilon).stages(size)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+        """The first mean less the second, and the p-value; or a refusal."""
+        values = numbers(rows)
+        sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
+        found = self._clip(values, sizes, rng)  # [mean_tests.2]
+        shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
+        provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT, PUBLIC_GROUPS))
+        name = f"test that two means are equal ({self.alternative})"
+        blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
+        if isinstance(found, str):
+            return replace(blank, refusal=found)
+        means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [mean_tests.2]
+        if self.model == "gaussian":
+            means, squares = zip(*map(unclipped, means, squares), strict=True)  # [mean_tests.3]
+        p_value = p_value_of_difference(means, squares, self.alternative)  # [mean_tests.3]
+        ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
+        # [mean_tests.3]
+        notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)
+        answer = Tested(found.radius * (means[0].mean - means[1].mean), p_value)
+        return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
+
+    def _clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
+        """Where values are cut, found in both samples together; or a refusal. [mean_tests.2]"""
+        if self.model == "gaussian":
+            return self._normal_clip(values, sizes, rng)
+        stages = self.stages(sum(sizes))
+        if self.bounds is not None:
+            low, high = (float(end) for end in self.bounds)
+            return Clip(low / 2 + high / 2, high / 2 - low / 2, stages)
+        free = RankClippedMean(self.epsilon)
+        if 4 * free.beyond > min(sizes):
+            needed = 4 * free.beyond * float(self.epsilon)
+            return too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False)
+        assert stages.centre is not None
+        assert stages.scale is not None
+        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [mean_tests.2]
+        far = far_distance(values, centre=centre, beyond=free.beyond, cost=stages.scale, rng=rng)  # [mean_tests.2]
+        if far > WIDEST:
+            return "the data reach beyond 1e300; rescale them, or give public bounds"
+        return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (unseen(free.beyond),))
+
+    def _normal_clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
+        """The clip that is best for a normal mean of the smaller sample, in units of the scale of both.
+        [mean_tests.2]"""
+        size, model = sum(sizes), GaussianMean(self.epsilon, bounds=self.bounds)
+        stages = self.stages(size)
+        if not model.feasible(stages, size):
+            return too_few(size, self.epsilon, model.needed, self.neighbours)
+        # [mean_tests.2]
+        at = find_place(values, stages, size=size, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
+        if not SMALLEST < at.scale < LARGEST:
+            return odd_scale(at.scale)
+        assert stages.mean is not None
+        best, _ = mean_radius(min(sizes), unit_variance(stages.mean, min(sizes), self.neighbours))
+        return Clip(at.centre, best * at.scale, stages, (NOTE,))
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Where values are cut, public or released, and what the stages cost."""
+
+    centre: float
+    radius: float
+    stages: Stages
+    notes: tuple[str, ...] = ()
+
+
+def with_squares(stages: Stages, epsilon: Number) -> Stages:
+    """Some of what the mean had is for the square. [mean_tests.2]"""
+    assert isinstance(stages.mean, Laplace)
+    square = exact(epsilon) * SQUARE
+    return replace(stages, mean=Laplace(exact(stages.mean.epsilon) - square), square=Laplace(square))
+
+
+def group_moments(parts: Sequence[Floats], clip: Clip, rng: Randomness) -> list[Sequence[Moment]]:
+    """The noisy means of clip((x - centre) / radius, +-1) in each of several samples, and those of its square.
+    [mean_tests.2]"""
+    costs: dict[Power, Laplace | Gaussian | None] = {1: clip.stages.mean, 2: clip.stages.square}
+    given: dict[Power, Laplace] = {power: cost for power, cost in costs.items() if isinstance(cost, Laplace)}
+    bits = min(map(fitting_bits, given.values()))
+    sums = [exact_sums(part, clip.centre, clip.radius, (1, 2), bits) for part in parts]
+    found: list[Sequence[Moment]] = []
+    for totals, (power, cost) in zip(zip(*sums, strict=True), given.items(), strict=True):
+        moved = sensitivity_of(power, Neighbours.REPLACE) * 2**bits  # [mean_tests.2]
+        noisy = rng.blur(np.array(totals, dtype=object), sensitivity=moved, cost=cost) / 2**bits  # [mean_tests.2]
+        least, noise = -1.0 if power == 1 else 0.0, noise_size(moved, cost) / 2**bits
+        found.append(
+            [
+                Moment(min(max(float(total) / len(part), least), 1.0), noise / len(part), len(part))
+                for total, part in zip(noisy, parts, strict=True)
+            ]
+        )
+    return found
+
+
+def unclipped(mean: Moment, square: Moment) -> tuple[Moment, Moment]:
+    """Both as they would be if the clip did not shrink a normal mean towards its centre. [mean_tests.3]"""
+    variance = solve(lambda v: clipped_square(v, 1.0).mean, square.mean, *LIMITS)
+    slope = math.erf(1 / math.sqrt(2 * variance))  # P(|Z| < 1 / sd)
+    return (
+        Moment(mean.mean / slope, mean.noise / slope, mean.size),
+        Moment(square.mean / slope**2, square.noise / slope**2, square.size),
+    )
+
+
+def _planned(test: MeanTest, size: int | None) -> Mechanism[float]:
+    return plan_mean(
+        size, test.epsilon, model=test.model, bounds=test.bounds, neighbours=test.neighbours, unit=test.unit
+    )
+
+
+def p_value_of_difference(means: Sequence[Moment], squares: Sequence[Moment], alternative: Alternative) -> float:
+    """Of the difference of two noisy means, in units of the radius. [mean_tests.3]"""
+    others = [max(1.0, mean.size - 1) for mean in means]
+    rough = [square.mean - mean.mean**2 for mean, square in zip(means, squares, strict=True)]
+    unsure = math.hypot(*(square.noise / count for square, count in zip(squares, others, strict=True)))
+    # [mean_tests.3]
+    variance = max(sum(one / count for one, count in zip(rough, others, strict=True)) + unsure / 2, unsure)
+    parts = [max(one, square.noise) / count for one, square, count in zip(rough, squares, others, strict=True)]
+    freedom = sum(parts) ** 2 / sum(part**2 / count for part, count in zip(parts, others, strict=True))
+
+    def chance(t: float) -> float:
+        return tail_of_two(t, math.sqrt(variance), means[0].noise, means[1].noise)
+
+    return inverted(means[0].mean - means[1].mean, chance, freedom, alternative)
+
+
+def tail_of_two(t: float, normal: float, one: float, other: float) -> float:
+    """P(N + L + M > t) with two Laplace noises, whose sum has the density (b^2 f_b - c^2 f_c) / (b^2 - c^2).
+    [mean_tests.3]"""
+    small, large = sorted((one, other))
+    if small <= normal / 100:  # as good as normal, up to 10^-7; the difference below would blow that up
+        return tail(t, math.hypot(normal, math.sqrt(2) * small), large)
+    large = max(large, small * (1 + APART))
+    weight = 1 / (1 - (small / large) ** 2)
+    return weight * tail(t, normal, large) - (weight - 1) * tail(t, normal, small)
+
+
+def inverted(apart: float, chance: Callable[[float], float], freedom: float, alternative: Alternative) -> float:
+    """The least level at which an interval of this law, widened as Student's, leaves 0 out. [mean_tests.3]
+
+    The interval at confidence 1 - p reaches t(p) F(p), with chance(t(p)) = p / 2 and F Student's factor. Both fall with
+    p, so that the p with t(p) F(p) = |apart| is found by halving.
+    """
+    low, high = math.log(1e-12), 0.0
+    for _ in range(45):
+        middle = (low + high) / 2
+        p = math.exp(middle)
+        inside = abs(apart) / student_factor(freedom, 1 - p) if p < 1 else abs(apart)
+        low, high = (low, middle) if 2 * chance(inside) <= p else (middle, high)
+    two_sided = min(1.0, math.exp(high))
+    towards = (apart > 0) == (alternative == "greater")
+    return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2

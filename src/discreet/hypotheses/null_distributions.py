@@ -1,0 +1,191 @@
+"""The law of a test's statistic when its null hypothesis is true, privacy noise included.
+
+Claims
+    [null_distributions.1] `NoisyLaw.upper(t)` is P(S + N >= t) for a whole-numbered statistic S with a known
+          characteristic function and the discrete Laplace noise N that the door draws: within 10^-12, on the side of
+          caution. A p-value that is P(S + N >= t) at the released t is super-uniform, whatever ties the law has.
+    [null_distributions.2] `simulated_p_value` is super-uniform: the released value and B values simulated from its own
+          null law are exchangeable, so that the rank of the first among them is uniform, ties counted against the test.
+Why
+    [null_distributions.1] A law on whole numbers within an interval shorter than M is given back by its characteristic
+    function at the M angles 2 pi k / M; summing the inverse over a window is the sum below. Outside its interval S + N
+    has a mass below 10^-15. Angles are reduced modulo M as whole numbers, so that none is rounded; the sum stops where
+    both factors leave nothing. Each p-value gets 10^-12 on top. P(p <= a) <= a because t -> P(T >= t) is a tail
+    function of T.
+    [null_distributions.2] P(rank <= k) <= k / (B + 1). The seed comes through the door, afresh for every release.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise import distributions as simulated
+from discreet.privacy.mechanism import Randomness
+from discreet.statistics.proportion import Alternative, one_or_two_sided
+
+FAR: Final = 36  # e^-36 is 2e-16
+ROUNDING: Final = 1e-12
+FIRST: Final = 64  # angles at first; as many again as before while they matter
+CELLS: Final = 2**21  # of a table that is held at once
+DRAWS: Final = 9_999
+LEAST: Final = 10  # scales of the noise that a statistic must range over
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Wave = Callable[[Integers, int], npt.NDArray[Any]]
+Spectrum = tuple[int, list[tuple[Integers, npt.NDArray[Any]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyLaw:
+    """S + N: `wave(k, M)` is E exp(2 pi i k (S - centre) / M); S is within `reach` of the centre, but for 10^-16."""
+
+    wave: Wave
+    doubled_centre: int
+    reach: int
+    scale: Fraction
+
+    def upper(self, t: int, spectrum: "Spectrum | None" = None) -> float:
+        """P(S + N >= t). [null_distributions.1]"""
+        last = (self.doubled_centre + 2 * self._radius) // 2  # beyond it there is nothing
+        window = last - t + 1
+        if window <= 0:
+            return ROUNDING
+        if 2 * t <= self.doubled_centre - 2 * self._radius:
+            return 1.0
+        period, parts = spectrum or self.spectrum()
+        shift = (t + last - self.doubled_centre) % (2 * period)  # twice the way from the centre to the window's middle
+        total = window / period
+        for angles, height in parts:
+            turn = np.pi * (angles * shift % (2 * period)) / period
+            inside = np.sin(np.pi * (angles * window % (2 * period)) / period) / np.sin(np.pi * angles / period)
+            total += 2 / period * float(np.sum((height * np.exp(-1j * turn)).real * inside))
+        return min(1.0, max(total, 0.0) + ROUNDING)
+
+    def lower(self, t: int, spectrum: "Spectrum | None" = None) -> float:
+        """P(S + N <= t). [null_distributions.1]"""
+        return min(1.0, 1 - self.upper(t + 1, spectrum) + 2 * ROUNDING)
+
+    def p_value(self, t: int, alternative: Alternative) -> float:
+        """Large values speak for "greater". [null_distributions.1]"""
+        spectrum = self.spectrum()
+        return one_or_two_sided(self.lower(t, spectrum), self.upper(t, spectrum), alternative)
+
+    def critical(self, level: float) -> int:
+        """The least t with P(S + N >= t) <= level."""
+        low, spectrum = self.doubled_centre // 2 - self._radius - 1, self.spectrum()
+        high = self.doubled_centre - low + 2
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.upper(middle, spectrum) <= level else (middle + 1, high)
+        return low
+
+    def spectrum(self) -> "Spectrum":
+        """The period, and the characteristic function of S + N at those angles where it is not nothing.
+        [null_distributions.1]"""
+        period = prime_above(2 * self._radius + 2)
+        parts, start, size, stop = [], 1, FIRST, (period + 1) // 2
+        while start < stop:
+            angles = np.arange(start, min(start + size, stop), dtype=np.int64)
+            parts.append((angles, self.wave(angles, period) * self._noise(angles, period)))
+            start, size = start + len(angles), min(2 * size, CELLS)
+            if np.abs(parts[-1][1]).max() < 1e-17:
+                break
+        return period, parts
+
+    @property
+    def _radius(self) -> int:
+        return self.reach + math.ceil(FAR * self.scale) + 1
+
+    def _noise(self, angles: Integers, period: int) -> Floats:
+        keep = -math.expm1(-float(1 / self.scale))  # 1 - a
+        wide = 4 * (1 - keep) * np.sin(np.pi * angles / period) ** 2
+        found: Floats = keep * keep / (keep * keep + wide)
+        return found
+
+
+def noise_beyond(t: Any, scale: Fraction) -> Floats:
+    """P(N >= t) of discrete Laplace noise, for whole t."""
+    whole = np.asarray(t, dtype=np.float64)
+    rate = float(1 / scale)
+    fall = np.exp(-rate * np.abs(np.where(whole > 0, whole, 1 - whole))) / (1 + math.exp(-rate))
+    found: Floats = np.where(whole > 0, fall, 1 - fall)
+    return found
+
+
+def wave_of_sums(values: Integers, chances: Floats, times: int) -> Wave:
+    """That of a sum of `times` independent whole numbers with these values and chances."""
+
+    def wave(angles: Integers, period: int) -> npt.NDArray[Any]:
+        found = np.empty(len(angles), dtype=np.complex128)
+        step = max(1, CELLS // len(values))
+        for start in range(0, len(angles), step):
+            part = angles[start : start + step, None] * values[None, :] % period
+            found[start : start + step] = (np.exp(2j * np.pi * part / period) @ chances) ** times
+        return found
+
+    return wave
+
+
+def by_parts(factor: Callable[[Integers, Integers, int], Floats], count: int) -> Wave:
+    """A product of factors number 1 to `count`, in tables that fit into memory."""
+
+    def wave(angles: Integers, period: int) -> Floats:
+        found = np.ones(len(angles))
+        rows = max(1, CELLS // count)
+        step = max(1, CELLS // rows)
+        for start in range(0, len(angles), rows):
+            part = angles[start : start + rows, None]
+            for first in range(1, count + 1, step):
+                numbers = np.arange(first, min(first + step, count + 1), dtype=np.int64)[None, :]
+                found[start : start + rows] *= factor(part, numbers, period).prod(axis=1)
+        return found
+
+    return wave
+
+
+def simulated_p_value(
+    observed: float, draw: Callable[[Any, int], Floats], rng: Randomness, draws: int = DRAWS
+) -> float:
+    """(1 + how many simulated values reach the observed one) / (1 + draws). [null_distributions.2]"""
+    generator = simulated.stream(rng.below(2**63))  # [null_distributions.2]
+    least = observed - abs(observed) * 1e-12  # ties count against the test, below 0 too
+    reached = int(np.count_nonzero(draw(generator, draws) >= least))
+    return (1 + reached) / (1 + draws)
+
+
+def check_draws(draws: object) -> None:
+    """A public number of simulated values."""
+    if not isinstance(draws, int) or isinstance(draws, bool) or draws < 1:
+        raise BadInput(f"draws is {draws!r}; give a whole number of simulated values, 9999 say")
+
+
+def prime_above(number: int) -> int:
+    """The least odd prime that is not below `number`.
+
+    >>> prime_above(90), prime_above(2)
+    (97, 3)
+    """
+    candidate = max(3, number) | 1
+    while True:
+        divisors = np.arange(3, math.isqrt(candidate) + 1, 2)
+        if (candidate % divisors).all():
+            return candidate
+        candidate += 2
+
+
+def check_powerful(law: NoisyLaw, smallest: int, largest: int, words: str) -> None:
+    """Refuse, by public numbers, a test whose statistic ranges over fewer than 10 scales of the noise."""
+    spans = (largest - smallest) / float(law.scale)
+    if spans < LEAST:
+        best = float(noise_beyond(law.critical(0.05) - largest, law.scale))
+        raise BadInput(
+            f"{words}: the statistic ranges over {spans:.3g} scales of the noise and {LEAST} are needed; even the "
+            f"clearest data would be told from the null hypothesis with a power of {best:.2g} at level 0.05; bring "
+            f"{LEAST / spans:.3g} times as many people, or ask for an epsilon so much larger"
+        )

@@ -1,0 +1,1 @@
+"""The algorithms of the lectures, under their own names."""

@@ -1,0 +1,210 @@
+"""What the ledger knows of a budget, and how numbers and losses are written down: as exact rationals, in text.
+
+Claims
+    [account.1] What is written is what was meant: a loss, a price and a balance read back equal.
+    [account.2] Accounts stay small whatever is charged. A number of more than 4,096 bits is refused, and a loss that is
+          nested more than 32 deep (it could be written, but not read everywhere); a sum that needs more than 8,192 is
+          rounded up, by less than 2^-4096, against whoever spends. Below that all sums are exact.
+    [account.3] A charge without a cost is refused: NaN, infinite, negative and subnormal numbers by accounting, zero
+    here.
+
+An account is a filter (accounting/filter.py) of one population, or of one analyst's part of it, with the neighbours and
+the unit that its promise is for. What a filter counts in is fixed when the account is opened.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, assert_never
+
+from discreet.accounting.filter import Amount, Budget, Currency, Filter
+from discreet.errors import BadInput, OverBudget
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, in_words
+from discreet.privacy.neighbours import Neighbours
+
+DEEPEST: Final = 32  # losses within losses
+BITS: Final = 4096  # of one number; 1,234 digits
+WIDE: Final = 2 * BITS  # of a sum
+ROUNDING: Final = 1 + Fraction(1, 10**6)  # by which another machine's calibration may differ
+ROUNDED: Final = Fraction(1, 2 ** (BITS - 64))  # what 2^64 roundings could add
+
+
+def canonical(content: object) -> str:
+    """The one way to write this as JSON: sorted, no spaces, plain ASCII."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def written(number: Number) -> str:
+    """A rational as text. [account.1]
+
+    >>> written(0.1)
+    '1/10'
+    """
+    value = exact(number)
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > BITS:  # [account.2]
+        raise BadInput("a number of this loss has more than 1,234 digits; round it up to fewer")
+    return f"{value.numerator}/{value.denominator}"
+
+
+def loss_to_plain(loss: Loss, depth: int = 0) -> dict[str, Any]:
+    """A loss as what JSON can hold, without loss. [account.1]"""
+    if depth > DEEPEST:  # [account.2]
+        raise BadInput(f"this loss is nested more than {DEEPEST} deep; join its parts with `compose`")
+    match loss:
+        case Laplace(epsilon):
+            return {"loss": "Laplace", "epsilon": written(epsilon)}
+        case Gaussian(mu, slack):
+            return {"loss": "Gaussian", "mu": written(mu), "slack": written(slack)}
+        case Choice(epsilon):
+            return {"loss": "Choice", "epsilon": written(epsilon)}
+        case Approximate(epsilon, delta):
+            return {"loss": "Approximate", "epsilon": written(epsilon), "delta": written(delta)}
+        case Sampled(inner, rate, times):
+            return {
+                "loss": "Sampled",
+                "of": loss_to_plain(inner, depth + 1),
+                "rate": written(rate),
+                "times": _times(times),
+            }
+        case Composed(parts):
+            return {"loss": "Composed", "parts": [loss_to_plain(part, depth + 1) for part in parts]}
+        case _:
+            assert_never(loss)
+
+
+def loss_from_plain(plain: Mapping[str, Any]) -> Loss:
+    """The loss that was written. [account.1]"""
+    match plain:
+        case {"loss": "Laplace", "epsilon": epsilon}:
+            return Laplace(Fraction(epsilon))
+        case {"loss": "Gaussian", "mu": mu, "slack": slack}:
+            return Gaussian(Fraction(mu), Fraction(slack))
+        case {"loss": "Choice", "epsilon": epsilon}:
+            return Choice(Fraction(epsilon))
+        case {"loss": "Approximate", "epsilon": epsilon, "delta": delta}:
+            return Approximate(Fraction(epsilon), Fraction(delta))
+        case {"loss": "Sampled", "of": inner, "rate": rate, "times": int(times)}:
+            return Sampled(loss_from_plain(inner), Fraction(rate), times)
+        case {"loss": "Composed", "parts": parts}:
+            return Composed(tuple(loss_from_plain(part) for part in parts))
+        case _:
+            raise BadInput("this is not a loss that the ledger has written")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A filter, what its promise is for, and how many charges it has seen."""
+
+    filter: Filter
+    unit: str
+    charges: int = 0
+
+    @classmethod
+    def opened(
+        cls, budget: Budget, counted: Currency, reserve: Number | None, neighbours: Neighbours, unit: str
+    ) -> "Account":
+        """A new account; `reserve` is the share of delta kept for the charges' own deltas (half, unless given)."""
+        budget = Budget(exact(budget.epsilon), exact(budget.delta))
+        share = {} if reserve is None else {"reserve": reserve}
+        match counted:
+            case Currency.EPSILON:
+                if share:
+                    raise BadInput("a budget that is counted in epsilon keeps no reserve of delta; leave reserve out")
+                filter_ = Filter.basic(budget, neighbours=neighbours)
+            case Currency.RHO:
+                filter_ = Filter.zcdp(budget, neighbours=neighbours, **share)
+            case Currency.MU_SQUARED:
+                filter_ = Filter.gdp(budget, neighbours=neighbours, **share)
+            case _:
+                assert_never(counted)
+        return cls(filter_, unit)
+
+    def charge(self, loss: Loss) -> tuple["Account", Amount]:
+        """The account after this loss, and its price; OverBudget, and nothing has changed, if it does not fit."""
+        price = self.filter.price(loss)
+        if price.cost <= 0:  # [account.3]
+            raise BadInput(f"{in_words(loss)}: this costs no {price.currency.value}; a release costs more than 0")
+        written(price.cost), written(price.delta)  # [account.2] before anything is decided
+        self.filter.charge(loss)
+        return self.paid(price), price
+
+    def paid(self, price: Amount) -> "Account":
+        """The account after a price that was found to fit."""
+        spent = self.filter.spent
+        after = replace(spent, cost=_bounded(spent.cost + price.cost), delta=_bounded(spent.delta + price.delta))
+        return replace(self, filter=replace(self.filter, spent=after), charges=self.charges + 1)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Which change of the data the promise hides."""
+        return self.filter.neighbours
+
+    @property
+    def terms(self) -> tuple[Budget, Amount, Neighbours, str]:
+        """What was agreed when it was opened."""
+        return self.filter.budget, self.filter.total, self.neighbours, self.unit
+
+    @property
+    def new(self) -> bool:
+        """Whether nothing is spent, and no more is there than the budget allows."""
+        budget, total = self.filter.budget, self.filter.total
+        share = None if total.currency is Currency.EPSILON else total.delta / exact(budget.delta)
+        most = Account.opened(budget, total.currency, share, self.neighbours, self.unit).filter.total
+        unspent = self.charges == 0 and self.filter.spent == replace(total, cost=Fraction(0), delta=Fraction(0))
+        return unspent and total.delta <= most.delta and total.cost <= most.cost * ROUNDING
+
+    @property
+    def overspent(self) -> bool:
+        """Whether more is spent than was there, beyond what [account.2] rounds."""
+        least = min(self.filter.left.cost, self.filter.left.delta)
+        return least < 0 and least < -ROUNDED
+
+    def to_text(self) -> str:
+        """The account as canonical JSON. [account.1]"""
+        budget, total, spent = self.filter.budget, self.filter.total, self.filter.spent
+        return canonical(
+            {
+                "counted": total.currency.value,
+                "epsilon": written(budget.epsilon),
+                "delta": written(budget.delta),
+                "total": [_long(total.cost), _long(total.delta)],
+                "spent": [_long(spent.cost), _long(spent.delta)],
+                "charges": self.charges,
+                "neighbours": self.neighbours.name,
+                "unit": self.unit,
+            }
+        )
+
+    @classmethod
+    def from_text(cls, text: str) -> "Account":
+        """The account that was written. [account.1]"""
+        plain = json.loads(text)
+        currency = Currency(plain["counted"])
+        total, spent = (Amount(currency, *map(Fraction, plain[name])) for name in ("total", "spent"))
+        budget = Budget(Fraction(plain["epsilon"]), Fraction(plain["delta"]))
+        filter_ = Filter(budget, total, spent, Neighbours[plain["neighbours"]])
+        return cls(filter_, plain["unit"], plain["charges"])
+
+
+def for_whom(error: OverBudget, analyst: str | None) -> OverBudget:
+    """The refusal, with whose part of the budget it was."""
+    return error if analyst is None else OverBudget(f"of what {analyst} may spend: {error}")
+
+
+def _times(times: int) -> int:
+    if times.bit_length() > BITS:  # [account.2]
+        raise BadInput("a sample is repeated more than 2^4096 times; nobody can")
+    return int(times)
+
+
+def _long(number: Fraction) -> str:
+    return f"{number.numerator}/{number.denominator}"
+
+
+def _bounded(number: Fraction) -> Fraction:
+    if number.denominator.bit_length() <= WIDE:
+        return number
+    return Fraction(math.ceil(number * 2**BITS), 2**BITS)  # [account.2]

@@ -1,0 +1,182 @@
+"""The logistic function 1 / (1 + e^-u) in float64, with a proved bound on its error.
+
+Claims
+    [logistic_loss.1] `sigmoid` errs by less than 3 * 2^-53 for every finite u.
+
+The logistic loss as an objective whose gradient comes with a bound on its rounding error.
+
+Claims
+    [logistic_loss.2] The objective is the sum of w_i log(1 + exp(-+ w'x_i)), x_i = V_i / (1024 R) with the steps V_i
+          and weights w_i of models/features.py: a person's gradient is at most 1 long, the second derivative of rank
+          one and at most 1/4.
+    [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point.
+    [logistic_loss.4] `tolerance` reads public numbers only, and is 4.5 times the largest error, as [tilted_minimum.3]
+    needs.
+
+Why
+    [logistic_loss.1] Below, h = 2^-53. It rests on IEEE 754 alone: sums, differences, products and quotients of float64
+    are rounded to nearest; `rint`, comparisons and products with powers of two are exact; numpy's operations on arrays
+    are these, one by one. No library's exponential is used. t = min(|u|, 64): beyond, the function is within e^-64 <
+    2^-92 of where it is at 64. k = rint(t / ln 2) as rounded is at most 93, and |t - k ln 2| <= 0.347. ln 2 = HIGH +
+    LOW but for 2^-100, HIGH of 40 bits, so k HIGH is exact. The two differences are rounded by 0.347 h each and k LOW
+    by less than 2^-85: the rest r errs by 0.7 h. The Taylor polynomial of e^-r of degree 13 leaves out less than
+    0.347^14 e^0.347 / 14! < 0.06 h. Horner's rule: let v_13 = c_13, v_j = c_j + r v_(j+1). The error E_j of v_j is at
+    most |c_j| h (its coefficient, none for 1, -1 and 1/2) + 0.347 E_(j+1) + h 0.347 |v_(j+1)| + h |v_j|, to which
+    products of errors add less than 1%. As |v_j| <= e^0.347 / j! this ends in E_0 <= 2.7 h, and a test computes it. As
+    e^-r >= 0.706, the exponential has a relative error of at most (2.7 + 0.06) h / 0.706 + 0.7 h < 4.7 h. The product
+    with 2^-k is exact: e in [0, 1.01]. p = e / (1 + e) moves by at most a quarter of the relative error of e, 1.18 h;
+    the sum and the quotient add 0.51 h each, as p <= 0.503, and 1 - p another h / 2: less than 2.8 h in all.
+    [logistic_loss.2] |gradient| = w |p - y| |x| <= w |V| / (1024 R) <= 1 and w p (1 - p) |x|^2 <= 1/4, by [features.2].
+    So n people's gradients are at most n long together, and their second derivatives at most n / 4.
+    [logistic_loss.3] It rests on [logistic_loss.1] and on IEEE 754; h = 2^-53. A coefficient is rounded to 2^-54, which
+    moves w'x by at most sqrt(size) 2^-55 |x| and the gradient, as w |x|^2 <= 1 and the slope is at most 1/4, by
+    sqrt(size) 2^-57 < 0.4 h. It is then split in whole numbers of fewer than B = 38 - ceil(log2 size) bits, so the sums
+    of their products with steps below 2^15 are exact; two of these sums are added with one rounding, more of them by
+    `fsum`, with one too. With that of the product by 1 / 1024 R, w'x is off by a relative 2 h, which moves the chance
+    by at most h / 2 as |u| p (1 - p) < 0.24; the logistic function adds 3 h, the difference from y and the product by w
+    h / 2 each. Together 5 h, times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and of 2^-52:
+    sums of a block of products with steps are exact, as w |V| <= 1024 R, and what is left out is h |x| <= 32 h, as |V|
+    <= 2^15 sqrt(size) and R = sqrt(size). The blocks' sums are added by `fsum` and multiplied once: 2 h of a length of
+    at most 1 a row. In all less than 40 h < 2^-47 for each row.
+    [logistic_loss.4] At most `most` rows have at most `most` times that error.
+
+Source
+    Horner's rule bound step by step: Higham 2002, section 5.1. Splitting ln 2: Cody and Waite 1980.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.models.features import STEPS, Prepared
+from discreet.models.score import BLOCK
+from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton
+
+FARTHEST: Final = 64.0
+PER: Final = 1.4426950408889634  # 1 / ln 2: only k is made of it
+HIGH: Final = 762123384785 * 2.0**-40  # ln 2, its first 40 bits [logistic_loss.1]
+LOW: Final = 7.371002565167799e-13  # and what is left of it [logistic_loss.1]
+DEGREE: Final = 13
+TAYLOR: Final = tuple((-1) ** j / math.factorial(j) for j in range(DEGREE + 1))
+Floats = npt.NDArray[np.float64]
+
+
+def sigmoid(u: Floats) -> Floats:
+    """1 / (1 + e^-u) of finite numbers. [logistic_loss.1]
+
+    >>> sigmoid(np.array([-800.0, 0.0, 800.0])).tolist()[1:]
+    [0.5, 1.0]
+    """
+    far = np.minimum(np.abs(u), FARTHEST)
+    k = np.rint(far * PER)
+    rest = (far - k * HIGH) - k * LOW  # [logistic_loss.1]
+    power = np.full_like(rest, TAYLOR[-1])
+    for coefficient in TAYLOR[-2::-1]:
+        power *= rest
+        power += coefficient  # [logistic_loss.1]
+    power *= ((1023 - k.astype(np.int64)) << 52).view(np.float64)  # 2^-k, by its bits
+    power /= 1.0 + power
+    return np.where(u < 0, power, 1.0 - power)  # [logistic_loss.1]
+
+
+MOST: Final = 1 << 28  # rows that are used where their number is private
+LARGE: Final = 50_000  # rows from which a tenth of them says where to start
+FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
+ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogisticLoss:
+    """An `Objective` of noise/tilted_minimum.py: `rows` with outcomes 0 and 1, `most` public and not below how many."""
+
+    rows: Prepared
+    most: int
+
+    @property
+    def size(self) -> int:
+        """Coefficients."""
+        return int(self.rows.steps.shape[1])
+
+    @property
+    def per(self) -> float:
+        """A step of x."""
+        return 1.0 / (STEPS * self.rows.radius)
+
+    @property
+    def reach(self) -> float:
+        """No |x| of a row with an outcome is larger: a row beyond R weighs 1 / |x|^2."""
+        weights = self.rows.weight[self.rows.weight > 0]
+        return 1.0 / math.sqrt(float(weights.min(initial=1.0)))
+
+    @property
+    def bend(self) -> float:
+        """The largest second derivative of so many rows. [logistic_loss.2]"""
+        return self.most / 4
+
+    @property
+    def steep(self) -> float:
+        """The longest gradient of so many rows. [logistic_loss.2]"""
+        return float(self.most)
+
+    @property
+    def tolerance(self) -> float:
+        """From public numbers only. [logistic_loss.4]"""
+        return 4.5 * ERROR * self.most  # [logistic_loss.4]
+
+    def _digits(self, point: Sequence[Fraction]) -> list[tuple[Floats, float]]:
+        """Coefficients as whole numbers of few bits, each with the size of its unit: they add up. [logistic_loss.3]"""
+        found: list[tuple[Floats, float]] = []
+        bits, unit = 38 - math.ceil(math.log2(self.size)), 2.0**-FINE
+        left = [round(w * 2**FINE) for w in point]
+        while any(left) or len(found) < 2:
+            low = [(k + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1) for k in left]
+            left = [(k - digit) >> bits for k, digit in zip(left, low, strict=True)]
+            found.append((np.array(low, dtype=np.float64), unit))
+            unit *= 2.0**bits
+        return found
+
+    def _linear(self, steps: Floats, digits: list[tuple[Floats, float]]) -> Floats:
+        """w'x, but for a relative 2^-52. [logistic_loss.3]"""
+        parts = [(steps @ digit) * unit for digit, unit in digits]  # exact
+        total = (
+            parts[0] + parts[1] if len(parts) == 2 else np.array([math.fsum(row) for row in zip(*parts, strict=True)])
+        )
+        return total * self.per  # [logistic_loss.3]
+
+    def gradient(self, point: Sequence[Fraction]) -> tuple[Floats, float]:
+        """At a point, and a bound on the length of its error. [logistic_loss.3]"""
+        parts, digits = [], self._digits(point)
+        for start in range(0, len(self.rows), BLOCK):
+            steps = self.rows.steps[start : start + BLOCK].astype(np.float64)
+            # [logistic_loss.3]
+            residual = sigmoid(self._linear(steps, digits)) - self.rows.outcome[start : start + BLOCK]
+            residual *= self.rows.weight[start : start + BLOCK]
+            high = np.rint(residual * 2.0**26)
+            low = np.rint((residual - high * 2.0**-26) * 2.0**52)
+            parts += [(high @ steps) * 2.0**-26, (low @ steps) * 2.0**-52]  # [logistic_loss.3]
+        sums = [math.fsum(column) for column in np.array(parts).T] if parts else [0.0] * self.size
+        return np.array(sums) * self.per, ERROR * len(self.rows)  # [logistic_loss.3]
+
+    def guess(self, tilt: Sequence[Fraction], ridge: Fraction) -> Floats:
+        """The minimum of a tenth of a large table, its tilt and ridge a tenth too; of a small one 0."""
+        if len(self.rows) < LARGE:
+            return np.zeros(self.size)
+        few = Prepared(self.rows.steps[::10], self.rows.weight[::10], self.rows.outcome[::10], self.rows.radius)
+        tenth = TiltedObjective(LogisticLoss(few, self.most), [b / 10 for b in tilt], ridge / 10, len(few) * 1e-6)
+        found = newton(tenth, np.zeros(self.size))
+        return np.zeros(self.size) if found is None else np.array([float(one) for one in found])
+
+    def hessian(self, w: Floats) -> Floats:
+        """At w, more or less. [logistic_loss.2]"""
+        total, digits = np.zeros((self.size, self.size)), self._digits(exactly(w))
+        for start in range(0, len(self.rows), BLOCK):
+            steps = self.rows.steps[start : start + BLOCK].astype(np.float64)
+            chance = sigmoid(self._linear(steps, digits))
+            weight = self.rows.weight[start : start + BLOCK] * chance * (1 - chance)
+            total += (steps * weight[:, None]).T @ steps
+        return total * self.per**2  # [logistic_loss.2]

@@ -1,0 +1,286 @@
+"""The exponential mechanism over all float64 values: a quantile with no bounds, in pure privacy.
+
+Releases
+    One float64 t, drawn with probability proportional to W(t) exp(-epsilon s(t) / (2 D)), where the score
+    s(t) = distance from the target rank tau to [#{x < t}, #{x <= t}] and W is a public prior.
+Promise
+    [choose_float.1] If one person's change moves s(t) by at most D for every t, the release is pure epsilon and bounded
+         range epsilon (so epsilon^2 / 8 zCDP).
+    [choose_float.2] For a target rank fixed in advance, D = 1 under REPLACE. For tau = q n under ADD_OR_REMOVE, D =
+    max(q, 1-q).
+    [choose_float.3] The law is exact: every float64 is a candidate, no weight is rounded and none is cut off.
+Why
+    [choose_float.1] The exponential mechanism with a base measure; as [choose.3], the prior cancels.
+    [choose_float.2] Replacing one record moves #{x < t} and #{x <= t} each by at most 1, and the distance of tau to an
+    interval is 1-Lipschitz in its ends. Adding one moves each end by 0 or 1 (together, unless t is the new value) and
+    tau by q: relative to tau an end moves by -q or 1 - q.
+    [choose_float.3] float64 is a finite ordered set. Its order is that of integer keys; the score is a step function of
+    the key, constant on each datum and on each gap between neighbouring data. W is constant on each binade, so the
+    W-measure of a gap is an exact integer. A segment is drawn by `lazy.pick` [choose.2], levels beyond the reach of the
+    current precision standing together as one remainder; inside a segment the integer measure is inverted.
+Needs
+    A public prior; optional public bounds, to which the data are clamped record by record.
+Accuracy
+    Where the density is smooth the rank error is two-sided exponential of scale 2 D / epsilon. With W-mass v on the
+    points of score at most s0, P(s > S) <= exp(-epsilon (S - s0) / (2 D)) / v.
+Source
+    McSherry and Talwar 2007 with a base measure; Smith 2011 for quantiles on bounded intervals. Privacy rests on
+    nothing newer.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import accumulate
+from math import ceil
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.choose import Bounds, Powers, pick
+from discreet.noise.integers import BitSource, claimed
+from discreet.noise.order_statistics import Ordered, order_statistics, ranked
+from discreet.privacy.exact import Number, exact, is_number
+from discreet.privacy.loss import Choice, Loss
+from discreet.tables.entries import Stream
+
+BINADES: Final = 2047
+PER_BINADE: Final = 2**52
+LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
+Keys = npt.NDArray[np.int64]
+Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where those would overflow
+SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
+
+
+def keys_of(values: Any, default: float = 0.0) -> Keys:
+    """The place of each float in their order: odd, order preserving. NaN -> default, +-inf -> the largest floats."""
+    numbers = np.asarray(values, dtype=np.float64).ravel()
+    numbers = np.where(np.isnan(numbers), default, numbers)
+    bits = np.ascontiguousarray(np.clip(numbers, -np.finfo(float).max, np.finfo(float).max)).view(np.int64)
+    return np.where(bits >= 0, bits, np.int64(-(2**63)) - bits)
+
+
+def float_of(key: int) -> float:
+    """The float at a key."""
+    bits = np.uint64(key) if key >= 0 else np.uint64(2**63 + -key)
+    return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])
+
+
+class Prior:
+    """A public weight for each binade, the same for every float in it and for both signs."""
+
+    def __init__(self, weights: tuple[int, ...]) -> None:
+        if len(weights) != BINADES or min(weights) < 1:
+            raise BadInput(f"a prior needs {BINADES} whole weights of at least 1, one for each binade")
+        self.weights = weights
+        self._before = [0, *accumulate(weight * PER_BINADE for weight in weights)]
+        self._each = np.array([*weights, 0], dtype=object)
+        self._sums = np.array(self._before, dtype=object)
+
+    def up_to(self, key: int) -> int:
+        """The weight of all keys in [0, key); for a negative key minus the weight of [key, 0)."""
+        if key < 0:  # keys -1, ..., key mirror 1, ..., -key
+            return self.weights[0] - self.up_to(-key + 1)
+        binade, inside = divmod(key, PER_BINADE)
+        return self._before[binade] + (inside * self.weights[binade] if inside else 0)
+
+    def between(self, low: int, high: int) -> int:
+        """The weight of all keys from low to high, both included."""
+        return self.up_to(high + 1) - self.up_to(low)
+
+    def between_all(self, low: Keys, high: Keys) -> Whole:
+        """The same for many pairs of keys at once, as Python's integers."""
+        one, other = np.abs(low) // PER_BINADE, np.abs(high) // PER_BINADE
+        weights: Whole = (high - low + 1).astype(object) * self._each[one]  # as many as there are, in one binade
+        wide = np.flatnonzero((one != other) | ((low < 0) != (high < 0)))
+        weights[wide] = self._up_to_all(high[wide] + 1) - self._up_to_all(low[wide])
+        return weights
+
+    def _up_to_all(self, keys: Keys) -> Whole:
+        mirrored = np.where(keys < 0, 1 - keys, keys)
+        binades = mirrored // PER_BINADE
+        found = self._sums[binades] + (mirrored % PER_BINADE).astype(object) * self._each[binades]
+        weights: Whole = np.where(keys < 0, self.weights[0] - found, found)
+        return weights
+
+    def locate(self, low: int, offset: int) -> int:
+        """The key at weight `offset` from the start of `low`."""
+        place = self.up_to(low) + offset
+        if place >= 0:
+            binade = bisect_right(self._before, place) - 1
+            return binade * PER_BINADE + (place - self._before[binade]) // self.weights[binade]
+        mirrored = self.weights[0] - place - 1  # the last unit of the mirrored key's weight, counted from 0
+        return -self.locate(0, mirrored)
+
+
+@cache
+def scale_free(unit: int = 0) -> Prior:
+    """Half-Cauchy on the binary exponent around 2^unit: binade k has weight about 1 / (31.4 (1 + (k / 10)^2))."""
+    return Prior(tuple(max(1, round(Fraction(2**24 * 100, 100 + (e - 1023 - unit) ** 2))) for e in range(BINADES)))
+
+
+@cache
+def uniform() -> Prior:
+    """Lebesgue measure: a float weighs as much as the room it has. For public bounds."""
+    return Prior(tuple(2 ** max(e - 1, 0) for e in range(BINADES)))
+
+
+@dataclass(frozen=True, eq=False)
+class Staircase:
+    """The score of every float64: how far the target rank is from the ranks that the float could have.
+
+    `low` and `high` are public; data outside are clamped to them, one record at a time.
+    """
+
+    values: Any
+    rank: Number
+    low: float = -float(np.finfo(float).max)
+    high: float = float(np.finfo(float).max)
+    prior: Prior | None = None
+    default: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.low) and is_number(self.high) and self.low < self.high):
+            raise BadInput(f"bounds are ({self.low!r}, {self.high!r}); give two finite numbers, the lower first")
+        if not (is_number(self.rank) and is_number(self.default)):
+            raise BadInput(f"rank is {self.rank!r}, default is {self.default!r}; give two finite numbers")
+
+    @property
+    def measure(self) -> Prior:
+        """The prior in force."""
+        return self.prior or scale_free()
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """The keys of the bounds."""
+        low, high = keys_of([self.low, self.high])
+        return int(low), int(high)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The data as keys within the bounds, unsorted."""
+        return np.clip(keys_of(order_statistics(self._numbers, 0, len(self._numbers))), *self.ends)
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[np.float64] | Ordered:
+        """The data as floats, missing ones as the default."""
+        if isinstance(self.values, Ordered):
+            return self.values
+        given = self.values if isinstance(self.values, Stream) else np.asarray(self.values, dtype=np.float64).ravel()
+        return ranked(given, self.default)
+
+    @property
+    def grain(self) -> int:
+        """Scores are whole multiples of 1 / grain."""
+        return exact(self.rank).denominator
+
+    def segments(self, reach: int) -> list[tuple[Fraction, int, int]]:
+        """(score, first key, last key) of every segment whose score is below `reach`, in a fixed order."""
+        columns = (column.tolist() for column in self.levels(reach))
+        return [(Fraction(level, self.grain), first, last) for level, first, last in zip(*columns, strict=True)]
+
+    def levels(self, reach: int) -> tuple[Whole, Keys, Keys]:
+        """The same in columns, with scores as whole numbers of grains.
+
+        A rank beyond all records counts as the nearest one: that lowers all scores alike, and the law stays the same.
+        Only order statistics within `reach` of the target rank are sorted: linear time in the number of records.
+        Clamping and keys keep the order, so they are applied to those alone.
+        """
+        size, grain = len(self._numbers), self.grain
+        tau = min(max(exact(self.rank), Fraction(0)), Fraction(size))
+        target, limit = int(tau * grain), reach * grain
+        start, stop = max(0, ceil(tau) - reach - 1), min(size, ceil(tau) + reach + 1)
+        window = order_statistics(self._numbers, start, stop)
+        low, high = self.ends
+        distinct, times = np.unique(np.clip(keys_of(window), low, high), return_counts=True)
+        places: Whole = np.concatenate([[start], start + np.cumsum(times)])
+        if (size + 1) * grain >= 2**62:
+            places = places.astype(object)  # Python's integers, which do not overflow
+        upto = places * grain  # ties across an end of the window lie on the far side of tau: they change no score
+        # gap, record, gap, record, ..., gap: where each begins, where it ends, and its score
+        first, last = np.empty(2 * len(distinct) + 1, np.int64), np.empty(2 * len(distinct) + 1, np.int64)
+        score = np.empty(len(first), upto.dtype)
+        first[1::2] = last[1::2] = distinct
+        first[0], first[2::2] = (distinct[0] if start else low), distinct + 1
+        last[:-1:2], last[-1] = distinct - 1, high
+        score[::2] = abs(target - upto)
+        score[1::2] = np.maximum(0, np.maximum(upto[:-1] - target, target - upto[1:]))
+        kept = (first <= last) & (score < limit)
+        kept[-1] &= stop == size
+        order = np.flatnonzero(kept)[np.argsort(score[kept], kind="stable")]
+        return score[order], first[order], last[order]
+
+    def score(self, key: int) -> Fraction:
+        """The score of one float, by its key: the definition, for audits."""
+        below, upto = int(np.count_nonzero(self.keys < key)), int(np.count_nonzero(self.keys <= key))
+        return max(Fraction(0), below - exact(self.rank), exact(self.rank) - upto)  # [choose_float.2]
+
+    def scores(self, places: Keys) -> list[Fraction]:
+        """The scores of many floats, by their keys. [choose_float.2]"""
+        ordered, tau = np.sort(self.keys), exact(self.rank)
+        below, upto = (np.searchsorted(ordered, places, side=side).tolist() for side in SIDES)
+        return [max(Fraction(0), low - tau, tau - high) for low, high in zip(below, upto, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChooseFloat:
+    """The exponential mechanism over float64."""
+
+    staircase: Staircase
+    sensitivity: Number
+    cost: Choice
+
+    def __post_init__(self) -> None:
+        claimed(self.sensitivity)
+
+    @property
+    def loss(self) -> Loss:
+        """The declared cost."""
+        return self.cost
+
+    def answer(self, source: BitSource) -> float:
+        """A segment, then a float inside it by its weight."""
+        stairs = self.staircase
+        unit = exact(self.cost.epsilon) / (2 * claimed(self.sensitivity))  # [choose_float.1]
+        whole = stairs.measure.between(*stairs.ends)
+        first = last = np.empty(0, np.int64)
+
+        def weights(bits: int) -> Bounds:
+            nonlocal first, last
+            reach = ceil(bits * Fraction(7, 10) / unit)  # exp(-unit reach) < 2^-bits
+            levels, first, last = stairs.levels(reach)
+            table = Powers(unit / stairs.grain, bits)
+            masses = stairs.measure.between_all(first, last)
+            distinct, which = np.unique(levels, return_inverse=True)
+            ends = table.all(distinct.tolist())
+            low, high = (
+                (masses * np.array([pair[end] for pair in ends], dtype=object)[which]).tolist() for end in (0, 1)
+            )
+            rest = whole - sum(masses.tolist())
+            if rest:
+                low.append(0)
+                # [choose_float.3]: the rest has a score of at least `reach`
+                high.append(rest * table[reach * stairs.grain][1])
+            return low, high
+
+        chosen = pick(weights, source, bits=64 + whole.bit_length())  # the lightest float against all the others
+        start, stop = int(first[chosen]), int(last[chosen])
+        # [choose_float.3]
+        return float_of(stairs.measure.locate(start, source.below(stairs.measure.between(start, stop))))
+
+    def objection(self, neighbour: "ChooseFloat") -> str | None:
+        """Different parameters, or a float whose score moves too far: looked for at every datum and gap of both."""
+        mine, other = self.staircase, neighbour.staircase
+        if (self.sensitivity, self.cost, mine.ends) != (neighbour.sensitivity, neighbour.cost, other.ends):
+            return "the parameters of a choice depend on the data"
+        if mine.measure.weights != other.measure.weights:
+            return "the prior depends on the data"
+        data = np.unique(np.concatenate([mine.keys, other.keys, mine.ends]))
+        places = np.clip(np.concatenate([data, data - 1, data + 1]), *mine.ends)
+        moved = max(abs(a - b) for a, b in zip(mine.scores(places), other.scores(places), strict=True))
+        if moved > exact(self.sensitivity):
+            return f"a score moved by {float(moved):.6g}, claimed {float(exact(self.sensitivity)):.6g}"
+        return None

@@ -1,0 +1,113 @@
+"""The distribution functions of the noise that the door draws, for error bars.
+
+Random numbers that hide nobody: what a statistic would be on made-up data, for null laws and power.
+
+The stream is numpy's, its seed is public or drawn through the door. Nothing that protects a person is drawn here.
+"""
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.integers import drawn_scale
+from discreet.privacy.exact import Number, exact
+
+Floats = npt.NDArray[np.float64]
+
+
+def laplace_scale(sensitivity: Number, epsilon: Number) -> Fraction:
+    """The scale of the discrete Laplace noise that `blur` draws."""
+    return drawn_scale(exact(sensitivity) / exact(epsilon))
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceLaw:
+    """P(k) ~ a^|k|, a = e^{-1/scale}."""
+
+    scale: Fraction
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation: sqrt(2 a) / (1 - a)."""
+        rate = float(1 / self.scale)
+        return math.sqrt(2) * math.exp(-rate / 2) / -math.expm1(-rate)
+
+    def radius(self, confidence: float, draws: int = 1) -> int:
+        """The least t with P(all of `draws` have |Z| <= t) >= confidence: (1 - 2 a^{t+1} / (1+a))^draws. Exact.
+
+        >>> LaplaceLaw(Fraction(2)).radius(0.95, 100)
+        15
+        """
+        rate = float(1 / self.scale)
+        allowed = -math.expm1(math.log(confidence) / draws)  # the tail that each may have
+        t = max(0, math.ceil(-math.log(allowed * (1 + math.exp(-rate)) / 2) / rate) - 2)
+        while 2 * math.exp(-rate * (t + 1)) / (1 + math.exp(-rate)) > allowed:
+            t += 1
+        return t
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianLaw:
+    """Gaussian noise on a grid of at least 2^20 steps in sigma, rounded to whole numbers."""
+
+    sigma: float
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation, rounding included."""
+        return math.hypot(self.sigma, math.sqrt(1 / 12))
+
+    def radius(self, confidence: float, draws: int = 1) -> int:
+        """All of `draws` are this close: the normal quantile and half a unit. The grid costs less than 1e-12."""
+        each = -math.expm1(math.log(min(1 - 1e-15, confidence + 1e-12)) / draws)
+        return math.floor(-self.sigma * NormalDist().inv_cdf(each / 2) + 0.5)
+
+
+def two_laplace_radius(scale: Fraction, confidence: float) -> int:
+    """The least t with P(|Z1 + Z2| <= t) >= confidence for two independent discrete Laplace draws.
+
+    P(Z1 + Z2 = k) = ((1-a)/(1+a))^2 a^|k| (|k| + (1+a^2)/(1-a^2)).
+    """
+    rate = float(1 / scale)
+    a, share = math.exp(-rate), math.tanh(rate / 2) ** 2
+    flat, far = (1 + a * a) / -math.expm1(-2 * rate), -math.expm1(-rate)
+
+    def tail(t: int) -> float:  # P(|Z1 + Z2| > t)
+        return 2 * share * math.exp(-rate * (t + 1)) * (t + 1 + flat + a / far) / far
+
+    return bisect_left(range(math.ceil(800 / rate) + 2), True, key=lambda t: tail(t) <= 1 - confidence)
+
+
+def tulap_cdf(x: Floats, epsilon: float) -> Floats:
+    """P(N <= x) for canonical noise N: discrete Laplace of scale 1/epsilon plus uniform on (-1/2, 1/2).
+
+    Continuous, and the ends of a unit step differ by exactly e^epsilon, which is what makes its tests most powerful.
+    """
+    nearest = np.rint(x)
+    inside = x - nearest + 0.5  # the uniform's share of the step at `nearest`
+    b = math.exp(-epsilon)
+    with np.errstate(over="ignore", under="ignore"):
+        fall = np.exp(-epsilon * np.abs(nearest)) / (1 + b)
+    left = fall * (b + inside * (1 - b))
+    right = 1 - fall * (b + (1 - inside) * (1 - b))
+    return np.where(nearest <= 0, left, right)
+
+
+Integers = npt.NDArray[np.int64]
+
+
+def stream(seed: int) -> np.random.Generator:
+    """Repeatable random numbers."""
+    return np.random.Generator(np.random.Philox(seed))
+
+
+def laplace(generator: np.random.Generator, size: tuple[int, ...], scale: Fraction) -> Integers:
+    """Discrete Laplace noise of the law that the door draws: the difference of two geometric numbers."""
+    stop = -np.expm1(-float(1 / scale))
+    found: Integers = generator.geometric(stop, size) - generator.geometric(stop, size)
+    return found

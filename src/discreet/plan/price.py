@@ -1,0 +1,111 @@
+"""What each release of a plan may cost, so that all of them together cost what the plan says.
+
+Promise
+    [price.1] The epsilon found bounds the whole plan at the plan's delta: all costs are fixed before the first row is
+    read.
+Why
+    [price.1] Every question is prepared, so that its loss is known, and the losses are composed as one list that
+    nothing changes any more ([compose.1]: privacy loss distributions where they are tightest). The plain sums of the
+    questions' epsilons and deltas bound the plan as well ([filter.1]); the smaller figure counts. What is charged is
+    (epsilon, delta) of the composition, so that plans and single questions add up by [filter.1].
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from discreet.accounting import compose
+from discreet.accounting.filter import Budget
+from discreet.errors import BadInput, OverBudget
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.loss import Composed, Loss
+from discreet.session.question import Question
+
+STEPS: Final = 24  # of the search for how much more than the plain sum fits
+PRECISION: Final = Fraction(1, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """The questions, what each costs by itself, and what all of them cost together."""
+
+    questions: tuple[Question, ...]
+    together: Budget
+
+    @property
+    def loss(self) -> Loss:
+        """All losses, as one list."""
+        return Composed(tuple(question.loss for question in self.questions))
+
+    @property
+    def apart(self) -> Fraction:
+        """The sum of the epsilons, which is what they would cost one by one."""
+        return sum((exact(question.guarantee.epsilon) for question in self.questions), Fraction(0))
+
+
+def price(
+    ask: Callable[[int, Number], Question], fixed: Sequence[Number | None], shares: Sequence[Number], spend: Budget
+) -> Priced:
+    """Prepare all questions: those with a fixed epsilon at that, the others at their shares of what fits."""
+    held = sum((exact(epsilon) for epsilon in fixed if epsilon is not None), Fraction(0))
+    whole = sum((exact(share) for share, epsilon in zip(shares, fixed, strict=True) if epsilon is None), Fraction(0))
+
+    def at(total: Fraction) -> tuple[tuple[Question, ...], float]:
+        """All questions at this total, and what they cost together."""
+        asked = tuple(
+            ask(place, total * exact(shares[place]) / whole if epsilon is None else epsilon)
+            for place, epsilon in enumerate(fixed)
+        )
+        found = Priced(asked, spend)
+        epsilon = compose.epsilon(found.loss, spend.delta)  # [price.1]
+        if sum(exact(question.guarantee.delta) for question in asked) <= exact(spend.delta):
+            # [price.1]: slack may cost less at each epsilon alone
+            epsilon = min(epsilon, compose.as_written(found.apart))
+        return asked, epsilon
+
+    if not whole:
+        return _fitting(*at(Fraction(0)), spend)
+    if held >= exact(spend.epsilon):
+        raise BadInput(
+            f"the releases with an epsilon of their own take {show(held)}, and the plan may spend "
+            f"{show(spend.epsilon)} in all: nothing is left for those with a share"
+        )
+    low = exact(spend.epsilon) - held
+    best = _fitting(*at(low), spend)
+    if len(fixed) == 1 or not spend.delta:
+        return best
+    high = low
+    for _ in range(STEPS):  # composed tightly, more than the plain sum may fit
+        higher, epsilon = at(high * 2)
+        if not _fits(epsilon, spend):
+            break
+        best, low, high = _fitting(higher, epsilon, spend), high * 2, high * 2
+    high *= 2
+    while high - low > PRECISION * low:
+        middle = (low + high) / 2
+        tried, epsilon = at(middle)
+        if _fits(epsilon, spend):
+            best, low = _fitting(tried, epsilon, spend), middle
+        else:
+            high = middle
+    return best
+
+
+def _fits(epsilon: float, spend: Budget) -> bool:
+    return math.isfinite(epsilon) and exact(epsilon) <= exact(spend.epsilon)
+
+
+def _fitting(asked: tuple[Question, ...], epsilon: float, spend: Budget) -> Priced:
+    if not math.isfinite(epsilon):
+        raise BadInput(
+            f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
+            f"give less to {', '.join(question.title for question in asked if question.guarantee.delta)}"
+        )
+    if not _fits(epsilon, spend):
+        raise OverBudget(
+            f"the plan's releases cost epsilon {show(epsilon)} together, at delta {show(spend.delta)}; "
+            f"the plan may spend {show(spend.epsilon)}. Ask for less, or spend more"
+        )
+    return Priced(asked, Budget(epsilon, spend.delta))  # [price.1]

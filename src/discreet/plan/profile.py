@@ -1,0 +1,259 @@
+"""A private profile of a whole table: how many people, what is missing, quantiles, categories, with intervals.
+
+Promise
+    [profile.1] All of it is (epsilon, delta), charged at once, before a row is read.
+Why
+    [profile.1] A noisy count takes a twentieth of epsilon; for columns without a declared type, a noisy share of cells
+    that are numbers takes another tenth, in equal parts. What comes next is chosen by these answers: a plan whose loss
+    is fixed before it is run and composes to the rest of epsilon at delta ([price.1]), whatever was chosen. Then basic
+    composition.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from discreet.accounting.filter import Budget, Filter
+from discreet.errors import BadInput, Refused
+from discreet.ledger.book import Receipt
+from discreet.ledger.ledger_text import written
+from discreet.plan.price import Priced, price
+from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.session.paid import paid
+from discreet.session.private import Session
+from discreet.session.question import Question, prepare
+from discreet.session.terms import People, Terms, several
+from discreet.statistics.quantile import Quantile
+from discreet.tables.table import Table
+
+COUNTING: Final = Fraction(1, 20)
+TYPING: Final = Fraction(1, 10)
+QUANTILES: Final = ((0.05, 0.25, 0.5, 0.75, 0.95), (0.25, 0.5, 0.75), (0.5,))  # the most that so many people can answer
+SAFE: Final = 0.8  # of the people: some entries are missing
+DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
+MOST: Final = 200  # columns
+WORDS: Final = {
+    "quantiles": "quantiles of",
+    "categories": "categories of",
+    "missing": "share missing in",
+    "numbers": "share of numbers in",
+}
+Answer = tuple[str | None, Question, Release[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is asked of a table, before anything is known of it but its columns and their declared types."""
+
+    table: Table
+    people: People
+    epsilon: Number
+    delta: Number
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon, self.delta)  # says what is wrong with them
+        if not self.columns or len(self.columns) > MOST:
+            raise BadInput(f"the table has {len(self.columns)} columns to describe; a profile is of 1 to {MOST}")
+        if not self.delta and any(self.table.kinds[name] in ("text", "unknown") for name in self.columns):
+            raise BadInput("categories are found in texts, which needs delta above 0, for example 1e-6")
+
+    @property
+    def columns(self) -> list[str]:
+        """All but the one that says whose row it is."""
+        return [name for name in self.table.names if name != self.people.person]
+
+    def ask(self, statistic: str, epsilon: Number, about: str | None, **options: Any) -> Question:
+        """One question."""
+        given = {"epsilon": epsilon, **options} | ({} if about is None else {"x": about})
+        return prepare(self.table, self.people, statistic, (), given, terms=Terms())
+
+    def first(self) -> list[tuple[str | None, Question]]:
+        """How many people there are, and whether columns without a type hold numbers."""
+        unknown = [name for name in self.columns if self.table.kinds[name] == "unknown"]
+        whole = exact(self.epsilon)
+        counted = [(None, self.ask("count", whole * COUNTING, None))]
+        share = whole * TYPING / max(1, len(unknown))
+        return counted + [(name, self.ask("proportion", share, f"{_quoted(name)} is number")) for name in unknown]
+
+    @property
+    def rest(self) -> Fraction:
+        """What is left for the columns. [profile.1]"""
+        typed = TYPING if "unknown" in (self.table.kinds[name] for name in self.columns) else 0
+        return exact(self.epsilon) * (1 - COUNTING - typed)
+
+    def plan(self, kinds: Mapping[str, str], shares: tuple[float, ...]) -> tuple[list[str], Priced]:
+        """One question or two for each column, all together at the price of the rest. [profile.1]"""
+        asked = [question for name in self.columns for question in _questions(name, kinds[name], shares)]
+        finders = sum(1 for *_, finds in asked if finds)
+
+        def prepared(place: int, epsilon: Number) -> Question:
+            _, statistic, about, options, _, finds = asked[place]
+            own = {"delta": exact(self.delta) / 2 / finders} if finds else {}
+            return self.ask(statistic, epsilon, about, **options | own)
+
+        priced = price(prepared, [None] * len(asked), [item[4] for item in asked], Budget(self.rest, self.delta))
+        return [item[0] for item in asked], priced
+
+    def check(self) -> None:
+        """What cannot be asked is said before anything is paid."""
+        for name in self.columns:
+            kind = self.table.kinds[name]
+            for guess in ("number", "text") if kind == "unknown" else (kind,):
+                for _, statistic, about, options, _, finds in _questions(name, guess, QUANTILES[0]):
+                    own = {"delta": exact(self.delta) / 2 / len(self.columns)} if finds else {}
+                    self.ask(statistic, self.rest / len(self.columns), about, **options | own)
+
+    def fitting(self, kinds: Mapping[str, str], people: int) -> tuple[list[str], Priced]:
+        """The plan with the most quantiles that so many people can answer."""
+        for shares in QUANTILES:
+            names, priced = self.plan(kinds, shares)
+            drawn = [question.mechanism for question in priced.questions]
+            if all(one.answers(round(SAFE * people)) for one in drawn if isinstance(one, Quantile)):
+                break
+        return names, priced
+
+
+def _questions(
+    name: str, kind: str, shares: tuple[float, ...]
+) -> Iterator[tuple[str, str, str, dict[str, Any], int, bool]]:
+    """(column, statistic, what it is about, options, share, whether it finds categories)"""
+    match kind:
+        case "number" | "whole":
+            yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
+            yield name, "quantile", name, {"q": shares if len(shares) > 1 else shares[0]}, DRAWN * len(shares), False
+        case "truth":
+            yield name, "histogram", name, {"categories": [True, False]}, 2, False
+        case "date":
+            yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
+        case _:
+            yield name, "histogram", name, {}, 2, True
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def describe(
+    profile: Profile, *, private: Session | None = None, rng: Randomness, watch: Watch = lambda _: None
+) -> dict[str, Any]:
+    """The profile as a dossier. With `private` it is charged to that session's budget; without, to none."""
+    first = profile.first()
+    profile.check()
+    spent = Budget(profile.epsilon, profile.delta)
+    if private is None:
+        return _answered(profile, first, rng, watch)
+    before = private.balance
+    loss = Approximate(spent.epsilon, spent.delta)
+    guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
+    note = written(f"profile of {profile.table.description}", {"profile": profile.columns})
+    receipt = private.charge(loss, guarantee, note)
+    made = paid(lambda: _answered(profile, first, rng, watch, charged=(private, before, receipt)))
+    return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))  # shown when it is stored
+
+
+def _answered(
+    profile: Profile,
+    first: list[tuple[str | None, Question]],
+    rng: Randomness,
+    watch: Watch,
+    *,
+    charged: tuple[Session, Filter, Receipt] | None = None,
+) -> dict[str, Any]:
+    """All questions, the later ones chosen by the answers to the first; `charged` has the balance before the charge."""
+    receipt = None if charged is None else charged[2]
+    kinds: dict[str, str] = dict(profile.table.kinds)
+    spent = Budget(profile.epsilon, profile.delta)
+    answers: list[Answer] = []
+
+    def answered(name: str | None, question: Question) -> Release[Any]:
+        watch(question.title)
+        release = _refused(question, profile.table, rng) or question.answer(profile.table, rng)
+        assert isinstance(release, Release)
+        answers.append((name, question, release if receipt is None else release.signed(str(receipt))))
+        return release
+
+    for name, question in first:
+        release = answered(name, question)
+        if name is not None:
+            kinds[name] = "number" if release.refusal is None and release.value > 0.5 else "text"
+    people = max(1, int(answers[0][2].value))
+    for name, question in zip(*_each(profile.fitting(kinds, people)), strict=True):
+        answered(name, question)
+    return dossier(
+        title=f"A profile of {profile.table.description}",
+        description="Types are as declared, or found; nothing else about the table was known beforehand.",
+        data={
+            "source": profile.table.description,
+            "population": profile.table.description if charged is None else charged[0].population,
+            "unit": profile.people.unit,
+            "person": profile.people.person,
+            "neighbours": profile.people.neighbours.value,
+            "rows": None,
+        },
+        entries=[_entry(place, *answer, kinds) for place, answer in enumerate(_by_column(profile, answers), start=1)],
+        spent=spent,
+        balance=None if charged is None else (charged[1], charged[0].balance),
+        composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
+        methods=methods([question for _, question, _ in answers]),
+        answers=[release for _, _, release in answers],
+        receipt=receipt,
+        plan=None,
+    )
+
+
+def _refused(question: Question, table: Table, rng: Randomness) -> Release[Any] | None:
+    """What too few people cannot answer, where their number is public: the other columns still have their answers."""
+    try:
+        question.rehearse(table)
+    except (BadInput, Refused) as error:
+        history = Provenance(type(question.mechanism).__name__, {}, rng.secure)
+        return Release(question.guarantee, history, refusal=str(error), name=question.title)
+    return None
+
+
+def _each(planned: tuple[list[str], Priced]) -> tuple[list[str], tuple[Question, ...]]:
+    return planned[0], planned[1].questions
+
+
+def _by_column(profile: Profile, answers: list[Answer]) -> list[Answer]:
+    """The count first, then all about one column after the other."""
+    places = {None: -1} | {name: place for place, name in enumerate(profile.columns)}
+    return sorted(answers, key=lambda answer: places[answer[0]])
+
+
+def _entry(
+    place: int, name: str | None, question: Question, release: Release[Any], kinds: Mapping[str, str]
+) -> dict[str, Any]:
+    about = _about(question)
+    return {
+        "id": str(place),
+        "question": about if name is None else f"{WORDS[about]} {name}",
+        "statistic": question.reading.verb,
+        "about": about,
+        "columns": [] if name is None else [name],
+        "kind": None if name is None else kinds[name],
+        "where": None,
+        "by": None,
+        "options": {},
+        "forecast": None,
+    } | shown(release)
+
+
+def _about(question: Question) -> str:
+    match question.reading.verb:
+        case "count":
+            return f"number of {several(question.people.unit)}"
+        case "quantile":
+            return "quantiles"
+        case "histogram":
+            return "categories"
+        case _:
+            return "missing" if question.title.endswith("is missing") else "numbers"

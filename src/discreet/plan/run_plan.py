@@ -1,0 +1,241 @@
+"""Run a plan: one charge for all of it, then every answer, stored and shown together.
+
+Promise
+    [run_plan.1] The plan is charged once, before a row is read, at what its composition costs; nothing is shown before
+          all of it is stored. The same plan again gives the stored answers, at no cost.
+Why
+    [run_plan.1] [price.1] and [store.1], [store.2]. If the run is cut short, budget is spent and nothing
+    was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. A run that fails by
+    itself after a draw has failed for good ([private.3]). After the table
+    changed the same plan still has the answers of then, with their date: another title asks anew.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from itertools import takewhile
+from typing import Any, Final
+
+from discreet.accounting.filter import Budget, Currency, Filter
+from discreet.errors import DiscreetError
+from discreet.ledger.book import Receipt
+from discreet.ledger.ledger_text import written
+from discreet.plan.bound_plan import Bound
+from discreet.plan.price import Priced
+from discreet.privacy.exact import show
+from discreet.privacy.grouped import Groups
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate
+from discreet.privacy.meaning import explain
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import versions
+from discreet.privacy.release import Release, plain
+from discreet.session.private import Session
+from discreet.session.question import Question
+from discreet.version import __version__
+
+FORMAT: Final = "discreet report 1"
+Watch = Callable[[str], None]
+
+
+def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lambda _: None) -> dict[str, Any]:
+    """Charge, read, answer and store: the dossier of all answers. `watch` is told the title of each as it begins."""
+    with bound.session(rng) as private:
+        for question in bound.priced.questions:
+            question.rehearse(private.table)
+        before, spent = private.balance, bound.priced.together
+        counted = before.total.currency
+        loss = Approximate(spent.epsilon, spent.delta) if counted is Currency.EPSILON else bound.priced.loss
+        receipt = private.ledger.charge(
+            private.population,
+            loss,
+            _note(bound),
+            request=bound.request,
+            analyst=private.analyst,
+            source=private.table.identity,
+        )  # [run_plan.1]
+        if receipt.answer is not None:
+            return stored(receipt.answer)
+        answers = []
+        with private.once(receipt) as noise:
+            for question in bound.priced.questions:
+                watch(question.title)
+                answers.append(question.answer(private.table, noise).signed(str(receipt)))
+        entries = [_entry(bound, place, answer) for place, answer in enumerate(answers)]
+        made = dossier(
+            title=bound.plan.title,
+            description=bound.plan.description,
+            data=about(private),
+            entries=entries,
+            spent=spent,
+            balance=(before, private.balance),
+            composition=composition(bound.priced),
+            methods=methods(bound.priced.questions),
+            answers=answers,
+            receipt=receipt,
+            plan=bound.digest,
+        )
+        return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))
+
+
+def stored(text: str) -> dict[str, Any]:
+    """The dossier that the ledger keeps."""
+    found: dict[str, Any] = json.loads(text)
+    if "failed" in found:
+        raise DiscreetError(
+            "no answers could be made to this plan when it was paid for, and a second draw would cost as much again; "
+            "another title asks anew"
+        )
+    return found
+
+
+def _note(bound: Bound) -> str:
+    """The plan's title, and in the next line the whole plan, or its digest if it is too long for a note."""
+    return written(f"plan: {bound.plan.title}", {"plan": bound.plan.model_dump(mode="json", exclude_defaults=True)})
+
+
+def about(private: Session) -> dict[str, Any]:
+    """The table, for readers: nothing that was seen in it."""
+    return {
+        "source": private.table.description,
+        "population": private.population,
+        "unit": private.people.unit,
+        "person": private.people.person,
+        "neighbours": private.people.neighbours.value,
+        "rows": None,
+    }
+
+
+def dossier(
+    *,
+    title: str,
+    description: str | None,
+    data: dict[str, Any],
+    entries: list[dict[str, Any]],
+    spent: Budget,
+    balance: tuple[Filter, Filter] | None,
+    composition: str,
+    methods: list[dict[str, str]],
+    answers: Sequence[Release[Any] | Groups],
+    receipt: Receipt | None,
+    plan: str | None,
+) -> dict[str, Any]:
+    """What a report is made of; `balance` is the budget before and after."""
+    guarantee = Guarantee(spent.epsilon, spent.delta, Neighbours(data["neighbours"]), data["unit"])
+    this = {"epsilon": float(spent.epsilon), "delta": float(spent.delta)}
+    budget = this if balance is None else plain(balance[0].budget)
+    return {
+        "format": FORMAT,
+        "title": title,
+        "description": description,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": data,
+        "budget": {
+            **budget,
+            "spent_before": None if balance is None else _amount(balance[0].spent),
+            "this": this,
+            "left": None if balance is None else _amount(balance[1].left),
+            "composition": composition,
+        },
+        "releases": entries,
+        "meaning": list(explain(guarantee).sentences),
+        "methods": methods,
+        "assumptions": _assumptions(answers),
+        "reproducibility": {
+            "discreet": __version__,
+            "packages": dict(versions()),
+            "plan_sha256": plan,
+            "ledger": None
+            if receipt is None
+            else {"id": receipt.ledger, "population": receipt.population, "analyst": receipt.analyst},
+            "receipts": [] if receipt is None else [str(receipt)],
+        },
+    }
+
+
+def composition(priced: Priced) -> str:
+    """How the releases add up, in a sentence."""
+    together, apart = float(priced.together.epsilon), float(priced.apart)
+    count = len(priced.questions)
+    if count == 1:
+        return f"One release, epsilon {show(together)}."
+    if together < apart * (1 - 1e-9):
+        return (
+            f"{count} releases, declared together and composed as one by their privacy loss distributions: epsilon "
+            f"{show(together)} at delta {show(priced.together.delta)}; one by one they would add up to {show(apart)}."
+        )
+    return f"{count} releases, whose epsilons add up to {show(together)}."
+
+
+def _amount(amount: Any) -> dict[str, float] | None:
+    if amount.currency is not Currency.EPSILON:
+        return None
+    return {"epsilon": float(amount.cost), "delta": float(amount.delta)}
+
+
+def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str, Any]:
+    asked, question = bound.plan.release[place], bound.priced.questions[place]
+    columns = asked.columns if isinstance(asked.columns, list) else [asked.columns] if asked.columns else []
+    entry: dict[str, Any] = {
+        "id": asked.id,
+        "question": asked.title or question.title,
+        "statistic": asked.statistic,
+        "columns": columns or question.reading.named,
+        "where": asked.where,
+        "by": asked.groupby,
+        "options": plain(asked.options),
+        "forecast": bound.forecasts[place],
+    }
+    return entry | shown(answer)
+
+
+def shown(answer: Release[Any] | Groups) -> dict[str, Any]:
+    """An answer's record, under the name that tells whether it is one or one for each group."""
+    return {"groups": answer.to_dict()["groups"]} if isinstance(answer, Groups) else {"release": answer.to_dict()}
+
+
+def _all(answers: Sequence[Release[Any] | Groups]) -> list[Release[Any]]:
+    return [one for answer in answers for one in (answer.values() if isinstance(answer, Groups) else [answer])]
+
+
+def methods(questions: Sequence[Question]) -> list[dict[str, str]]:
+    """Each mechanism once, with what its module says that it releases."""
+    found = {}
+    for question in questions:
+        kinds = [type(question.mechanism)] + ([type(question.finder)] if question.finder is not None else [])
+        for kind in kinds:
+            found[kind.__name__] = releases_of(kind)
+    return [{"name": name, "text": text} for name, text in found.items()]
+
+
+def releases_of(kind: type) -> str:
+    """The section "Releases" of a mechanism's module, or what the mechanism says of itself.
+
+    >>> from discreet.statistics.count import Count
+    >>> releases_of(Count).endswith(".")
+    True
+    """
+    lines = (sys.modules[kind.__module__].__doc__ or "").splitlines()
+    if "Releases" not in lines:
+        return (kind.__doc__ or kind.__name__).strip().splitlines()[0]
+    section = takewhile(lambda line: not line or line.startswith(" "), lines[lines.index("Releases") + 1 :])
+    return " ".join(line.strip() for line in section if line.strip())
+
+
+def _assumptions(answers: Sequence[Release[Any] | Groups]) -> list[str]:
+    """What was noted of groups, and what the intervals are about, each once."""
+    noted = [note for answer in answers if isinstance(answer, Groups) for note in answer.notes]
+    said: dict[str, None] = dict.fromkeys(f"{note[:1].upper()}{note[1:]}." for note in noted)
+    for release in _all(answers):
+        if release.refusal is None and release.spread is not None:
+            try:
+                bar = release.interval(float(getattr(release.spread, "confidence", 0.95)))
+            except Exception:  # noqa: BLE001, S112  an answer without an interval assumes nothing
+                continue
+            if bar.population:
+                said["Confidence intervals are for a population that the people were drawn from independently."] = None
+            else:
+                said["Noise intervals are for the numbers in this table; they say nothing of a population."] = None
+    return list(said)

@@ -1,0 +1,1 @@
+"""What is promised: neighbours, losses, guarantees, releases and their intervals; pure values."""

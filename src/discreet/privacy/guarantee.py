@@ -1,0 +1,100 @@
+"""The promise as a person reads it: (epsilon, delta), for which change of the data, for what unit."""
+
+from dataclasses import dataclass
+
+from discreet.errors import BadInput
+from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.loss import group_delta, safe_exp
+from discreet.privacy.neighbours import Neighbours
+
+SMALLEST_EPSILON = 1e-9
+LARGEST_EPSILON = 1e6
+LARGEST_DELTA_OF_PRIVATE_SIZE = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What a release promises about one unit (a row, or a person) of the data.
+
+    >>> print(Guarantee(1.0, 1e-6, unit="patient"))
+    epsilon 1, delta 1e-06: whatever one patient's data is replaced by, any set of answers has at most 2.72 times \
+the chance it had, plus 1e-06
+    """
+
+    epsilon: Number
+    delta: Number = 0.0
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.epsilon) and self.epsilon >= 0):
+            raise BadInput(f"epsilon is {self.epsilon!r}; a guarantee needs a finite number, 0 or more")
+        if not (is_number(self.delta) and 0 <= self.delta <= 1):
+            raise BadInput(f"delta is {self.delta!r}; a guarantee needs a number in [0, 1]")
+
+    def for_group(self, size: int) -> "Guarantee":
+        """The promise to `size` people who change together: k epsilon, delta (e^{k eps} - 1)/(e^eps - 1)."""
+        if not isinstance(size, int) or size < 1:
+            raise BadInput(f"a group of {size!r}; give a whole number of people, 1 or more")
+        delta = group_delta(self.epsilon, self.delta, size)
+        return Guarantee(size * exact(self.epsilon), delta, self.neighbours, self.unit)
+
+    def worst_odds(self, prior: float, chance: float = 0.0) -> float:
+        """The highest posterior probability of a guess about one unit whose prior probability was `prior`.
+
+        An answer exceeds it with probability at most `chance`: [meaning.7]. With delta > 0 some answers
+        may tell everything, so the highest is 1 unless `chance` is above delta.
+
+        >>> round(Guarantee(1.0).worst_odds(0.5), 3)
+        0.731
+        >>> Guarantee(1.0, 1e-6).worst_odds(0.5), round(Guarantee(1.0, 1e-6).worst_odds(0.5, chance=2e-6), 3)
+        (1.0, 0.845)
+        """
+        if not (is_number(prior) and 0 <= prior <= 1):
+            raise BadInput(f"the prior is {prior!r}; give a probability in [0, 1]")
+        if not (is_number(chance) and 0 <= chance <= 1):
+            raise BadInput(f"the chance is {chance!r}; give a probability in [0, 1]")
+        kept = max(0.0, 1 - float(self.delta) / float(chance)) if chance else float(not self.delta)
+        shrink = safe_exp(-float(self.epsilon)) * kept
+        return prior / (prior + (1 - prior) * shrink) if prior else 0.0
+
+    def __str__(self) -> str:
+        name = f"epsilon {show(self.epsilon)}" + (f", delta {show(self.delta)}" if self.delta else "")
+        change = (
+            f"whatever one {self.unit}'s data is replaced by"
+            if self.neighbours is Neighbours.REPLACE
+            else f"whether one {self.unit} is in the data or not"
+        )
+        factor = safe_exp(float(self.epsilon))
+        if not self.delta:
+            return f"{name}: {change}, no answer becomes more than {factor:.3g} times as likely"
+        return (
+            f"{name}: {change}, any set of answers has at most {factor:.3g} times the chance it had, "
+            f"plus {show(self.delta)}"
+        )
+
+
+def check_budget(epsilon: object, delta: object, size: int | None) -> None:
+    """Refuse an epsilon or delta that promises nothing; `size` is the public number of units, or None.
+
+    A delta above 1/(10 n) would allow a mechanism that publishes somebody's record outright with probability
+    1 - (1 - delta)^n, one in ten; where the size is private, a public ceiling stands in for 1/(10 n).
+    """
+    if not is_number(epsilon) or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:  # type: ignore[operator]
+        raise BadInput(
+            f"epsilon is {epsilon!r}; it must be a number from {SMALLEST_EPSILON:g} to {LARGEST_EPSILON:g}; "
+            "0.1 to 1 protects people well, 3 is the most that is commonly defended"
+        )
+    if not is_number(delta) or not 0 <= delta < 1:  # type: ignore[operator]
+        raise BadInput(f"delta is {delta!r}; it must be a number in [0, 1): 0 for pure privacy, or about 1e-6")
+    if not delta:
+        return
+    ceiling = LARGEST_DELTA_OF_PRIVATE_SIZE if size is None else 1 / (10 * size)
+    if delta > ceiling:  # type: ignore[operator]
+        why = "the number of people is private here" if size is None else f"1/(10 n) for n = {size}"
+        raise BadInput(
+            f"delta is {delta!r}, above {ceiling:.3g} ({why}): so large a delta allows publishing "
+            "somebody's record outright; ask for a smaller delta"
+        )
+    if delta < 1e-300:  # type: ignore[operator]
+        raise BadInput(f"delta is {delta!r}; below 1e-300 give delta=0 for pure privacy")

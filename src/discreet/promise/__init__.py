@@ -1,1 +1,0 @@
-"""What is promised: neighbours, losses, guarantees and releases, as pure values."""

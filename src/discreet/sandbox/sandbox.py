@@ -1,0 +1,357 @@
+"""Other people's code on private rows: a process for each block that shares nothing, cannot speak, and is on time.
+
+Promise
+    [sandbox.1] A block's row depends on nothing but its own rows, its number and the estimator, whatever the estimator
+          does, up to what is not covered. What comes back is at most so many raw float64; anything else is "no
+          estimate".
+    [sandbox.2] Time: each block holds its place for the same number of seconds, however early it ends or dies.
+    [sandbox.3] Where something that this needs is missing, nothing runs and NoSandbox says what it is.
+Why
+    [sandbox.1] A keeper (sandbox/jail.py) starts before it is given any row, as an ordinary user, and locks itself into
+    namespaces with a read-only root that holds Python's libraries alone: no data file, no home, no /proc, no /dev/shm.
+    It loads libraries, never the estimator, and never a row: those asked for, and those that the estimator loads in a
+    rehearsal, a cell that is given rows made up from the schema. Then it makes all memory that is mapped from files its
+    own (sandbox/settled.py). Each block's child is forked from that clean state with a process namespace, an
+    inter-process namespace and an empty root of its own: it has no file but two that are its own (the rows, the
+    result), no library on disk and no page of one in memory, so what the kernel caches of files is out of its reach. It
+    drops all capabilities, and a filter leaves it the system calls for computing: no sockets, shared memory, keyrings,
+    file locks, tracing, signals to others, new processes or programs, no questions about caches or faults. So it can
+    write to nothing that another block can read. Only then is the estimator unpacked. The result is a file of its own,
+    of which 8 bytes a number are read after the child is dead; NaN of any payload is "no estimate". Rows of a block are
+    never in the keeper's memory, so no later child finds them there, and what a block is sent is a function of its own
+    rows: [own_rows.3]. If the machine runs out of memory, cells are killed first.
+    [sandbox.2] The keeper sleeps until the deadline whatever happens, kills the first process of the child's namespace,
+    which kills the others, waits for the time that freeing its memory may take, and says one byte. [sandbox.3] Every
+    step is tried before "ready", in a trial child where it is its own.
+Needs
+    Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
+    we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
+    What it imports only for rows unlike the made-up ones is declared: Sandbox(modules=("scipy.stats",)). Memory for a
+    copy of the libraries that are loaded.
+    Not covered: what code that watches the hardware can learn of who runs beside it or ran a moment before (processor
+    caches, memory bandwidth, free lists of the kernel). With workers=1, the default, no two run at once and each place
+    is idle for `tidy` seconds in between; with more, that many may count as one, and the release says so. A machine
+    that swaps: what a block touches is in memory for the next. The process that calls: an object's own code (its class,
+    __reduce__, __getattr__) runs there when you make it and when it is packed; a file's code does not. Data that the
+    estimator itself carries, in a variable that a function of the session uses say, go into every cell with it.
+Source
+    Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
+"""
+
+import json
+import os
+import pickle
+import select
+import site
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.privacy.exact import is_number
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.estimators import Fit, SourceFit
+from discreet.subsample.made_up_rows import STYLES, made_up
+from discreet.subsample.own_rows import sent
+from discreet.subsample.partition import Blocks
+from discreet.subsample.returned import Shape
+from discreet.subsample.run_block import Correct
+
+Floats = npt.NDArray[np.float64]
+SYSTEM: Final = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/usr/share/zoneinfo",
+)
+START: Final = 120.0  # seconds that a keeper may take to load its libraries, and to rehearse
+GRACE: Final = 10.0
+LIBRARIES: Final = ("numpy", "scipy.special")
+HOMES: Final = {"sklearn": "sklearn.linear_model", "statsmodels": "statsmodels.api", "lifelines": "lifelines"}
+
+
+class NoSandbox(BadInput):
+    """This machine lacks what a sandbox needs; nothing ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Limits of each block: `seconds` it always takes, `memory` it may have, and how many run at once."""
+
+    seconds: float = 1.0
+    memory: int = 2 << 30
+    workers: int = 1
+    modules: tuple[str, ...] = ()  # loaded before cells are made, besides what a rehearsal finds
+
+    def __post_init__(self) -> None:
+        if not is_number(self.seconds) or not 0.05 <= self.seconds <= 3600:
+            raise BadInput(f"seconds={self.seconds!r}; give 0.05 to 3600, the time that every block takes")
+        if not _whole(self.memory) or not 1 << 28 <= self.memory <= 1 << 46:
+            raise BadInput(f"memory={self.memory!r}; give the bytes that a block may have, {1 << 28} (256 MB) or more")
+        if not _whole(self.workers) or not 1 <= self.workers <= 1024:
+            raise BadInput(f"workers={self.workers!r}; give how many blocks may run at once, 1 if they shall not")
+        if not isinstance(self.modules, tuple) or not all(isinstance(name, str) for name in self.modules):
+            raise BadInput(f"modules={self.modules!r}; give the names of modules to load first, for example ('scipy',)")
+
+    @property
+    def tidy(self) -> float:
+        """Seconds in which the memory of a block is surely free again; every block waits for them. [sandbox.2]"""
+        return 0.1 + self.memory / (1 << 30) * 0.15
+
+    @property
+    def note(self) -> str | None:
+        """What a reader must know."""
+        if self.workers == 1:
+            return None
+        return f"{self.workers} blocks ran at a time: code that watches the hardware could make them one"
+
+    @contextmanager
+    def opened(self, fit: Fit, table: BlockTable | None = None) -> "Iterator[SandboxCells]":
+        """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [sandbox.3]
+
+        Of the table the schema is used, for a rehearsal.
+        """
+        raw = packed(fit)  # refused before anything starts
+        act = pickle.dumps((raw, rehearsal(table)))
+        with ExitStack() as stack:
+            keepers = [stack.enter_context(Keeper(self, self._modules(fit), act)) for _ in range(self.workers)]
+            yield SandboxCells(self, raw, tuple(keepers))
+
+    def _modules(self, fit: Fit) -> tuple[str, ...]:
+        held = (getattr(fit, name, None) for name in ("estimator", "fitter", "model"))
+        inner = next((one for one in held if one is not None), None)  # an unfitted ensemble has no truth value
+        home = str(getattr(inner, "__module__", type(inner).__module__)).split(".")[0]
+        return (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *self.modules)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxCells:
+    """A sandbox at work."""
+
+    box: Sandbox
+    estimator: bytes
+    keepers: "tuple[Keeper, ...]"
+
+    def rows(self, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
+        """One row a block, NaN where there is none. [sandbox.1]"""
+        found = np.full((blocks.count, shape.width), np.nan)
+        todo = iter(range(blocks.count))
+        busy: dict[int, tuple[Keeper, int]] = {}
+        while True:
+            for keeper in self.keepers:
+                if keeper.control.fileno() not in busy and (number := next(todo, None)) is not None:
+                    keeper.begin(_message(self.estimator, shape, blocks, number, correct))
+                    busy[keeper.control.fileno()] = keeper, number
+            if not busy:
+                return found
+            ready, _, _ = select.select(list(busy), [], [], self.box.seconds + self.box.tidy + GRACE)
+            for fd in ready or list(busy):
+                keeper, number = busy.pop(fd)
+                row = keeper.end(shape.width)
+                if row is not None:
+                    found[number] = row
+                if not keeper.alive:
+                    keeper.restart()
+
+
+def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
+    block, middle = blocks.block(number)
+    people = block.people if correct == "jackknife" else None
+    try:
+        # [sandbox.1]
+        return pickle.dumps((raw, shape, (sent(block.x), sent(block.y), people), middle, number, correct))
+    except Exception:  # noqa: BLE001  [sandbox.1]: an entry that cannot be packed; the cell fails to read this, on time
+        return b""
+
+
+def rehearsal(table: BlockTable | None) -> list[BlockTable]:
+    """Made-up rows of a table's schema in several styles, and plain ones, for what the schema does not tell."""
+    plain = [BlockTable(np.ones((8, 2)), np.arange(8) % 2.0), BlockTable(np.ones((8, 2)))]
+    if table is None:
+        return plain
+    try:
+        return [made_up(table, style, texts=True) for style in range(STYLES)]
+    except Exception:  # noqa: BLE001  a type that nothing is made up of; what is imported at the top is still loaded
+        return plain
+
+
+def packed(fit: Fit) -> bytes:
+    """The estimator as bytes for a cell; functions of this session by value, if cloudpickle is there."""
+    function = getattr(fit, "function", None)
+    local = function is not None and getattr(function, "__module__", "") not in _library_modules()
+    try:
+        if not isinstance(fit, SourceFit) and local:
+            import cloudpickle
+
+            return bytes(cloudpickle.dumps(fit))
+        return pickle.dumps(fit)
+    except Exception:  # noqa: BLE001
+        raise BadInput(
+            "the estimator cannot be sent to another process; put the function into a file and give "
+            "'file.py:function', install cloudpickle, or give trust='own' if you wrote or read it"
+        ) from None
+
+
+def _library_modules() -> set[str]:
+    """Modules that a cell can import: those of installed libraries."""
+    roots = tuple(path for path in _libraries() if "python" in path)
+    found = {
+        name for name, module in list(sys.modules.items()) if str(getattr(module, "__file__", "")).startswith(roots)
+    }
+    return found - {"__main__"}
+
+
+def _libraries() -> list[str]:
+    """Folders with Python's own and installed libraries, and this package: nothing that holds data."""
+    paths = sysconfig.get_paths()
+    own = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    base = os.path.join(sys.base_prefix, "lib")
+    dynamic = os.path.join(sys.base_prefix, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    package = str(Path(__file__).parent.parent)
+    return [*own, dynamic, *([base] if base not in SYSTEM else []), *user, package]
+
+
+class Keeper:
+    """A keeper's process, as seen from outside."""
+
+    def __init__(self, box: Sandbox, modules: tuple[str, ...], act: bytes = b"") -> None:
+        self._box, self._modules, self._act = box, modules, act
+        self.alive = False
+
+    def __enter__(self) -> "Keeper":
+        try:
+            self.restart()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it."""
+        if hasattr(self, "control"):
+            self.control.close()
+        if hasattr(self, "process"):
+            self.process.kill()
+            self.process.wait()
+
+    def restart(self) -> None:
+        """A fresh keeper, locked in and ready; or NoSandbox. [sandbox.3]"""
+        self.close()
+        self.control, theirs = socket.socketpair()
+        libraries = [path for path in (*SYSTEM, *_libraries()) if os.path.lexists(path)]
+        below = tuple(f"{path}{os.sep}" for path in libraries)
+        search = [path for path in sys.path if f"{path}{os.sep}".startswith(below)]
+        asked = {
+            "libraries": sorted({real for path in libraries for real in _with_links(path)}),
+            "path": [*dict.fromkeys([*search, str(Path(__file__).parent.parent.parent)])],
+            "modules": self._modules,
+            "memory": self._box.memory,
+            "seconds": self._box.seconds,
+            "tidy": self._box.tidy,
+        }
+        program = str(Path(__file__).with_name("jail.py"))
+        with theirs:
+            self.process = subprocess.Popen(  # noqa: S603  our own program
+                [sys.executable, "-I", program, str(theirs.fileno()), json.dumps(asked)],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=dict(_environment()),
+                cwd="/",
+                start_new_session=True,
+            )
+        self.begin(self._act)
+        reason = "a process of its own" if not self._wait(START + self._box.seconds) else self._said()
+        os.close(self._result)
+        if reason:
+            self.close()
+            raise NoSandbox(
+                f"this machine cannot make a sandbox: it lacks {reason}. Run where user namespaces and seccomp are "
+                "allowed, or give trust='own' for an estimator that you wrote or read"
+            )
+        self.alive = True
+
+    def _said(self) -> str:
+        try:
+            raw = self.control.recv(4096)
+        except OSError:  # it is gone
+            raw = b""
+        return str(json.loads(raw)) if raw else "a keeper that starts (can the user read Python's libraries?)"
+
+    def _wait(self, seconds: float) -> bool:
+        return bool(select.select([self.control], [], [], seconds)[0])
+
+    def begin(self, message: bytes) -> None:
+        """Hand a block to a new cell."""
+        data, self._result = os.memfd_create("rows"), os.memfd_create("row")
+        try:
+            with os.fdopen(os.dup(data), "wb") as file:
+                file.write(message)
+            os.lseek(data, 0, 0)
+            socket.send_fds(self.control, [b"b"], [data, self._result])
+        except OSError:
+            self.alive = False
+        finally:
+            os.close(data)
+
+    def end(self, width: int) -> Floats | None:
+        """The row, once its time is over; None if there is none. Raw bytes, and only those that were declared.
+        [sandbox.1]"""
+        try:
+            self.alive = self.alive and self._wait(0) and bool(self.control.recv(1))
+            raw = os.pread(self._result, 8 * width + 1, 0) if self.alive else b""
+        except OSError:
+            self.alive, raw = False, b""
+        finally:
+            os.close(self._result)
+        if len(raw) != 8 * width:
+            return None
+        row = np.frombuffer(raw, dtype=np.float64)
+        return row if np.isfinite(row).all() else None  # [sandbox.1]: no payload of a NaN passes
+
+
+def _with_links(path: str) -> Iterator[str]:
+    """A path, and where it leads."""
+    yield path
+    real = os.path.realpath(path)
+    if real != path:
+        yield real
+
+
+def _environment() -> Iterator[tuple[str, str]]:
+    """A clean one: nothing of ours, one thread, one hash seed."""
+    yield from (
+        ("PATH", "/usr/bin:/bin"),
+        ("LANG", "C.UTF-8"),
+        ("HOME", "/room"),
+        ("TMPDIR", "/room"),
+        ("PYTHONHASHSEED", "0"),
+    )
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "NUMBA"):
+        yield f"{name}_NUM_THREADS", "1"
+
+
+def seconds_for(blocks: int, box: Sandbox) -> float:
+    """How long the blocks of a run take once the keepers are ready: always the same. [sandbox.2]"""
+    return -(-blocks // box.workers) * (box.seconds + box.tidy)

@@ -1,0 +1,1 @@
+"""Private estimators with the interface of scikit-learn."""

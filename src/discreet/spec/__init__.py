@@ -1,1 +1,0 @@
-"""Release plans: a file that says what will be published, checked, forecast and composed before any data is read."""

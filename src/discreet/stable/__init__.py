@@ -1,1 +1,0 @@
-"""Noise fitted to the data, safely."""

@@ -1,0 +1,235 @@
+"""The noisy sum of clipped deviations, or of their squares: the last stage of every mean and variance.
+
+Releases
+    The sum over all records of u^p, u = clip((x - centre) / radius, +-1), p = 1, 2 or 4, plus noise. Centre and radius
+    are public, or were released.
+Promise
+    [clip.1] One record moves the sum of u by at most 2 under REPLACE, 1 under ADD_OR_REMOVE, and the sum of u^2 or u^4
+         by at most 1 under both: Laplace(epsilon) makes the release pure epsilon, Gaussian(mu, slack) what that costs.
+    [clip.3] Under ADD_OR_REMOVE one record moves the pair (sum of w, sum of 1 - w), w = u^2, u^4 or (1 + u) / 2, by
+         exactly 1 in L1: sum and number of records for the price of one.
+    [clip.2] What is blurred is an exact integer; neither the order of the records nor blocks or machines change it.
+Why
+    [clip.1] Each record becomes a whole number of steps by a fixed function of itself, the centre and the radius: u^p
+    is rounded to a multiple of 1 / half, half = 2^bits, and a missing u is 0. So its steps lie in [-half, half], and in
+    [0, half] for even p: replacing a record moves the sum by at most 2 half, or half, and adding one by at most half.
+    Then [additive.1] or [additive.2].
+    [clip.3] A record adds k steps to one and half - k to the other, k in [0, half] (for p = 1: half + k and half - k).
+    [clip.2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records; the
+    sums of so many are added as Python's integers, which have no end.
+Needs
+    A finite centre and a positive, finite radius.
+Accuracy
+    Rounding moves u^p by at most 2^-27. Where epsilon is below 2^-23 the steps are wider: at least 2^48 to the noise.
+Source
+    The clipped mean of the lectures (Lemma 2.2), on integers.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.distributions import laplace_scale
+from discreet.noise.integers import LARGEST_SCALE, compiled
+from discreet.noise.lattice import COARSE
+from discreet.privacy.exact import exact, is_number
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.tables.entries import Numbers, pieces
+
+BITS: Final = 26  # the radius in steps: 2^26
+LARGE: Final = 100_000  # records from which the compiled pass is worth its import
+BLOCK: Final = 1 << 16  # records whose steps stay in the cache
+FAST: Final = 1 << 35  # records whose steps add up in an int64 [clip.2]
+Floats = npt.NDArray[np.float64]
+Power = Literal[1, 2, 4]
+
+
+@dataclass(frozen=True, slots=True)
+class ClippedSum:
+    """A noisy sum, and the scale (of Laplace) or standard deviation (of Gaussian noise) of what was added."""
+
+    total: float
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A noisy mean of powers, the scale of the Laplace noise on it, and the size that it was divided by."""
+
+    mean: float
+    noise: float
+    size: float
+
+
+def steps_of(
+    values: Floats, centre: float, radius: float, powers: tuple[Power, ...] = (1,), bits: int = BITS
+) -> tuple[npt.NDArray[np.int64], ...]:
+    """Each record as a whole number of steps, for each power: in [-2^bits, 2^bits], [0, 2^bits] if it is even.
+    [clip.1]"""
+    half = 2.0**bits
+    with np.errstate(all="ignore"):
+        scaled = (values - centre) * _inverse(radius, half)  # inf - inf and 0 * inf are missing
+    steps = np.where(np.isnan(scaled), 0.0, np.clip(scaled, -half, half))
+    square = steps * steps / half
+    raised = {1: steps, 2: square, 4: square * square / half}
+    return tuple(np.rint(raised[power]).astype(np.int64) for power in powers)
+
+
+def exact_sums(
+    values: Numbers, centre: float, radius: float, powers: tuple[Power, ...] = (1,), bits: int = BITS
+) -> tuple[int, ...]:
+    """The sums of all records' steps, one for each power, in one pass. [clip.2]"""
+    if not is_number(centre) or not is_number(radius) or radius <= 0:
+        raise BadInput(
+            f"centre is {centre!r}, radius is {radius!r}; give a finite centre and a positive, finite radius"
+        )
+    fast, sums = len(values) >= LARGE and compiled(), [0] * len(powers)
+    for piece in pieces(values):
+        found = _fast_sums(piece, centre, radius, powers, bits) if fast else _sums(piece, centre, radius, powers, bits)
+        sums = [whole + part for whole, part in zip(sums, found, strict=True)]
+    return tuple(sums)
+
+
+def _fast_sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
+    from discreet._compiled.column_kernels import total_steps
+
+    half, sums = 2.0**bits, [0] * len(powers)
+    for start in range(0, len(values), FAST):
+        found = total_steps(values[start : start + FAST], centre, _inverse(radius, half), half, powers)
+        sums = [whole + part for whole, part in zip(sums, found, strict=True)]  # [clip.2]
+    return tuple(sums)
+
+
+def _sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
+    sums = [0] * len(powers)
+    for start in range(0, len(values), BLOCK):
+        steps = steps_of(values[start : start + BLOCK], centre, radius, powers, bits)
+        sums = [whole + int(part.sum()) for whole, part in zip(sums, steps, strict=True)]
+    return tuple(sums)
+
+
+def noisy_moment(
+    values: Numbers,
+    *,
+    centre: float,
+    radius: float,
+    cost: Laplace | Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+    power: Power = 1,
+) -> ClippedSum:
+    """The sum of clip((x - centre) / radius, +-1)^power plus noise, in units of radius^power. [clip.1]"""
+    bits = fitting_bits(cost)
+    (total,) = exact_sums(values, centre, radius, (power,), bits)
+    return _blurred(total, bits, sensitivity=sensitivity_of(power, neighbours), cost=cost, rng=rng)
+
+
+def noisy_sum(
+    values: Numbers,
+    *,
+    centre: float,
+    radius: float,
+    cost: Laplace | Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> ClippedSum:
+    """The sum of clip(x - centre, +-radius) plus noise, in the data's units. [clip.1]"""
+    found = noisy_moment(values, centre=centre, radius=radius, cost=cost, neighbours=neighbours, rng=rng)
+    return ClippedSum(found.total * radius, found.noise * radius)
+
+
+def moments(
+    values: Numbers,
+    costs: Mapping[Power, Laplace],
+    *,
+    centre: float,
+    radius: float,
+    size: int | None,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> list[Moment]:
+    """The means of clip((x - centre) / radius, +-1)^power for one or two powers, cut to what they can be. [clip.1]
+
+    `size` is public or was released. If it is None, under ADD_OR_REMOVE, a mean is a share of two sums that tell the
+    size too; their noises are taken as one Laplace variable of the same variance, which is a little wide. [clip.3]
+    """
+    powers, bits = tuple(costs), min(fitting_bits(cost) for cost in costs.values())
+    found = []
+    for power, total in zip(powers, exact_sums(values, centre, radius, powers, bits), strict=True):
+        least = -1.0 if power == 1 else 0.0
+        if size is not None:
+            moved = sensitivity_of(power, neighbours)
+            noisy = _blurred(total, bits, sensitivity=moved, cost=costs[power], rng=rng)
+            found.append(Moment(min(max(noisy.total / size, least), 1.0), noisy.noise / size, size))
+            continue
+        up, down, noise = _parted(total, bits, size=len(values), signed=power == 1, cost=costs[power], rng=rng)
+        whole = max(1.0, up + down)
+        share = min(max(up / whole, 0.0), 1.0)
+        error = (1 - least) * noise / whole * math.hypot(share, 1 - share)
+        found.append(Moment(least + (1 - least) * share, error, whole))
+    return found
+
+
+def _blurred(total: int, bits: int, *, sensitivity: int, cost: Laplace | Gaussian, rng: Randomness) -> ClippedSum:
+    """A sum of steps plus noise, in units of radius^power. [clip.1]"""
+    steps = sensitivity * 2**bits  # [clip.1]
+    blurred: int = rng.blur(total, sensitivity=steps, cost=cost)  # [clip.1]
+    return ClippedSum(blurred / 2**bits, noise_size(steps, cost) / 2**bits)
+
+
+def _parted(
+    total: int, bits: int, *, size: int, signed: bool, cost: Laplace, rng: Randomness
+) -> tuple[float, float, float]:
+    """The noisy sums of w and of 1 - w, and the scale of the noise on each, under ADD_OR_REMOVE. [clip.3]
+
+    w is u^power, or (1 + u) / 2 where that is signed: a share in [0, 1]. Both sums add up to the number of records.
+    """
+    whole = 2 ** (bits + 1) if signed else 2**bits  # the steps of one record in both sums
+    up = total + size * 2**bits if signed else total
+    blurred = rng.blur(np.array([up, size * whole - up], dtype=object), sensitivity=whole, cost=cost)  # [clip.3]
+    return int(blurred[0]) / whole, int(blurred[1]) / whole, noise_size(whole, cost) / whole
+
+
+def sensitivity_of(power: Power, neighbours: Neighbours) -> int:
+    """How far one record moves the sum, in units of radius^power. [clip.1]"""
+    return 2 if power == 1 and neighbours is Neighbours.REPLACE else 1
+
+
+def fitting_bits(cost: Laplace | Gaussian) -> int:
+    """How fine the steps are: 2^26 in a radius, fewer where noise of this cost would be too wide for the integers."""
+    strength = exact(cost.epsilon if isinstance(cost, Laplace) else cost.mu)
+    bits = BITS
+    while 2 ** (bits + 1) > LARGEST_SCALE * strength and bits:
+        bits -= 1
+    return bits
+
+
+def paid(cost: Laplace | Gaussian) -> Loss:
+    """What noise of this cost costs on steps of `fitting_bits`: on too few of them, as much as anything pure
+    ([additive.1])."""
+    if isinstance(cost, Laplace) and fitting_bits(cost) < COARSE:
+        return Approximate(cost.epsilon, 0)
+    return cost
+
+
+def noise_size(sensitivity: int, cost: Laplace | Gaussian) -> float:
+    """The scale of Laplace noise, or the standard deviation of Gaussian noise, in steps."""
+    match cost:
+        case Laplace(epsilon):
+            return float(laplace_scale(sensitivity, epsilon))
+        case Gaussian(mu):
+            return float(Fraction(sensitivity) / exact(mu))
+
+
+def _inverse(radius: float, half: float) -> float:
+    """Steps to a unit of the data, infinite for the smallest radii."""
+    with np.errstate(all="ignore"):
+        return float(np.float64(half) / np.float64(radius))

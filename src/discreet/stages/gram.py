@@ -1,0 +1,206 @@
+"""Exact sums of rows and of their outer products, rows bent into a ball: the last stage of every covariance.
+
+Releases
+    The sum of v v' over all rows, or the sum of v, plus Gaussian noise. v is a row seen in a frame (stages/frame.py)
+    and bent into the ball of a public or released radius: "clip" pulls it to the surface, "taper" beyond the radius
+    pulls it back towards 0, which it reaches at twice the radius, "sphere" puts every row on the surface.
+Promise
+    [gram.1] The sums are exact integers of exact per-row integers: order, blocks, threads and machines do not change
+          them, and partial sums merge.
+    [gram.2] One row moves the Gram matrix by at most sqrt(2) b^2 in Frobenius norm under REPLACE and b^2 under
+          ADD_OR_REMOVE, and the sum of rows by 2 b and b, where b steps bound |v|, rounding included.
+    [gram.3] `noisy_gram` costs Gaussian(mu, slack): noise of standard deviation s on the diagonal and of 29/41 s, just
+          above s / sqrt 2, off it, with s = (Frobenius sensitivity) / mu.
+Why
+    [gram.1] By [frame.1] a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
+    order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
+    at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order. Blocks
+    are added by [lattice.1], and so are the sums of two sets of rows, as Python's integers: they do not
+    wrap around, however many rows there are. What is blurred saturates before it is multiplied, which enlarges no
+    distance.
+    [gram.2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
+    and all terms of |w|^2 are positive; `rint` adds at most sqrt(d) / 2. So b = 2^bits + ceil(sqrt(d) / 2) + 1 is
+    enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b.
+    [gram.3] The upper triangle leaves as integers, 29 times the diagonal and 41 times the rest. As 41^2 = 1681 <= 2 *
+    29^2 = 1682, the squared distance of two such lists is at most 29^2 times that of the matrices in Frobenius norm,
+    where each entry off the diagonal counts twice. Then [additive.2] with sensitivity 29 times [gram.2].
+Needs
+    At most 2^12 columns. Sums saturate beyond 2^25 rows.
+Accuracy
+    Rounding moves an entry of v by at most 2^-16 of the radius. The noise is 1.0003 times that of a Gaussian symmetric
+    matrix with the same mu; the same noise on every entry would have twice the variance off the diagonal.
+Source
+    Dwork, Talwar, Thakurta and Zhang 2014 (Gram matrices); the weights off the diagonal are the isometric vectorisation
+    of symmetric matrices, in integers.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.noise.integers import LARGEST_SCALE
+from discreet.noise.lattice import ROOM, slack, summed
+from discreet.privacy.exact import exact, root_above
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+from discreet.stages.frame import Frame, blocks
+
+BITS: Final = 15  # the radius in steps: 2^15
+DIAGONAL, BESIDE = 29, 41  # [gram.3]
+Shape = Literal["clip", "taper", "sphere"]
+SUMMED: Final = 1 << 47  # an entry of a block's sums is no larger [gram.1]
+Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Sums over rows, in steps: `first` of v, `second` of v v'. Those of two sets of rows merge by `+`. [gram.1]"""
+
+    first: Integers
+    second: Integers
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(self.first.astype(object) + other.first, self.second.astype(object) + other.second)  # [gram.1]
+
+
+def steps_of(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Floats:
+    """Each row as whole numbers of steps, one column for each row, of length at most `longest(d, bits)`. [gram.1]"""
+    seen, lost = frame.turned(rows)
+    with np.errstate(all="ignore"):
+        factor = _factor(lengths_of(seen), radius / frame.step, shape) * 2.0**bits
+    if lost is not None:
+        factor[lost] = 0.0
+    seen *= factor
+    return np.rint(seen, out=seen)  # [gram.2]
+
+
+def lengths_of(seen: Floats) -> Floats:
+    """The lengths of columns, each summed in the same order. [gram.1]"""
+    total = np.zeros(seen.shape[1])
+    square = np.empty_like(total)
+    for entries in seen:
+        np.multiply(entries, entries, out=square)
+        total += square
+    return np.sqrt(total, out=total)
+
+
+def _factor(lengths: Floats, radius: float, shape: Shape) -> Floats:
+    """What a row of this length is multiplied by to be in the unit ball; 0 for one of no length on a sphere."""
+    if shape == "clip":
+        return 1.0 / np.maximum(lengths, radius)
+    if shape == "taper":
+        return np.clip(2.0 * radius / lengths - 1.0, 0.0, 1.0) / radius  # 2 R / 0 is infinite, and cut to 1
+    return np.where(lengths > 0, 1.0 / lengths, 0.0)
+
+
+def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+    """The sums over an array of rows, block by block. [gram.1]"""
+    if not (math.isfinite(radius) and radius > 0):
+        raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
+    size = len(frame.whole)
+
+    def parts() -> Iterator[Floats]:
+        for block in blocks(rows, size):
+            steps = steps_of(block, frame, radius, shape, bits)
+            yield np.vstack([steps.sum(axis=1), steps @ steps.T])  # [gram.1]
+
+    found = summed(parts(), (size + 1, size), SUMMED)  # [gram.1]
+    return Moments(found[0], found[1:])
+
+
+def moments_of_blocks(parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+    """The sums over rows that arrive block by block, in any order and of any sizes. [gram.1]"""
+    size = len(frame.whole)
+    total = Moments(np.zeros(size, dtype=object), np.zeros((size, size), dtype=object))
+    for part in parts:
+        total += moments(part, frame, radius, shape, bits)
+    return total
+
+
+def longest(size: int, bits: int) -> int:
+    """b: no row of `size` columns is more steps long. [gram.2]"""
+    return (1 << bits) + math.isqrt(size) // 2 + 2
+
+
+def gram_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the weighted upper triangle of the Gram matrix, in steps. [gram.2]"""
+    root = root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)
+    return DIAGONAL * root * longest(size, bits) ** 2  # [gram.3]
+
+
+def sum_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the sum of rows, in steps of 2^-bits (they leave as finely as a Gram matrix). [gram.2]"""
+    moved = 2 if neighbours is Neighbours.REPLACE else 1
+    return Fraction(moved * longest(size, bits) * 2**bits)
+
+
+def fitting_bits(mu: Fraction, size: int) -> int:
+    """How fine the steps are: 2^15 in a radius, fewer where noise of this cost would be too wide for the integers."""
+    bits = BITS
+    while bits > 8 and gram_sensitivity(size, bits, Neighbours.REPLACE) > LARGEST_SCALE * mu:
+        bits -= 1
+    return bits
+
+
+def gram_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of a Gram matrix with this mu, its slack included. [gram.3]"""
+    sigma = math.ceil(gram_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
+    return Gaussian(mu, slack(size * (size + 1) // 2, sigma))
+
+
+def sum_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of a sum of rows with this mu, its slack included."""
+    sigma = math.ceil(sum_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
+    return Gaussian(mu, slack(size, sigma))
+
+
+def noisy_gram(
+    rows: Floats,
+    frame: Frame,
+    radius: float,
+    shape: Shape,
+    *,
+    cost: Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> tuple[Floats, float]:
+    """The sum of v v' in units of radius^2, symmetric, and the noise s on its diagonal. [gram.3]"""
+    size = len(frame.whole)
+    bits = fitting_bits(exact(cost.mu), size)
+    found = moments(rows, frame, radius, shape, bits).second
+    upper = np.triu_indices(size)
+    weights = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
+    moved = gram_sensitivity(size, bits, neighbours)
+    room = ROOM // BESIDE  # cut before they are multiplied, which could wrap around: cutting enlarges no distance
+    blurred = rng.blur(np.clip(found[upper], -room, room) * weights, sensitivity=moved, cost=cost)  # [gram.3]
+    whole = np.zeros((size, size))
+    whole[upper] = blurred / weights / 4.0**bits
+    return whole + np.triu(whole, 1).T, float(moved / exact(cost.mu) / DIAGONAL) / 4.0**bits
+
+
+def noisy_sum(
+    rows: Floats,
+    frame: Frame,
+    radius: float,
+    shape: Shape,
+    *,
+    cost: Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> tuple[Floats, float]:
+    """The sum of v in units of the radius, and the noise on each entry. [gram.2]"""
+    size = len(frame.whole)
+    bits = fitting_bits(exact(cost.mu), size)
+    found = moments(rows, frame, radius, shape, bits).first
+    moved = sum_sensitivity(size, bits, neighbours)
+    room = ROOM >> bits
+    blurred = rng.blur(np.clip(found, -room, room) * 2**bits, sensitivity=moved, cost=cost)  # [gram.2]
+    return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits

@@ -1,0 +1,230 @@
+"""The law of a normal error plus Laplace noise, in closed form, and the error bar made of it.
+
+With s the standard deviation of the normal part and b the scale of the noise,
+
+    P(N + L > t) = Phi(-t/s) + (e^{s^2/2b^2} / 2) (e^{-t/b} Phi(t/s - s/b) - e^{t/b} Phi(-t/s - s/b)),
+
+each product taken as one exponential. Where b < s/100 the law is normal with the variances added, up to 10^-7.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.privacy.exact import show
+from discreet.privacy.intervals import Interval
+from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density, solve
+
+FAR = 800.0
+LIMITS = (1e-4, 1e4)  # a variance is within this factor of the square of the scale that was found first
+
+
+def tail(t: float, normal: float, laplace: float) -> float:
+    """P(N + L > t)."""
+    from scipy.special import log_ndtr, ndtr
+
+    if t < 0:
+        return 1 - tail(-t, normal, laplace)
+    if t > FAR * (normal + laplace):  # below the smallest float, and t / normal could be infinite
+        return 0.0
+    if laplace <= normal / 100:
+        return float(ndtr(-t / math.hypot(normal, math.sqrt(2) * laplace))) if normal else 0.0
+    if not normal:
+        return 0.5 * math.exp(-t / laplace)
+    ratio = normal / laplace
+    right = ratio * ratio / 2 - t / laplace + float(log_ndtr(t / normal - ratio))
+    left = ratio * ratio / 2 + t / laplace + float(log_ndtr(-t / normal - ratio))
+    return float(ndtr(-t / normal)) + 0.5 * (math.exp(min(right, 0.0)) - math.exp(min(left, 0.0)))
+
+
+def radius(confidence: float, normal: float, laplace: float) -> float:
+    """The t with P(|N + L| <= t) = confidence.
+
+    >>> round(radius(0.95, 1.0, 0.0), 4), round(radius(0.95, 0.0, 1.0), 4), round(radius(0.95, 1.0, 1.0), 4)
+    (1.96, 2.9957, 3.4951)
+    """
+    size = max(normal, laplace)
+    if not size:
+        return 0.0
+    miss = (1 - confidence) / 2
+    low, high = 0.0, 4.0
+    while tail(high, normal / size, laplace / size) > miss:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle, normal / size, laplace / size) > miss else (low, middle)
+    return high * size
+
+
+def quantile_of(level: float, normal: float, laplace: float) -> float:
+    """The t with P(N + L > t) = level, for levels below one half.
+
+    >>> round(quantile_of(0.025, 1.0, 0.0), 4)
+    1.96
+    """
+    low, high = 0.0, 40 * (normal + laplace)
+    for _ in range(36):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle, normal, laplace) > level else (low, middle)
+    return high
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolvedSpread:
+    """The error of an estimate with a sampling part, Laplace noise and, if any, further noise taken as normal.
+
+    `freedom` widens the interval as Student's t does where the size of the sampling part was itself estimated;
+    `low` and `high` are public ends that the quantity cannot pass.
+    """
+
+    estimate: float
+    sampling: float
+    laplace: float
+    normal_noise: float = 0.0
+    freedom: float = math.inf
+    low: float = -math.inf
+    high: float = math.inf
+    about: str = "the population's mean"
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation from the privacy noise."""
+        return math.hypot(math.sqrt(2) * self.laplace, self.normal_noise)
+
+    def half_width(self, confidence: float) -> float:
+        """Half of the interval before it is cut to the public ends."""
+        width = radius(confidence, math.hypot(self.sampling, self.normal_noise), self.laplace)
+        return width * student_factor(self.freedom, confidence)
+
+    def interval(self, confidence: float) -> Interval:
+        """For the population quantity: sampling and privacy together."""
+        width = self.half_width(confidence)
+        return Interval(
+            min(max(self.estimate - width, self.low), self.high),
+            min(max(self.estimate + width, self.low), self.high),
+            confidence,
+            self.about,
+            population=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SquareSpread:
+    """The error of a normal variance that was found by inverting the mean of truncated squares, T.
+
+    The interval holds every v at which T is not surprising: |T - E min(v Z^2, r^2)| within the quantile of a normal
+    with the variance at v plus Laplace noise. Skewed as a chi-square interval is.
+    """
+
+    square: Square
+    size: int
+    scale: float
+    about: str = "the population's variance"
+
+    @property
+    def estimate(self) -> float:
+        """The v whose mean is T, in the data's units."""
+        return self._units(solve(lambda v: self._at(v).mean, self.square.mean, *LIMITS))
+
+    @property
+    def sampling(self) -> float:
+        """Standard deviation from sampling."""
+        response = self._at(self.estimate / self._units(1.0))
+        return self._units(math.sqrt(response.variance / self.size) / response.slope)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation from the privacy noise."""
+        return self._units(math.sqrt(2) * self.square.noise / self._at(self.estimate / self._units(1.0)).slope)
+
+    def interval(self, confidence: float) -> Interval:
+        """For the population's variance: sampling and privacy together."""
+        miss, target = (1 - confidence) / 2, self.square.mean
+
+        def chance(v: float, sign: int) -> float:  # of a T this far off, on one side, if v were the truth
+            seen = self._at(v)
+            return tail(sign * (target - seen.mean), math.sqrt(seen.variance / self.size), self.square.noise)
+
+        low = solve(lambda v: chance(v, 1), miss, *LIMITS)
+        high = solve(lambda v: -chance(v, -1), -miss, *LIMITS)
+        return Interval(self._units(low), self._units(high), confidence, self.about, population=True)
+
+    def _at(self, v: float) -> ClippedResponse:
+        return clipped_square(v, self.square.radius)
+
+    def _units(self, v: float) -> float:
+        return v * self.scale * self.scale
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A normal distribution in one dimension."""
+
+    mean: float
+    variance: float
+
+    @property
+    def covariance(self) -> float:
+        """The variance, under the name that it has in more dimensions."""
+        return self.variance
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.variance)
+
+    def __str__(self) -> str:
+        return f"mean {show(self.mean)}, variance {show(self.variance)}"
+
+
+@dataclass(frozen=True, slots=True)
+class NormalSpread:
+    """The errors of a mean and of a variance; the interval holds both at once."""
+
+    mean: ConvolvedSpread
+    variance: SquareSpread
+
+    @property
+    def value(self) -> Normal:
+        """The estimates."""
+        return Normal(self.mean.estimate, self.variance.estimate)
+
+    @property
+    def sampling(self) -> Normal:
+        """Standard deviations from sampling."""
+        return Normal(self.mean.sampling, self.variance.sampling)
+
+    @property
+    def privacy(self) -> Normal:
+        """Standard deviations from the privacy noise."""
+        return Normal(self.mean.privacy, self.variance.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Two intervals, each at half the miss."""
+        each = (1 + confidence) / 2
+        mean, variance = self.mean.interval(each), self.variance.interval(each)
+        return Interval(
+            Normal(mean.low, variance.low),
+            Normal(mean.high, variance.high),
+            confidence,
+            "the population's mean and variance, both at once",
+            population=True,
+        )
+
+    def total_variation(self, confidence: float) -> float:
+        """How far the normal distribution released can be from the population's, at this confidence."""
+        here, ends = self.value, self.interval(confidence)
+        far: float = max(here.mean - ends.low.mean, ends.high.mean - here.mean)
+        ratio: float = max(ends.high.variance / here.variance, here.variance / ends.low.variance)
+        shift = far / (here.sd * math.sqrt(2 * math.pi))
+        return min(1.0, shift + 2 * density(1.0) * math.log(ratio) / 2)
+
+
+def student_factor(freedom: float, confidence: float) -> float:
+    """By how much Student's t interval is wider than the normal one."""
+    if freedom == math.inf:
+        return 1.0
+    from scipy.special import ndtri, stdtrit
+
+    miss: Any = (1 - confidence) / 2
+    return float(stdtrit(freedom, miss) / ndtri(miss))

@@ -1,0 +1,273 @@
+"""Subsample and aggregate: fit anything on disjoint blocks of people, and combine the estimates privately.
+
+Releases
+    What the aggregator releases of the blocks' estimates, in the estimator's own shape. Nothing else: no block's
+    estimate, no error of the estimator, not which or how many blocks gave none (but for a paid noisy number).
+Promise
+    [aggregate.1] As private for a person as the aggregator is for one estimate: the aggregator's epsilon and delta,
+          under REPLACE and under ADD_OR_REMOVE, for all rows of a person if `people` tells whose they are.
+    [aggregate.2] The shape of the answer, the number of blocks, the aggregator, the bias correction and every refusal
+          before the first draw are decided by parameters, the schema and the public number of people.
+    [aggregate.3] trust="own": the promise holds if the estimator keeps nothing between blocks and reads nothing but the
+          rows it is given. trust="sandbox": it holds for any code, up to what sandbox/sandbox.py says it does not
+          cover.
+Why
+    [aggregate.1] One person's data change the content of one block: [partition.1], [partition.2], [partition.3]. Its
+    row is a function of its content, its number and the estimator alone: [run_block.1], [run_block.2], [batched.1] of
+    subsample/batched.py. So the k rows differ in one row between neighbours, and k is public: REPLACE for the
+    aggregator, whatever the relation is for people. The shuffle is independent of the data, so averaging over it keeps
+    the promise. A block that takes its process down takes others of its task with it; they are run again, each in a new
+    process of its own, with the same rows as before, and only those that crash alone have no estimate. (An estimator
+    that crashes at random, whatever its rows, keeps something between blocks in the sense of [aggregate.3].)
+    [aggregate.2] Nothing else is read: see subsample/block_plan.py and subsample/made_up_rows.py.
+    [aggregate.3] With own code the blocks of a task share a process. In a sandbox each has its own; raw bytes come
+    back.
+Needs
+    Enough people: blocks.plan says how many, and refuses otherwise.
+Accuracy
+    See the aggregators; the interval is for the population if the bias within blocks is small against it.
+Source
+    Nissim, Raskhodnikova and Smith 2007; Smith 2011; Mohan et al. 2012 (GUPT) for fixed slots of time.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.intervals import check_confidence
+from discreet.privacy.loss import Loss
+from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
+from discreet.sandbox.sandbox import Sandbox
+from discreet.subsample.batched import Fast, batched
+from discreet.subsample.block_plan import BlockPlan, compared, expected_width
+from discreet.subsample.block_table import LARGE, BlockTable
+from discreet.subsample.estimate_error import ShapedSpread
+from discreet.subsample.estimators import Fit, SourceFit
+from discreet.subsample.fit_options import check_aggregator, check_engine, check_seconds, check_trust
+from discreet.subsample.partition import Blocks, partition, units
+from discreet.subsample.returned import Shape, texts
+from discreet.subsample.run_block import Correct, block_row, hushed, passing_on_interrupts, silence
+
+CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
+Floats = npt.NDArray[np.float64]
+Trust = Literal["own", "sandbox"]
+
+
+class Engine(Protocol):
+    """Where blocks are worked on."""
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """function(item) for each item, in order; None for one whose process died."""
+
+    def fold(self, function: Callable[[Any], Any], combine: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
+        """Small exact partial results, merged in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubsampleAggregate:
+    """Any estimator on `blocks` blocks, its estimates combined by `aggregator`, a mechanism whose rows are estimates.
+
+    >>> from discreet.subsample.coordinatewise import BlockMean
+    >>> from discreet.subsample.estimators import FunctionFit
+    >>> from discreet.noise.randomness import Seeded
+    >>> fit = SubsampleAggregate(FunctionFit(np.median), Shape("number", ("value",)), BlockMean(200, 1, epsilon=2.0))
+    >>> 45 < fit.release([float(k % 100) for k in range(20000)], Seeded(1)).value < 55
+    True
+    """
+
+    fit: Fit
+    shape: Shape
+    aggregator: Mechanism[Any]
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    correct: Correct = None
+    engine: Engine | None = None
+    trust: Trust = "own"
+    sandbox: Sandbox | None = None
+    seconds: float | None = None
+    vectorised: bool = True
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_aggregator(self.aggregator, self.shape)
+        check_seconds(self.seconds)
+        check_trust(self.trust, self.sandbox, self.seconds)
+        check_engine(self.engine)
+        check_confidence(self.confidence)
+        if isinstance(self.fit, SourceFit) and self.trust != "sandbox":
+            raise BadInput("a function from a file runs in a sandbox; leave trust out, or give trust='sandbox'")
+        if self.trust == "sandbox":
+            self.box  # noqa: B018  refuses seconds that no sandbox takes
+
+    @property
+    def box(self) -> Sandbox:
+        """The limits of each block in a sandbox."""
+        if self.sandbox is not None:
+            return self.sandbox
+        return Sandbox() if self.seconds is None else Sandbox(seconds=self.seconds)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks: public."""
+        return int(self.aggregator.blocks)  # type: ignore[attr-defined]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The aggregator's, for people. [aggregate.1]"""
+        inner = self.aggregator.guarantee
+        return Guarantee(inner.epsilon, inner.delta, self.neighbours, self.unit)  # [aggregate.1]
+
+    @property
+    def loss(self) -> Loss:
+        """The aggregator's: the rest is free. [aggregate.1]"""
+        return self.aggregator.loss
+
+    def plan(self, rows: Any) -> BlockPlan:
+        """What will be done with a table of this schema and public size. [aggregate.2]"""
+        table = BlockTable.of(rows)
+        fast = self._fast(table)
+        if self.correct == "firth" and fast is None:
+            raise BadInput("correct is 'firth', which this estimator, table or sandbox has no fast path for")
+        path = "sandboxed processes" if self.trust == "sandbox" else fast.name if fast else "one fit a block"
+        numeric = self.shape.kind in ("number", "array", "named")
+        return BlockPlan(
+            self.blocks,
+            units(table, self.neighbours),
+            _called(self.aggregator),
+            self.correct,
+            self.shape.width if numeric else 1,
+            expected_width(self.aggregator),
+            path,
+            compared(self.aggregator),
+        )
+
+    def checked_plan(self, rows: Any) -> BlockPlan:
+        """The plan, if there are people for every block. [aggregate.2]"""
+        plan = self.plan(rows)
+        if plan.people is not None and plan.people < self.blocks:
+            raise BadInput(f"{plan.people} people do not fill {self.blocks} blocks; ask for fewer blocks")
+        return plan
+
+    def check_machine(self) -> None:
+        """NoSandbox where this machine cannot make the sandbox asked for: no row is needed to know it."""
+        if self.trust == "sandbox":
+            with self.box.opened(self.fit):
+                pass
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        """The combined estimate, or a refusal."""
+        table = BlockTable.of(rows)
+        plan = self.checked_plan(table)
+        found = self.estimates(table, rng)
+        votes = texts(found) if self.shape.kind == "text" else found
+        inner = self.aggregator.release(votes, rng)  # [aggregate.1]
+        return self._signed(inner, plan)
+
+    def estimates(self, table: BlockTable, rng: Randomness) -> Floats:
+        """One row a block, NaN where there is none. Never released: the aggregator's private rows. [aggregate.1]"""
+        if self.trust == "own":
+            return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [aggregate.1]
+        box = self.box
+        if hasattr(table.x, "columns"):
+            box = replace(box, modules=(*box.modules, "pandas"))  # loaded once, not by every block
+        with box.opened(self.fit, table) as cells:  # or refused, before anything is drawn
+            blocks = partition(table, self.blocks, self.neighbours, rng)
+            return cells.rows(self.shape, blocks, self.correct)  # [aggregate.3]
+
+    def _trusted(self, blocks: Blocks) -> Floats:
+        fast = self._fast(blocks.table)
+        if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
+            return self._at_once(fast, blocks, 0, blocks.count)
+
+        def work(chunk: Sequence[int]) -> bytes:
+            if fast is not None:
+                return self._at_once(fast, blocks, chunk[0], chunk[-1] + 1).tobytes()
+            with hushed():
+                return b"".join(self._row(blocks, number).tobytes() for number in chunk)
+
+        every = np.arange(blocks.count)
+        chunks = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
+        rows = np.full((blocks.count, self.shape.width), np.nan)
+        with passing_on_interrupts():
+            lost = self._collect(rows, chunks, work)
+            for number in (number for chunk in lost for number in chunk):
+                self._collect(rows, [[number]], work)  # [aggregate.1]: each in a process of its own
+        return rows
+
+    def _at_once(self, fast: Fast, blocks: Blocks, first: int, last: int) -> Floats:
+        """The rows of some blocks by the fast path; if it fails on all, of each half, so that a block fails alone."""
+        try:
+            with silence():
+                return fast.rows(blocks, self.correct, first, last)
+        except Exception:  # noqa: BLE001  [aggregate.1]: what it says is of the data
+            if last - first == 1:
+                return np.full((1, self.shape.width), np.nan)
+        middle = (first + last) // 2
+        return np.concatenate([self._at_once(fast, blocks, *ends) for ends in ((first, middle), (middle, last))])
+
+    def _collect(
+        self, rows: Floats, chunks: list[list[int]], work: Callable[[Sequence[int]], bytes]
+    ) -> list[list[int]]:
+        """Fill in what comes back; return the chunks that were lost."""
+        done = self.engine.map(work, chunks) if self.engine is not None else [work(chunk) for chunk in chunks]
+        lost = []
+        for chunk, raw in zip(chunks, done, strict=True):
+            if raw is None:
+                lost.append(chunk)
+            else:
+                rows[chunk] = np.frombuffer(raw, dtype=np.float64).reshape(len(chunk), -1)
+        return lost
+
+    def _row(self, blocks: Blocks, number: int) -> Floats:
+        block, middle = blocks.block(number)  # [aggregate.1]
+        return block_row(self.fit, self.shape, block, middle, number=number, correct=self.correct, seconds=self.seconds)
+
+    def _fast(self, table: BlockTable) -> Fast | None:
+        if self.trust == "sandbox" or not self.vectorised:
+            return None
+        return batched(self.fit, self.shape, table.x, table.y, self.correct)
+
+    def _signed(self, inner: Release[Any], plan: BlockPlan) -> Release[Any]:
+        """The aggregator's release, in the estimator's shape and with the history of both."""
+        trust = {
+            "own": "own: the estimator was trusted to keep nothing between blocks",
+            "sandbox": "sandbox: each block ran in a process of its own",
+        }
+        shown = dict(inner.provenance.parameters) | {
+            "estimator": self.fit.name,
+            "neighbours": self.neighbours,
+            "people": plan.people,
+            "people a block": plan.size,
+            "aggregator": plan.aggregator,
+            "correct": self.correct,
+            "path": plan.path,
+            "trust": trust[self.trust],
+        }
+        crowd = self.box.note if self.trust == "sandbox" else None
+        notes = (*inner.provenance.notes, *(f"assumes that {one}" for one in plan.assumptions), *filter(None, [crowd]))
+        provenance = replace(inner.provenance, mechanism="SubsampleAggregate", parameters=shown, notes=notes)
+        release = replace(inner, guarantee=self.guarantee, provenance=provenance, name=self.fit.name)
+        if inner.refusal is not None:
+            return release
+        shown_at = getattr(self.aggregator, "confidence", self.confidence)
+        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at)
+        return replace(release, answer=self.shape.value(inner.value), spread=spread)
+
+
+def _called(aggregator: Any) -> str:
+    names = {
+        "BlockMean": "mean",
+        "BlockMedian": "median",
+        "BlockFriends": "friendly",
+        "Vote": "vote",
+        "OpenVote": "vote",
+    }
+    name = names.get(type(aggregator).__name__, type(aggregator).__name__)
+    return "coordinatewise" if name == "mean" and getattr(aggregator, "width", 1) > 1 else name

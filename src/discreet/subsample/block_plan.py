@@ -1,0 +1,223 @@
+"""How many blocks, and what to expect of them: decided by public numbers, said in words before anything is spent.
+
+The rule: enough blocks for the aggregator to find the estimates (twice the least number if that leaves blocks of the
+size that the estimator needs), and at least (50 n / epsilon^2)^(1/3), where bias within blocks and noise between them
+balance. What halves leave of a bias shrinks like 1 / m^2 in blocks of m: where they are to correct it, no more than
+n^(3/4) / 6 if that is enough for the aggregator. An estimator without bias takes more: one number 7 sqrt(n) / epsilon,
+where the noise balances what small blocks lose, several as many as are predicted to have the least error.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal
+
+from discreet.errors import BadInput
+from discreet.privacy.exact import Number, show
+from discreet.statistics.open_histogram import OpenHistogram
+from discreet.subsample.coordinatewise import BlockMean, least_blocks
+from discreet.subsample.friendly_aggregate import BlockFriends, least_friends
+from discreet.subsample.run_block import Correct
+from discreet.subsample.vote import OpenVote, Vote
+
+Aggregator = Literal["mean", "coordinatewise", "median", "vote", "friendly"]
+HALVES: Final = 50  # people in a block from which on halves are large enough to correct with
+ROWS_A_NUMBER: Final = 10  # people in a block for each number that is estimated, by default
+FEWER: Final = 4  # the same for an estimator without bias
+ADJUSTED: Final = 5  # the same with Firth's correction
+HALVES_A_NUMBER: Final = 16  # people in a block for each number, below which halves are worse than no correction
+RANKS: Final = 200.0  # blocks times epsilon for a rank interval
+VOTES: Final = 40.0  # blocks times epsilon for a vote
+NORMAL: Final = 20  # people in a block, where there are enough: estimates from fewer have heavier tails than a normal's
+LEFT: Final = 6  # times n^(1/4) people a block leave less than a third of an error of the bias, after halves
+ROOMY: Final = 1.5  # times the least for a friendly mean, whose noise falls fast there
+COMFORT: Final = 1.27  # times the least: 200 / epsilon for the mean of one number
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPlan:
+    """What will be done. `print` it, or read its fields."""
+
+    blocks: int
+    people: int | None
+    aggregator: str
+    correct: Correct
+    width: int
+    wider: float | None
+    path: str
+    why: str = ""
+
+    @property
+    def size(self) -> int | None:
+        """People in a block, where that is public."""
+        return None if self.people is None else self.people // self.blocks
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the interval rests on."""
+        if self.aggregator == "vote":
+            return ()
+        left = {
+            None: "is",
+            "half": "that is left after comparing with half blocks is",
+            "jackknife": "left is",
+            "firth": "left after Firth's correction is",
+        }
+        return (
+            f"the bias of the estimator on a block {left[self.correct]} less than a quarter of the interval's width",
+            "blocks are samples of one population",
+        )
+
+    def __str__(self) -> str:
+        size = "of unknown size" if self.size is None else f"of {self.size} or {self.size + 1} people"
+        lines = [f"{self.blocks} blocks {size}, each giving {self.width} number{'s' if self.width > 1 else ''}"]
+        lines.append(f"estimates from {self.path}; combined by {self.aggregator}{self.why and f': {self.why}'}")
+        if self.correct:
+            lines.append(f"bias is corrected within blocks ({self.correct})")
+        if self.wider is not None:
+            lines.append(f"expected interval: {show(round(self.wider, 2))} times as wide as without noise")
+        return "\n".join(lines + [f"assumes that {one}" for one in self.assumptions])
+
+
+def auto_blocks(
+    people: int,
+    width: int,
+    epsilon: Number,
+    delta: Number,
+    *,
+    aggregator: str,
+    smallest: int,
+    unbiased: bool,
+    scales: tuple[float, ...] | None = None,
+    halves: bool = False,
+) -> int:
+    """The number of blocks, or a refusal that says what is needed; `halves` are to correct a bias."""
+    friendly = aggregator == "friendly"
+    if friendly:
+        BlockFriends(1, width, epsilon, delta, scales)  # what it refuses is refused first
+        found = least_friends(width, epsilon, delta, scales is None)
+        if found is None:
+            raise BadInput(BlockFriends(1, width, epsilon, delta, scales).too_few)
+        least = found
+    else:
+        least = math.ceil(COMFORT * needed_blocks(width, epsilon, delta, aggregator))
+    most = people // smallest
+    if most < least:
+        raise BadInput(
+            f"{people} people in blocks of at least {smallest} make {most} blocks; {aggregator} of {width} number"
+            f"{'s' if width > 1 else ''} at epsilon {show(epsilon)} needs {least}: bring {least * smallest} people, "
+            "ask for a larger epsilon, return fewer numbers, or declare smaller blocks (smallest=)"
+        )
+    between = min(most, math.ceil(ROOMY * least)) if friendly else least
+    wanted = 2 * least if most >= 2 * least else between
+    if halves:
+        wanted = min(wanted, max(least, math.ceil(people**0.75 / LEFT)))
+    if unbiased and width > 1 and aggregator in ("mean", "friendly"):
+        kind: BlockMean | BlockFriends = BlockMean(least, width, epsilon, delta)
+        return _quietest(people, least, most, BlockFriends(least, width, epsilon, delta, scales) if friendly else kind)
+    size = float(epsilon)
+    balance = 7 * math.sqrt(people / width) / size if unbiased else (50 * people / size**2) ** (1 / 3)
+    return min(most, max(wanted, math.ceil(balance)))
+
+
+def _quietest(people: int, least: int, most: int, mechanism: BlockMean | BlockFriends) -> int:
+    """The number of blocks at which noise and what small blocks lose of an unbiased estimator are least together."""
+    most = max(least, min(most, people // NORMAL))
+    tried: set[int] = {least, most, *(round(least * float(most / least) ** (k / 8)) for k in range(1, 8))}
+    return min(sorted(tried), key=lambda blocks: predicted_error(replace(mechanism, blocks=blocks), people))
+
+
+def predicted_error(mechanism: BlockMean | BlockFriends, people: int | None) -> float:
+    """How much wider than without noise and without blocks: a least squares estimate loses m / (m - p - 1)."""
+    if not mechanism.feasible:
+        return math.inf
+    size, width = math.inf if people is None else people / mechanism.blocks, mechanism.width
+    lost = 1 + (width + 1) / (size - width - 1) if size > width + 2 else float(width + 3)
+    return mechanism.relative_error * math.sqrt(lost)
+
+
+def needed_blocks(width: int, epsilon: Number, delta: Number, aggregator: str) -> int:
+    """The fewest blocks for an answer at all."""
+    match aggregator:
+        case "vote":
+            if delta:
+                return max(OpenHistogram(epsilon, delta).threshold, math.ceil(VOTES / float(epsilon)))
+            return math.ceil(VOTES / float(epsilon))
+        case "median":
+            return math.ceil(RANKS * width / float(epsilon))
+        case _:
+            return least_blocks(width, epsilon, delta)
+
+
+def smallest_block(width: int, unbiased: bool, declared: int | None, adjusted: bool = False) -> int:
+    """How many people a block needs: declared, or so many for each number."""
+    if declared is None:
+        return max(2, (FEWER if unbiased else ADJUSTED if adjusted else ROWS_A_NUMBER) * width)
+    if not isinstance(declared, int) or isinstance(declared, bool) or declared < 1:
+        raise BadInput(f"smallest is {declared!r}; give the number of people that a block needs, 1 or more")
+    return declared
+
+
+def chosen_correction(
+    correct: object, *, size: int | None, unbiased: bool, numeric: bool, width: int = 1, likelihood: bool = False
+) -> Correct:
+    """The bias correction asked for; by default Firth's where it is known, or halves if they are large enough."""
+    if correct == "auto":
+        if unbiased or not numeric:
+            return None
+        if likelihood:
+            return "firth"
+        return "half" if size is not None and size >= max(HALVES, HALVES_A_NUMBER * width) else None
+    if correct not in ("half", "jackknife", "firth", None):
+        raise BadInput(f"correct is {correct!r}; give 'half', 'jackknife', 'firth', None or 'auto'")
+    if correct is not None and not numeric:
+        raise BadInput(f"correct is {correct!r}, but labels have no bias to correct; give correct=None")
+    if correct == "firth" and not likelihood:
+        raise BadInput(
+            "correct is 'firth', which is for logistic and Poisson regression without a penalty, on arrays of numbers, "
+            "outside a sandbox; give 'half', 'jackknife' or None"
+        )
+    return correct
+
+
+def expected_width(mechanism: object) -> float | None:
+    """How much wider than without noise, where there is a formula."""
+    return mechanism.relative_error if isinstance(mechanism, BlockMean | BlockFriends) else None
+
+
+def compared(mechanism: object) -> str:
+    """Why several numbers are combined in this way and not in the other: public numbers."""
+    return _compared(mechanism) if isinstance(mechanism, BlockMean | BlockFriends) else ""
+
+
+@lru_cache(maxsize=64)
+def _compared(mechanism: BlockMean | BlockFriends) -> str:
+    other: BlockMean | BlockFriends
+    match mechanism:
+        case BlockFriends(blocks, width, epsilon, delta) if width > 1:
+            other = BlockMean(blocks, width, epsilon, delta)
+            how, ours, theirs = "coordinatewise", mechanism.relative_error, other.relative_error
+        case BlockMean(blocks, width, epsilon, delta) if width > 1 and delta:
+            try:
+                other = BlockFriends(blocks, width, epsilon, delta)
+            except BadInput:
+                return ""
+            how, ours, theirs = "friendly", mechanism.relative_error, other.relative_error
+        case _:
+            return ""
+    if not other.feasible:
+        return f"{how} would need more blocks"
+    return f"intervals {ours:.2f} times as wide as without noise, {how} {theirs:.2f} times"
+
+
+__all__ = [
+    "BlockPlan",
+    "OpenVote",
+    "Vote",
+    "auto_blocks",
+    "chosen_correction",
+    "compared",
+    "expected_width",
+    "predicted_error",
+    "smallest_block",
+]

@@ -1,0 +1,1 @@
+"""Everything that turns what people have into rows of people."""

@@ -1,0 +1,302 @@
+"""One cell, one meaning: a number, a truth value or a key, by a fixed function of the cell and its column's kind.
+
+Promise
+    [cells.1] What a cell becomes depends on that cell and on the declared kind of its column alone, bit for bit: the
+          fast paths for whole columns give what `number`, `truth` and `value` give cell by cell. No cell raises.
+
+Why
+    A column is turned into numbers by Arrow's own cast where that takes every cell; it accepts no text beyond the
+    grammar except names of infinities and of not-a-number, which are missing here, and both it and Python round
+    correctly. If it refuses, the cells that are no numbers are blanked by the grammar itself, and cast again; if it
+    still refuses, `number` reads each. Keys are worked out once for each distinct cell, then looked up.
+
+A number is: blanks, a sign, digits with or without a decimal point, an exponent, blanks; all but the digits may be left
+out. What is too large for a float, "inf", "nan", hexadecimals and thousands separators are missing.
+"""
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.errors import BadInput
+from discreet.tables import entries as rows
+
+Kind: TypeAlias = Literal["number", "whole", "truth", "text", "date", "unknown"]
+KINDS: Final = ("number", "whole", "truth", "text", "date", "unknown")
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.int64]
+Column: TypeAlias = Any  # an Arrow array, or a numpy array of objects
+
+GRAMMAR: Final = r"^[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*$"
+NUMBER: Final = re.compile(GRAMMAR.replace("$", r"\Z"))
+WHOLE: Final = re.compile(r"[ \t]*[+-]?[0-9]{1,300}[ \t]*\Z")
+WORDS: Final = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+
+def kind_of(declared: Any) -> Kind:
+    """The kind of an Arrow type."""
+    if hasattr(declared, "storage_type"):  # an extension
+        return kind_of(declared.storage_type)
+    if pa.types.is_dictionary(declared) or pa.types.is_run_end_encoded(declared):
+        return kind_of(declared.value_type)
+    if pa.types.is_boolean(declared):
+        return "truth"
+    if pa.types.is_integer(declared):
+        return "whole"
+    if pa.types.is_floating(declared) or pa.types.is_decimal(declared):
+        return "number"
+    if is_text(declared):
+        return "text"
+    return "date" if pa.types.is_date(declared) or pa.types.is_timestamp(declared) else "unknown"
+
+
+def is_text(declared: Any) -> bool:
+    """Whether an Arrow type is one of its three texts."""
+    return str(declared) in ("string", "large_string", "string_view")
+
+
+def plain(values: Any) -> Column:
+    """A column of whatever library as one Arrow array of a simple type, or as an array of objects."""
+    if isinstance(values, pa.ChunkedArray):
+        values = joined(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if not isinstance(values, pa.Array):
+        return _from_numpy(rows.column(values))
+    if isinstance(values, pa.ExtensionArray):
+        return plain(values.storage)
+    if pa.types.is_dictionary(values.type):
+        return plain(values.cast(values.type.value_type))
+    if pa.types.is_run_end_encoded(values.type):
+        return plain(pc.run_end_decode(values))
+    if is_text(values.type):
+        return _readable(values)
+    if pa.types.is_date64(values.type):
+        values = values.cast(pa.date32(), safe=False)
+    simple = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+    return values if simple or pa.types.is_date32(values.type) else _objects(rows.column(values))
+
+
+def joined(chunks: Sequence[Any]) -> Any:
+    """Several Arrow arrays as one; short texts have an end at two gigabytes, so they become long ones before."""
+    if len(chunks) == 1:
+        return chunks[0]
+    if is_text(chunks[0].type):
+        chunks = [chunk.cast(pa.large_string()) for chunk in chunks]
+    return pa.concat_arrays(chunks)
+
+
+def _readable(texts: Any) -> Column:
+    """A file may hold bytes that are no text where it declares texts: then they go cell by cell."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return rows.column(texts)
+    return texts.cast(pa.large_string()) if texts.type == pa.string_view() else texts
+
+
+def _from_numpy(values: npt.NDArray[Any]) -> Column:
+    if values.dtype.kind in "biuf":
+        return pa.array(values.astype(values.dtype.newbyteorder("="), copy=False))
+    return _as_texts(_objects(values))
+
+
+def _as_texts(entries: npt.NDArray[Any]) -> Column:
+    """Objects that are texts or missing, all of them, as Arrow's texts, which go the fast way to the same values."""
+    if not all(entry is None or type(entry) in (str, float) for entry in entries[:100]):  # a guess that spares the time
+        return entries
+    try:
+        found = pa.array(entries, from_pandas=True)
+        found = joined(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+    except Exception:  # noqa: BLE001  whatever it cannot take stays as it is
+        return entries
+    return found if is_text(found.type) else entries
+
+
+def _objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Python's own values; an instant that Python does not have is its text."""
+    if values.dtype.kind == "O":
+        return values
+    listed = values.tolist()
+    if values.dtype.kind in "mM":
+        if np.datetime_data(values.dtype)[0] == "ns":
+            listed = values.astype(f"{values.dtype.kind}8[us]").tolist()
+        listed = [str(values[place]) if isinstance(cell, int) else cell for place, cell in enumerate(listed)]
+    return rows.column(listed)
+
+
+def _of_text(cell: Any) -> bool:
+    """By type: an object may say anything of its class."""
+    return issubclass(type(cell), str)
+
+
+def number(cell: Any) -> float:
+    """A cell as a number; NaN if it is none."""
+    if _of_text(cell):
+        text = str.__str__(cell)  # of a subclass the text, not what it says of itself
+        found = float(text) if NUMBER.match(text) else math.nan
+        return found if math.isfinite(found) else math.nan
+    return float(rows.numbers_of(rows.column([cell]))[0])
+
+
+def truth(cell: Any) -> float:
+    """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
+    found = math.nan
+    if _of_text(cell):
+        found = WORDS.get(str.__str__(cell).strip(" \t").lower(), math.nan)
+    found = number(cell) if math.isnan(found) else found
+    return found if math.isnan(found) else float(found != 0)
+
+
+def value(cell: Any, kind: Kind) -> Any:
+    """A cell as the Python value that its column is declared to hold; None if it is missing."""
+    try:
+        return _value(cell, kind)
+    except Exception:  # noqa: BLE001  [cells.1]: whatever a cell is, it does not raise
+        return None
+
+
+def _value(cell: Any, kind: Kind) -> Any:
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if rows.key(cell) is None:
+        return None
+    if kind == "truth":
+        found = truth(cell)
+        return None if math.isnan(found) else found != 0
+    if kind in ("number", "whole"):
+        if isinstance(cell, str) and kind == "whole" and WHOLE.match(cell):
+            return int(cell)
+        found = number(cell)
+        if math.isnan(found):
+            return None
+        return cell if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) else found
+    if kind == "date":
+        if hasattr(cell, "to_pydatetime"):  # pandas' own, with a place for nanoseconds
+            return cell.to_pydatetime(warn=False)
+        return _date(cell) if isinstance(cell, str) else cell if isinstance(cell, datetime.date) else None
+    shown = kind == "text" and isinstance(cell, int | float | Decimal | datetime.date)
+    return str(cell) if shown else cell
+
+
+def _date(text: str) -> datetime.date | str:
+    """A date or an instant as the international standard writes them; an instant beyond Python's years is its text."""
+    try:
+        return datetime.date.fromisoformat(text) if len(text) <= 10 else datetime.datetime.fromisoformat(text)
+    except ValueError:
+        if re.match(r"-?[0-9]{5,}-[0-9]{2}", text):
+            return text
+        raise
+
+
+def numbers(column: Column, kind: Kind, name: str) -> Floats:
+    """A column as floats. One that is declared to hold texts or dates is refused, whatever it holds. [cells.1]"""
+    if kind in ("text", "date"):
+        raise BadInput(f"column {name!r} is declared as {kind}; numbers are needed; declare it by types= or convert it")
+    if not isinstance(column, pa.Array):
+        return _with_texts(rows.numbers_of(column), column, number)
+    if is_text(column.type):
+        return _numbers_of_texts(column)
+    if pa.types.is_date32(column.type):
+        return np.full(len(column), math.nan)
+    cast = column if column.type == pa.float64() else column.cast(pa.float64(), safe=False)
+    floats: Floats = cast.to_numpy(zero_copy_only=False)
+    return floats
+
+
+def _with_texts(floats: Floats, entries: npt.NDArray[Any], reading: Callable[[str], float]) -> Floats:
+    """Numbers among objects, and what their texts say."""
+    for place in (place for place, cell in enumerate(entries) if _of_text(cell)):
+        floats[place] = reading(entries[place])
+    return floats
+
+
+def _numbers_of_texts(texts: Any) -> Floats:
+    """[cells.1]"""
+    found = _cast(texts)
+    if found is None:
+        good = pc.match_substring_regex(texts, GRAMMAR)
+        kept = pc.if_else(good, texts, pa.scalar(None, texts.type))
+        found = _cast(pc.utf8_ltrim(pc.utf8_trim(kept, " \t"), "+"))
+    if found is None:
+        return np.array([number(text) for text in texts.to_pylist()], dtype=np.float64)
+    finite = np.isfinite(found)
+    return found if finite.all() else np.where(finite, found, math.nan)
+
+
+def _cast(texts: Any) -> Floats | None:
+    try:
+        floats: Floats = texts.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    return floats
+
+
+def truths(column: Column, kind: Kind, name: str) -> Floats:
+    """A column as 1, 0 and NaN. [cells.1]"""
+    if kind == "date":
+        raise BadInput(f"column {name!r} is declared as date; truth values are needed; convert it")
+    if isinstance(column, pa.Array) and not is_text(column.type):
+        return _truths_of(numbers(column, "unknown", name))
+    if not isinstance(column, pa.Array):
+        return _with_texts(_truths_of(rows.numbers_of(column)), column, truth)
+    codes, distinct = _distinct(column)
+    return np.array([*(truth(cell) for cell in distinct), math.nan], dtype=np.float64)[codes]
+
+
+def _truths_of(floats: Floats) -> Floats:
+    return np.where(np.isnan(floats), math.nan, (floats != 0).astype(np.float64))
+
+
+def keys(column: Column, kind: Kind) -> tuple[Codes, npt.NDArray[Any]]:
+    """A column as codes into an array of values, whose last is None and stands for what is missing. [cells.1]
+
+    Different codes may stand for equal values.
+    """
+    codes, distinct = _distinct(column)
+    return codes, rows.column([*(value(cell, kind) for cell in distinct), None])
+
+
+def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
+    """Codes of the cells and the distinct cells; -1 is Arrow's null."""
+    if not isinstance(column, pa.Array):
+        return np.arange(len(column)), column
+    encoded = column.dictionary_encode()
+    codes: Codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, _objects(rows.column(encoded.dictionary))
+
+
+def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
+    """One code for each person, in order of first appearance over all pieces, -1 for none; and how many there are.
+
+    Two rows are of one person if their ids have the same `rows.key`. Within a column of one of Arrow's simple types,
+    read as such, different cells have different keys (but for the two zeros), so Arrow's own hashing will do.
+    """
+    arrow = bool(columns) and all(isinstance(column, pa.Array) for column in columns)
+    if arrow and kind in ("unknown", kind_of(columns[0].type)):
+        encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
+        return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
+    seen: dict[Any, int] = {}
+    found = []
+    for column in columns:
+        codes, distinct = keys(column, kind)
+        canonical = [rows.key(cell) for cell in distinct]
+        local = np.array([-1 if key is None else seen.setdefault(key, len(seen)) for key in canonical], dtype=np.int64)
+        found.append(local[codes])
+    return (np.concatenate(found) if found else np.empty(0, dtype=np.int64)), len(seen)
+
+
+def _same_zero(column: Any) -> Any:
+    """Floats with one zero, and none that is no number."""
+    if not pa.types.is_floating(column.type):
+        return column
+    return pa.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0, from_pandas=True)
+
+
+READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {"number": numbers, "truth": truths}

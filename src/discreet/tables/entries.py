@@ -1,0 +1,345 @@
+"""What people hand in, as arrays. Shapes and declared types may be refused; values never are.
+
+Promise
+    [entries.1] Each entry is turned into a truth value, a number or a key by a fixed function of that entry alone,
+         which never raises nor warns: what cannot be understood becomes the public default (no, not-a-number, missing).
+    [entries.2] How a column is read, and whether it is refused, is decided by its declared type, never by what it
+         holds: one missing or odd entry changes the reading of no other.
+
+What counts as a declared type
+    Declared: the types of a schema that stands beside the entries and stays when one of them goes missing. These are
+    the schemas of Arrow, polars, Parquet and databases, and those types of pandas that nobody gets unasked: nullable
+    numbers and truth values, "string", Arrow's own.
+    Inferred: what numpy or pandas read off the entries. One missing entry among whole numbers makes floats of them, one
+    among truth values makes objects, one text makes objects or texts of all; a category of pandas lists what occurs.
+    So every type of numpy's is "no declared type", in an array and in a column of pandas, as that of a list is: truth
+    values, whole numbers, floats, objects, texts and dates are read entry by entry, by the same function, and nothing
+    else follows from which of them it is. The array of whole numbers that a caller made is no exception: its
+    neighbour with a missing entry cannot be one.
+"""
+
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, Final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.privacy.neighbours import Neighbours
+
+MISSING: Final = None
+ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
+GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
+NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
+COMPLEX: Final = (complex, np.complexfloating)
+LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
+
+
+class Stream:
+    """A column of numbers that is too long to hold: its length, and its pieces, in order, as often as they are asked.
+
+    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN. A mechanism that takes
+    a stream reads it piece by piece and merges exact partial results, so that how it is cut changes nothing. `part`, if
+    there is one, gives the entries from one place up to another without reading the others.
+
+    >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
+    >>> len(stream), sum(len(piece) for piece in stream)
+    (4, 4)
+    """
+
+    __slots__ = ("_pieces", "_size", "part")
+
+    def __init__(
+        self,
+        size: int,
+        pieces: Callable[[], Iterator[npt.NDArray[np.float64]]],
+        part: Callable[[int, int], npt.NDArray[np.float64]] | None = None,
+    ) -> None:
+        self._size, self._pieces, self.part = size, pieces, part
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
+        seen = 0
+        for piece in self._pieces():
+            seen += len(piece)
+            yield np.ascontiguousarray(piece, dtype=np.float64)
+        if seen != self._size:  # sizes and sums would be about two different tables
+            raise BadInput("the data changed while they were read; ask again when nobody writes to them")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        check_held(self)
+
+
+Pointwise = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+Numbers = npt.NDArray[np.float64] | Stream  # a column of numbers, in memory or not
+
+
+def check_held(rows: Any) -> None:
+    """Refuse a stream where all rows are needed at once."""
+    if isinstance(rows, Stream):
+        raise BadInput(
+            "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that "
+            "reads streams (mean, variance, quantile, gaussian, count, proportion, histogram), or give an array"
+        )
+
+
+def pieces(values: npt.NDArray[Any] | Stream) -> Iterator[npt.NDArray[Any]]:
+    """A stream's pieces; an array is its only one. They can only be read, whoever owns them.
+
+    >>> [len(piece) for piece in pieces(np.zeros(3))]
+    [3]
+    """
+    for piece in values if isinstance(values, Stream) else (values,):
+        view = piece.view()
+        view.flags.writeable = False  # compiled code is made once for such arrays, not again for others
+        yield view
+
+
+@overload
+def each(function: Pointwise, values: Stream) -> Stream: ...
+@overload
+def each(function: Pointwise, values: Numbers) -> Numbers: ...
+def each(function: Pointwise, values: Numbers) -> Numbers:
+    """A function of entries, applied to all of them; to those of a stream whenever it is read."""
+    if isinstance(values, Stream):
+        return Stream(len(values), lambda: (function(piece) for piece in values))
+    return function(values)
+
+
+def long_column(rows: Any) -> npt.NDArray[Any] | Stream:
+    """One column for a statistic that reads streams too."""
+    return rows if isinstance(rows, Stream) else column(rows)
+
+
+def long_numbers(rows: Any) -> Numbers:
+    """One column of numbers for a statistic that reads streams too. [entries.1]"""
+    return rows if isinstance(rows, Stream) else numbers(rows)
+
+
+def column(rows: Any) -> npt.NDArray[Any]:
+    """One column as a one-dimensional array; lists keep their entries as they are, whatever they are."""
+    check_held(rows)
+    if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
+        raise BadInput(f"the data are of type {type(rows).__name__}; give one column: a list, an array or a series")
+    if isinstance(rows, np.ma.MaskedArray):  # np.asarray would show what the mask hides
+        return _unmasked(rows)
+    if isinstance(rows, np.ndarray):
+        return _checked(np.asarray(rows))
+    return _declared(rows) if hasattr(rows, "__array__") else _objects(rows)
+
+
+def _checked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Real and one-dimensional; the message does not tell the number of rows, which may be private."""
+    if values.ndim != 1:
+        raise BadInput(f"the data have the shape of {values.ndim} dimensions; give one column, for example table[:, 0]")
+    return numbers_of(values) if values.dtype.kind == "c" or values.dtype.type is np.longdouble else values
+
+
+def _objects(entries: Iterable[Any]) -> npt.NDArray[Any]:
+    """Entries as they are: numpy left alone would unpack those that are lists themselves."""
+    listed = list(entries)
+    values = np.empty(len(listed), dtype=object)
+    for index, entry in enumerate(listed):
+        values[index] = entry
+    return values
+
+
+def _unmasked(rows: Any) -> npt.NDArray[Any]:
+    """A masked array with None where the mask is."""
+    data = _checked(np.asarray(rows.data))
+    if data.dtype.kind not in "biufOUS":
+        raise BadInput("the data are masked entries that are neither numbers nor texts; give them without a mask")
+    values = data.astype(object)
+    values[np.ma.getmaskarray(rows)] = MISSING
+    return values
+
+
+def _declared(rows: Any) -> npt.NDArray[Any]:
+    """A column of pandas, polars, Arrow and their like, read as its declared type says. [entries.2]
+
+    Left to numpy, one missing entry may turn whole numbers into floats (and round the large ones), dates into objects
+    and texts into others; the null of a dictionary may read as its last category; and an entry may raise. The type is
+    read off the column without its rows. Numbers and dates go to numpy if they arrive there as declared, else entry by
+    entry, where each keeps its value; everything else goes entry by entry.
+    """
+    if hasattr(getattr(rows, "type", None), "index_type"):  # Arrow's dictionaries
+        rows = rows.cast(rows.type.value_type)
+    bare = _array(_slice(rows, 0, 0))
+    if bare is not None and _checked(bare).dtype.kind in "biufmM":
+        values = _array(rows)
+        if values is not None and values.dtype == bare.dtype:
+            return _checked(values)
+    return _objects(_entries(rows))
+
+
+def _array(rows: Any) -> npt.NDArray[Any] | None:
+    """As numpy has it; None where it cannot."""
+    try:
+        return np.asarray(rows)
+    except Exception:  # noqa: BLE001  [entries.1]
+        return None
+
+
+def _slice(rows: Any, start: int, stop: int) -> Any:
+    """Rows by place: pandas' own brackets would look for labels."""
+    return getattr(rows, "iloc", rows)[start:stop]
+
+
+def _entries(rows: Any) -> list[Any]:
+    """A column's entries; where some cannot be had (a year beyond 9999, a text that is none) they are missing.
+    [entries.1]"""
+    try:
+        return _listed(rows)
+    except Exception:  # noqa: BLE001  [entries.1]: then one by one, by the same function
+        return [_entry(_slice(rows, place, place + 1)) for place in range(len(rows))]
+
+
+def _entry(row: Any) -> Any:
+    try:
+        return _listed(row)[0]
+    except Exception:  # noqa: BLE001  [entries.1]
+        return MISSING
+
+
+def _listed(rows: Any) -> list[Any]:
+    if hasattr(rows, "to_pylist"):  # Arrow
+        return list(rows.to_pylist())
+    if hasattr(rows, "astype"):  # pandas
+        return list(np.asarray(rows.astype(object)))
+    return list(rows.to_list() if hasattr(rows, "to_list") else rows)  # polars, and others
+
+
+def public_size(values: Sized, neighbours: Neighbours) -> int | None:
+    """The number of entries where it is public, else None; an empty table is refused only where that is public."""
+    if not neighbours.size_is_public:
+        return None
+    if len(values) == 0:
+        raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
+    return len(values)
+
+
+def truths(rows: Any) -> npt.NDArray[np.bool_]:
+    """Each entry as yes or no: true, or a number other than 0; missing and anything else is no. [entries.1]"""
+    values = column(rows)
+    if values.dtype.kind == "b":
+        return values.astype(np.bool_, copy=False)
+    numbers = numbers_of(values)
+    yes: npt.NDArray[np.bool_] = (numbers != 0) & ~np.isnan(numbers)
+    return yes
+
+
+def numbers(rows: Any) -> npt.NDArray[np.float64]:
+    """Each entry as a float; what is no number is NaN. [entries.1]"""
+    return numbers_of(column(rows))
+
+
+def numbers_of(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """An array of any shape as floats; what is no number is NaN, of whatever type the array is. [entries.1]
+    [entries.2]"""
+    with np.errstate(all="ignore"):  # numpy would warn of an entry that is too large
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64, copy=False)
+        if values.dtype.kind == "c":  # one such number makes all entries complex
+            return np.where(values.imag == 0, values.real, math.nan).astype(np.float64)
+        if values.dtype.kind != "O":
+            return np.full(values.shape, math.nan)
+        return np.array([number(entry) for entry in values.flat], dtype=np.float64).reshape(values.shape)
+
+
+def number(entry: Any) -> float:
+    """By type first: whatever else can be turned into a float might warn, or run somebody's code. [entries.1]"""
+    try:
+        if isinstance(entry, COMPLEX):  # one such number makes all entries of an array complex
+            return float(entry.real) if entry.imag == 0 else math.nan
+        return float(entry) if isinstance(entry, NUMBERS) else math.nan
+    except Exception:  # noqa: BLE001  [entries.1]: whatever an entry is, it does not raise
+        return math.nan
+
+
+def key(entry: Any) -> Hashable:
+    """A canonical key: equal numbers share it, whole ones as int; truth values, texts and numbers stay apart.
+    [entries.1]
+
+    Plain equality would not do: 1, 1.0 and True are equal, and which of them names the bin would depend on their order.
+    """
+    try:
+        return _key(entry)
+    except Exception:  # noqa: BLE001  [entries.1]
+        return MISSING
+
+
+def _key(entry: Any) -> Hashable:
+    if hasattr(type(entry), "to_datetime64"):  # pandas makes these of dates beside an odd entry
+        entry = entry.to_datetime64() if entry.tzinfo is None else entry.to_pydatetime(warn=False)
+    elif hasattr(type(entry), "to_timedelta64"):
+        entry = entry.to_timedelta64()
+    if isinstance(entry, np.generic):
+        entry = _as_python(entry)
+    elif isinstance(entry, np.ndarray):
+        entry = entry.tolist()
+    if isinstance(entry, str):
+        return str.__str__(entry)  # of a subclass the text, not what it says of itself
+    if isinstance(entry, bool):
+        return (bool, entry)
+    if isinstance(entry, int):
+        whole = int.__int__(entry)
+        return whole if -LONG < whole < LONG else ("int", hex(whole))
+    if isinstance(entry, float):
+        return _key_of_number(float.__float__(entry))
+    if isinstance(entry, complex):  # as `number` has it
+        return _key_of_number(number(entry))
+    if isinstance(entry, Decimal | Fraction):
+        return _key_of_number(entry)
+    if isinstance(entry, tuple | list):
+        return (tuple if isinstance(entry, tuple) else list, tuple(_key(part) for part in entry))
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):  # pandas' missing entries
+        return MISSING
+    text = repr(entry) if isinstance(entry, bytes) else str(entry)
+    return (type(entry).__name__, str.__str__(text))
+
+
+def _key_of_number(number: float | Decimal | Fraction) -> Hashable:
+    if number != number:  # noqa: PLR0124  not a number
+        return MISSING
+    whole = int(number) if -LONG < number < LONG else None
+    if whole == number:
+        return whole
+    return (float, number) if isinstance(number, float) else _key_of_number(float(number))
+
+
+def _as_python(entry: np.generic) -> Any:
+    """A numpy scalar as Python's own; nanoseconds as microseconds, which Python has."""
+    if isinstance(entry, np.datetime64 | np.timedelta64):
+        coarse = entry.astype(f"{entry.dtype.kind}8[us]")
+        entry = coarse if coarse == entry and np.datetime_data(entry.dtype)[0] == "ns" else entry
+        plain = entry.item()
+        return f"{entry}" if isinstance(plain, int) else plain
+    return float(entry) if isinstance(entry, np.longdouble) else entry.item()
+
+
+def name(canonical: Hashable) -> Any:
+    """A canonical key as the entry that it stands for."""
+    if not isinstance(canonical, tuple):
+        return canonical
+    kind, entry = canonical
+    return tuple(name(part) for part in entry) if kind is tuple else entry
+
+
+def declared_type(rows: Any) -> str:
+    """The name of a column's declared type in whatever library; "" where there is none. No entry is read.
+    [entries.2]"""
+    found = getattr(rows, "dtype", getattr(rows, "type", ""))
+    name = "" if isinstance(found, np.dtype) else str(found)
+    return "" if GUESSED.match(name) else name
+
+
+def declared_whole(rows: Any) -> bool:
+    """Whether a column is declared to hold whole numbers, truth values or decimals. [entries.2]"""
+    return ROUNDED.match(declared_type(rows)) is not None

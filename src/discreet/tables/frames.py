@@ -1,0 +1,116 @@
+"""Tables in memory: Arrow tables, data frames of pandas and polars, and mappings of columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from discreet.errors import BadInput
+from discreet.tables import entries as rows
+from discreet.tables.cells import Kind, kind_of, plain
+from discreet.tables.source import Piece, chunks, named
+
+ROWS: Final = 2**20  # rows of a piece
+BY_LETTER: Final[Mapping[str, Kind]] = {"b": "truth", "i": "whole", "u": "whole", "f": "number"}
+
+
+@dataclass(frozen=True)
+class Held:
+    """Columns of one length that somebody holds: Arrow's, or what `discreet.tables.entries.column` takes."""
+
+    held: Mapping[str, Any]
+    kinds: Mapping[str, Kind]
+    length: int
+    description: str
+    ordered: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In their order."""
+        return tuple(self.held)
+
+    def size(self) -> int | None:
+        """As it is held."""
+        return self.length
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """Some rows each."""
+        for start, stop in chunks(self.length, ROWS):
+            yield lambda start=start, stop=stop: {  # type: ignore[misc]
+                name: plain(_part(self.held[name], start, stop)) for name in columns
+            }
+
+
+def _part(column: Any, start: int, stop: int) -> Any:
+    """Rows by place: pandas' own brackets would look for labels."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column.slice(start, stop - start)
+    if hasattr(column, "to_arrow"):
+        return _arrow_of(column.slice(start, stop - start))
+    return getattr(column, "iloc", column)[start:stop]
+
+
+def from_arrow(table: Any, description: str = "an Arrow table") -> Held:
+    """A table or a batch of Arrow's."""
+    names = named(table.schema.names, "the table")
+    held = {name: table.column(place) for place, name in enumerate(names)}
+    return Held(held, {name: kind_of(column.type) for name, column in held.items()}, table.num_rows, description)
+
+
+def from_pandas(frame: Any) -> Held:
+    """A data frame of pandas; its index is no column."""
+    names = named(list(frame.columns), "the data frame")
+    held = {name: frame.iloc[:, place] for place, name in enumerate(names)}
+    return Held(held, {name: _kind(column) for name, column in held.items()}, len(frame), "a pandas data frame")
+
+
+def _kind(column: Any) -> Kind:
+    """The kind of a column of pandas; unknown where its type was read off its entries: [entries.2]."""
+    declared = rows.declared_type(column)
+    if hasattr(getattr(column, "dtype", None), "pyarrow_dtype"):
+        return kind_of(column.dtype.pyarrow_dtype)
+    if declared.startswith("string"):
+        return "text"
+    return BY_LETTER.get(str(getattr(column.dtype, "kind", "")), "unknown") if declared else "unknown"
+
+
+def from_polars(frame: Any) -> Held:
+    """A data frame of polars; its columns are handed to Arrow piece by piece."""
+    names = named(frame.columns, "the data frame")
+    held = {name: frame.get_column(name) for name in names}
+    kinds = {name: _kind_in_polars(column) for name, column in held.items()}
+    return Held(held, kinds, frame.height, "a polars data frame")
+
+
+def _kind_in_polars(series: Any) -> Kind:
+    empty = _arrow_of(series.head(0))
+    return kind_of(empty.type) if isinstance(empty, pa.Array | pa.ChunkedArray) else "unknown"
+
+
+def _arrow_of(series: Any) -> Any:
+    """As Arrow has it; columns of Python objects, and of types that Arrow does not have, as their entries."""
+    try:
+        return series.to_arrow() if str(series.dtype) != "Object" else rows.column(series.to_list())
+    except Exception:  # noqa: BLE001  its message may hold an entry
+        return rows.column(series.to_list())
+
+
+def from_mapping(columns: Mapping[Any, Any]) -> Held:
+    """A mapping of names to columns, each of them whatever `discreet.tables.entries.column` takes."""
+    names = named(list(columns), "the mapping")
+    held, kinds, lengths = {}, {}, {}
+    for name, given in zip(names, columns.values(), strict=True):
+        if isinstance(given, pa.Array | pa.ChunkedArray):
+            held[name], kinds[name] = given, kind_of(given.type)
+        elif hasattr(given, "to_arrow"):  # a series of polars
+            held[name], kinds[name] = given, _kind_in_polars(given)
+        else:
+            held[name], kinds[name] = rows.column(given), _kind(given)
+        lengths[name] = len(held[name])
+    if len(set(lengths.values())) > 1:
+        one, other = (
+            next(name for name in names if lengths[name] == length) for length in sorted(set(lengths.values()))[:2]
+        )
+        raise BadInput(f"columns {one!r} and {other!r} are not equally long; columns of one table must be")
+    return Held(held, kinds, next(iter(lengths.values())), "columns in memory")

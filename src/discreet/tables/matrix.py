@@ -1,0 +1,178 @@
+"""What people hand in, as rows of numbers. Shapes and declared types may be refused; values never are.
+
+An array is taken as it is. An Arrow table is read batch by batch, each time it is passed over: no copy of the whole is
+made. Blocks (a list or a tuple of two-dimensional arrays) stay blocks. A plain list is a list of rows, each read by
+itself: the number of columns must then be declared, as no row's own length may decide anything.
+
+Promise
+    [matrix.1] Each row becomes `width` floats by a fixed function of that row alone, which never raises: an entry that
+          is no number is NaN, and a listed row that is not `width` numbers long is NaN throughout. What is refused is
+          refused by shapes and by the schema of an Arrow table.
+Why
+    [matrix.1] An array has a shape, which is public but for the number of rows; its entries are read by [entries.1],
+    whatever its type is [entries.2], and those of a frame column by column. A list has no shape, so each of its entries
+    is turned into `width` numbers by itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+from discreet.tables.entries import check_held, column, number
+from discreet.tables.entries import numbers_of as numbers
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Rows(Protocol):
+    """Rows that can be passed over again and again."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns: public."""
+
+    @property
+    def size(self) -> int:
+        """The number of rows: public or not, as the neighbours have it."""
+
+    def blocks(self) -> Iterator[Floats]:
+        """All rows, in order, in blocks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """Blocks in memory."""
+
+    parts: tuple[Floats, ...]
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return sum(len(part) for part in self.parts)
+
+    def blocks(self) -> Iterator[Floats]:
+        """The blocks."""
+        return iter(self.parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
+    """An Arrow table, converted batch by batch."""
+
+    table: Any
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return int(self.table.num_rows)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Each batch as floats; a null is NaN. [matrix.1]"""
+        for batch in self.table.to_batches():
+            block = np.empty((batch.num_rows, self.width))
+            for place in range(self.width):
+                block[:, place] = numbers(batch.column(place).to_numpy(zero_copy_only=False))
+            yield block
+
+
+def matrix(rows: Any, width: int | None = None, *, declared: str = "columns") -> Rows:
+    """The rows, by their declared type and shape; `declared` is the name under which people give the width.
+    [matrix.1]"""
+    found = _read(rows, width, declared)
+    if width is not None and found.width != width:
+        raise BadInput(f"the data have {found.width} columns, but {declared}={width} was declared; declare the same")
+    if found.width < 1:
+        raise BadInput("the data have no columns; at least 1 is needed")
+    return found
+
+
+def in_one(rows: Rows) -> Floats:
+    """All rows in one array; without a copy if they are."""
+    parts = list(rows.blocks())
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, rows.width)), *parts])
+
+
+def take(rows: Rows, wanted: Integers) -> Floats:
+    """The rows at these positions."""
+    found, before = np.empty((len(wanted), rows.width)), 0
+    for block in rows.blocks():
+        here = (wanted >= before) & (wanted < before + len(block))
+        found[here] = block[wanted[here] - before]
+        before += len(block)
+    return found
+
+
+def _read(rows: Any, width: int | None, declared: str) -> Rows:
+    check_held(rows)
+    if isinstance(rows, Stored | Batches):
+        return rows
+    if hasattr(rows, "to_batches") and hasattr(rows, "num_columns"):
+        kinds = [str(field.type) for field in rows.schema]
+        if not all(kind.startswith(("int", "uint", "float", "double", "half", "bool", "decimal")) for kind in kinds):
+            raise BadInput(f"the columns are of types {', '.join(kinds)}; give numeric ones, or convert the table")
+        return Batches(rows, int(rows.num_columns))
+    if isinstance(rows, np.ma.MaskedArray):
+        rows = np.where(np.ma.getmaskarray(rows), np.nan, numbers(np.asarray(rows.data)))
+    elif hasattr(type(rows), "to_numpy"):  # a data frame, or a column of one
+        rows = _framed(rows) if hasattr(rows, "columns") else column(rows)
+    listed_rows = isinstance(rows, np.ndarray) and rows.dtype.kind == "O" and rows.ndim == 1 and width is not None
+    if isinstance(rows, np.ndarray) and not listed_rows:
+        block = _block(rows)
+        return Stored((block,), block.shape[1])
+    if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):
+        raise BadInput(f"the data are of type {type(rows).__name__}; give an array of rows, a table or blocks of rows")
+    listed = rows if isinstance(rows, Sequence) else list(rows)
+    if width is None:  # then they must be blocks, whose shapes say
+        return _from_blocks(listed, declared)
+    block = np.full((len(listed), width), np.nan)
+    for place, row in enumerate(listed):
+        entries = row_numbers(row, width)
+        if entries is not None:
+            block[place] = entries
+    return Stored((block,), width)
+
+
+def _framed(frame: Any) -> Floats:
+    """A frame of pandas or polars, column by column: all at once, an entry of one decides on the type of others."""
+    by_place = hasattr(frame, "iloc")
+    width = len(frame.columns)
+    block = np.empty((len(frame), width))
+    for place in range(width):
+        block[:, place] = numbers(column(frame.iloc[:, place] if by_place else frame[:, place]))
+    return block
+
+
+def _from_blocks(listed: Sequence[Any], declared: str) -> Stored:
+    if not listed or not all(isinstance(part, np.ndarray) and part.ndim == 2 for part in listed):
+        raise BadInput(
+            f"the data are a list, which does not say how many columns it has; give an array, or declare {declared}="
+        )
+    parts = tuple(_block(part) for part in listed)
+    widths = sorted({part.shape[1] for part in parts})
+    if len(widths) > 1:
+        raise BadInput(f"the blocks have {widths} columns; all must have the same")
+    return Stored(parts, widths[0])
+
+
+def _block(values: npt.NDArray[Any]) -> Floats:
+    """Two-dimensional floats; one column may come without its second dimension."""
+    if values.ndim not in (1, 2):
+        raise BadInput(f"the data have {values.ndim} dimensions; give an array of rows and columns")
+    floats = numbers(values)
+    return floats if floats.ndim == 2 else floats[:, None]
+
+
+def row_numbers(row: Any, width: int) -> list[float] | None:
+    """A listed row: `width` entries, or, of one column, the entry itself; None for anything else. [matrix.1]"""
+    if isinstance(row, np.ndarray) and row.dtype.kind in "biufO" and row.ndim == 1:
+        row = row.tolist()
+    if isinstance(row, list | tuple):
+        return [number(entry) for entry in row] if len(row) == width else None
+    return [number(row)] if width == 1 else None

@@ -1,0 +1,284 @@
+"""Tables in text: CSV and TSV, also compressed by gzip; one path, on Arrow's parser.
+
+Promise
+    [text_files.1] A line with too few or too many fields, a blank one too, is one row whose cells are all missing, at
+          its own place; bytes that are no UTF-8 spoil no cell but their own (they read as U+FFFD). No content raises.
+    [text_files.2] How the file is cut into pieces changes no row, unless a field is longer than LONGEST bytes.
+
+Why
+    A row is a line; a field that begins with a quote goes on to the next single quote, over line breaks too, as the
+    usual standard (RFC 4180) has it. Arrow reads each piece and reports the lines that do not fit, which are put
+    back as missing rows. A byte order mark at the beginning of a piece is doubled, as Arrow removes one. Pieces end at
+    a line break outside of quotes. Where every quote of odd rank follows a separator, a line break or another quote,
+    quotes open and close in turn (two together within a field stand for one and leave it open), so that such a break
+    has an even number of quotes before it; elsewhere fields are read one by one to find it.
+
+What cannot be isolated is a quote that is never closed: it takes in what follows, up to the next quote, as the standard
+says, so that one odd cell may hide rows after it: LONGEST bytes at most, as pieces end at a line break by then. Where
+rows are people who may write such a cell themselves, use Parquet, or a database.
+
+An empty cell is missing. Fields are separated by commas, in a .tsv file by tabs; where the header has no comma but a
+semicolon or a tab, by that.
+"""
+
+import csv
+import gzip
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pcsv
+
+from discreet.errors import BadInput
+from discreet.tables.cells import Column, Kind
+from discreet.tables.source import Piece, guarded, named
+
+PIECE: Final = 2**22  # bytes
+LONGEST: Final = 2**26
+HEADER: Final = 2**20
+MARK: Final = b"\xef\xbb\xbf"  # the byte order mark in UTF-8: at the beginning of a file it is no content
+SUFFIXES: Final = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """CSV files with one header."""
+
+    files: tuple[Path, ...]
+    names: tuple[str, ...]
+    separator: str
+    description: str
+    ordered: bool = True
+
+    @classmethod
+    def read(cls, files: Sequence[Path], description: str) -> "Lines":
+        """The headers, which must agree."""
+        header = _header(files[0])[:2]
+        for other in files[1:]:
+            if _header(other)[:2] != header:
+                raise BadInput(
+                    f"the headers of {files[0].name!r} and {other.name!r} differ; files of one table need the same "
+                    "columns in the same order; read them apart"
+                )
+        return cls(tuple(files), *header, description)
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """A header declares no types."""
+        return dict.fromkeys(self.names, "unknown")
+
+    def size(self) -> int | None:
+        """Not written anywhere."""
+        return None
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """Some megabytes of lines each; they are parsed when called."""
+        wanted = [name for name in self.names if name in columns]
+        for file in self.files:
+            start = _header(file)[2]
+            with _opened(file) as stream:
+                stream.read(start)
+                for text in _cut(stream, self.separator, len(self.names)):
+                    yield lambda text=text: parsed(text, self.names, wanted, self.separator)  # type: ignore[misc]
+
+
+def _opened(file: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(file, "rb")) if file.name.lower().endswith(".gz") else file.open("rb")
+
+
+def _header(file: Path) -> tuple[tuple[str, ...], str, int]:
+    """The names in the first line, what separates them, and where the second line begins."""
+    start = guarded(lambda: _start(file), BadInput(f"the file {file.name!r} cannot be read; is it whole, and yours?"))
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadInput(f"the file {file.name!r} is in UTF-16; UTF-8 is needed; write it again in UTF-8")
+    end = _first_line(start)
+    if end == HEADER:
+        raise BadInput(
+            f"the first line of {file.name!r} does not end within {HEADER} bytes; column names are needed there"
+        )
+    line = start[:end].removeprefix(MARK).decode("utf-8", "replace").rstrip("\r\n")
+    if not line.strip():
+        raise BadInput(f"the file {file.name!r} begins with an empty line; a first line of column names is needed")
+    if "\n" in line or "\r" in line:  # or the rows of people would become names, which are shown
+        raise BadInput(
+            f"a quote in the first line of {file.name!r} is not closed there; column names are needed that end with it"
+        )
+    separator = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    if separator not in line:
+        separator = next((other for other in ";\t" if other in line), separator)
+    fields = guarded(
+        lambda: next(csv.reader([line], delimiter=separator)),
+        BadInput(f"the first line of {file.name!r} is no list of column names; write one"),
+    )
+    names = [name.strip() or f"unnamed {place}" for place, name in enumerate(fields, 1)]
+    return named(names, f"the file {file.name!r}"), separator, end
+
+
+def _start(file: Path) -> bytes:
+    with _opened(file) as stream:
+        return stream.read(HEADER)
+
+
+def _first_line(start: bytes) -> int:
+    quotes = 0
+    for match in re.finditer(rb"\r\n|\n|\r|\"", start):
+        quotes += match[0] == b'"'
+        if match[0] != b'"' and quotes % 2 == 0:
+            return match.end()
+    return len(start)
+
+
+def _cut(stream: BinaryIO, separator: str, width: int) -> Iterator[memoryview]:
+    """Whole lines, some megabytes at a time."""
+    rest = b""
+    while len(more := stream.read(asked := max(PIECE, len(rest)))) == asked:
+        text = rest + more
+        end = _last_line(text, separator.encode(), width)
+        if end == 0 and len(text) >= LONGEST:
+            end = (text.rfind(b"\n") + 1) or len(text)
+        rest = text[end:]
+        if end:
+            yield memoryview(text)[:end]
+    if rest or more:
+        yield memoryview(rest + more)
+
+
+def _last_line(text: bytes, separator: bytes, width: int) -> int:
+    """Just behind the last line break outside of quotes; 0 if there is none. [text_files.2]"""
+    ending, known = (b"\n", len(text)) if b"\n" in text else (b"\r", len(text) - 1)  # a \n may follow the last \r
+    end = text.rfind(ending, 0, known) + 1
+    if text.find(b'"', 0, end) < 0:
+        return end
+    letters = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(letters == ord('"'))
+    may_precede = np.zeros(256, dtype=np.bool_)
+    may_precede[list(separator + b'\r\n"')] = True
+    if not may_precede[letters[quotes[::2] - 1]][1 if quotes[0] == 0 else 0 :].all():
+        if _ends_a_line(text[:end], separator, width):
+            return end
+        return max((end for _, end, whole in _lines(text, separator) if whole), default=0)
+    while np.searchsorted(quotes, end) % 2:  # within quotes: before the one that opened them
+        end = text.rfind(ending, 0, int(quotes[np.searchsorted(quotes, end) - 1])) + 1
+    return end
+
+
+def _ends_a_line(text: bytes, separator: bytes, width: int) -> bool:
+    """Whether a text ends outside of quotes: a line that is put behind it is then read as such."""
+    mark, text = b"end", bytes(_utf8(memoryview(text)))
+    while mark in text:
+        mark += b"d"
+    try:
+        table = _by_arrow(
+            text + separator.join([mark] * width) + b"\n", width, ["0"], separator.decode(), lambda _: "skip"
+        )
+    except pa.ArrowException:
+        return False
+    return bool(table.num_rows) and table.column(0)[-1].as_py() == mark.decode()
+
+
+def _lines(text: bytes, separator: bytes) -> Iterator[tuple[list[bytes], int, bool]]:
+    """The fields of each line, where the next one begins, and whether that is known for sure. [text_files.1]"""
+    sep = re.escape(separator)
+    field = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"?)?([^\r\n' + sep + rb"]*)(" + sep + rb"|\r\n|\r|\n|\Z)")
+    line: list[bytes] = []
+    at = 0
+    while at < len(text) or line:
+        match = field.match(text, at)
+        assert match is not None  # the pattern takes anything
+        line.append((match[1] or b"").replace(b'""', b'"') + match[2])
+        at = match.end()
+        if match[3] != separator:
+            yield line, at, match[3] != b"" and (match[3] != b"\r" or at < len(text))
+            line = []
+
+
+def parsed(text: memoryview, names: Sequence[str], wanted: Sequence[str], separator: str) -> dict[str, Column]:
+    """The cells of some columns; those of lines that do not fit, and empty ones, are null. [text_files.1]"""
+    odd: list[int] = []
+    text = _utf8(text)
+    quoted = isinstance(text.obj, bytes) and b'"' in text.obj
+
+    def put_aside(row: Any) -> str:
+        odd.append(row.number - 1)
+        return "skip"
+
+    places = [str(names.index(name)) for name in wanted]
+    try:
+        table = _by_arrow(text, len(names), places, separator, put_aside, quoted=quoted)
+        columns = [table.column(place) for place in range(len(places))]
+    except pa.ArrowException:
+        odd.clear()
+        columns = slowly(bytes(text), len(names), [int(place) for place in places], separator)
+    return {name: _texts(column, odd) for name, column in zip(wanted, columns, strict=True)}
+
+
+def _by_arrow(
+    text: bytes | memoryview,
+    width: int,
+    places: Sequence[str],
+    separator: str,
+    put_aside: Callable[[Any], str],
+    *,
+    quoted: bool = True,
+) -> Any:
+    """Some columns, called by their places, in one piece; without quotes it takes two thirds of the time."""
+    if bytes(text[: len(MARK)]) == MARK:  # Arrow takes one off, and this one is part of a cell: [text_files.2]
+        text = MARK + bytes(text)
+    return pcsv.read_csv(
+        pa.BufferReader(text),
+        pcsv.ReadOptions(
+            use_threads=False, column_names=[str(place) for place in range(width)], block_size=len(text) + 1
+        ),
+        pcsv.ParseOptions(
+            delimiter=separator,
+            quote_char='"' if quoted else False,
+            newlines_in_values=quoted,
+            ignore_empty_lines=False,
+            invalid_row_handler=put_aside,
+        ),
+        pcsv.ConvertOptions(
+            column_types=dict.fromkeys(places, pa.string()),
+            include_columns=places,
+            check_utf8=False,
+            strings_can_be_null=False,
+        ),
+    )
+
+
+def _utf8(text: memoryview) -> memoryview:
+    """What is no UTF-8 is replaced first: Arrow would write of a line that does not fit, and is none, to the screen."""
+    whole = text.obj if isinstance(text.obj, bytes) else bytes(text)  # what it is part of: no copy
+    if whole.isascii():
+        return text
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError:
+        return memoryview(str(text, "utf-8", "replace").encode())
+    return text
+
+
+def slowly(text: bytes, width: int, places: Sequence[int], separator: str) -> list[Any]:
+    """The same cells without Arrow's parser, whose limits a cell could exceed. [text_files.1]"""
+    found: list[list[bytes | None]] = [[] for _ in places]
+    for line, _, _ in _lines(text, separator.encode()):
+        for cells, place in zip(found, places, strict=True):
+            cells.append(line[place] if len(line) == width else None)
+    return [pa.chunked_array([pa.array(cells, pa.large_binary()).cast(pa.large_string())]) for cells in found]
+
+
+def _texts(column: Any, odd: Sequence[int]) -> Column:
+    """Null where they are empty, and where the lines do not fit."""
+    texts = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
+    if odd:
+        fits = np.ones(len(texts) + len(odd), dtype=bool)
+        fits[list(odd)] = False
+        texts = texts.take(pa.array(np.cumsum(fits) - 1, mask=~fits))
+    lengths = pc.binary_length(texts)
+    if pc.min(lengths).as_py() != 0:
+        return texts
+    return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, texts.type), texts)

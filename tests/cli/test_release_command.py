@@ -1,0 +1,210 @@
+"""`discreet release`: price, question, run, files."""
+
+import csv
+import io
+import json
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from discreet.ledger import Ledger
+from discreet.tables.table import Table
+
+Told = tuple[int, str, str]
+Run = Callable[..., Told]
+
+
+def charges(folder: Path) -> int:
+    if not (folder / "study.ledger").exists():
+        return 0
+    with Ledger(folder / "study.ledger") as book:
+        return len(book.entries("patients"))
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From now on nobody may read a row."""
+
+    def locked(*given: Any, **more: Any) -> Any:
+        pytest.fail("a row was read")
+
+    return lambda: monkeypatch.setattr(Table, "columns", locked)
+
+
+def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, unread: Callable[[], None]) -> None:
+    folder = plan.parent / "plan-release"
+    code, out, _ = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 0
+    for expected in ("A small study", "2 releases, whose epsilons add up to 1", "all  ", "Spent epsilon 1", "left 0.5"):
+        assert expected in out
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "results.csv", "results.json"]
+    found = json.loads((folder / "results.json").read_text())
+    assert [entry["id"] for entry in found["releases"]] == ["all", "sexes"]
+    assert not found["releases"][0]["release"]["publishable"]
+    assert "A small study" in (folder / "report.html").read_text()
+    assert len(list(csv.reader(io.StringIO((folder / "results.csv").read_text())))) >= 4
+    assert charges(plan.parent) == 1
+
+    unread()
+    code, _, err = command("release", "plan.toml", "--yes")
+    assert code == 2
+    assert "already holds results.json, results.csv, report.html; give another folder with --out, or --force" in err
+    code, out, _ = command("release", "plan.toml", "--yes", "--force", "--json")
+    assert code == 0
+    assert json.loads(out) == found == json.loads((folder / "results.json").read_text())
+    assert charges(plan.parent) == 1
+    code, out, _ = command("release", "plan.toml", "--out", "there")  # nothing to say yes to
+    assert code == 0
+    assert "This plan was answered before: the same answers, at no cost." in out
+    assert f"This plan was answered before, at {found['created']}" in " ".join(out.split())
+    assert (plan.parent / "there" / "results.json").read_text() == (folder / "results.json").read_text()
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_dry_run_writes_and_charges_nothing(
+    command: Run, plan: Path, unread: Callable[[], None], more: tuple[str, ...]
+) -> None:
+    unread()
+    code, out, _ = command("release", "plan.toml", "--dry-run", *more)
+    assert code == 0
+    if more:
+        seen = json.loads(out)
+        assert seen["spend"] == {"epsilon": 1.0, "delta": 0.0}
+        assert [one["epsilon"] for one in seen["releases"]] == [0.5, 0.5]
+        assert seen["releases"][0]["forecast"]["half_width"] > 1
+        assert seen["balance"] is None
+        assert seen["answered"] is False
+    else:
+        assert "The budget of patients is new: epsilon 1.5, delta 0." in out
+        assert "Expected ±" in out
+    assert sorted(path.name for path in plan.parent.iterdir()) == ["people.csv", "plan.toml"]
+
+
+def test_a_plan_beyond_its_budget(command: Run, plan: Path, unread: Callable[[], None]) -> None:
+    assert command("release", "plan.toml", "--yes", "--seed", 1)[0] == 0
+    unread()
+    plan.write_text(plan.read_text().replace("A small", "Another"))
+    code, out, err = command("release", "plan.toml", "--yes", "--force")
+    assert code == 4
+    assert err == (
+        "OverBudget: this costs epsilon 1, and 0.5 is left of 1.5; ask for epsilon=0.5 or less, or fewer columns\n"
+    )
+    assert "epsilon 0.5 is left of 1.5" in out
+    assert charges(plan.parent) == 1
+    plan.write_text(plan.read_text().replace('"count"', '"count"\nepsilon = 2'))
+    code, _, err = command("release", "plan.toml", "--dry-run")
+    assert code == 2
+    assert "nothing is left for those with a share" in err
+
+
+def test_nobody_says_yes(command: Run, plan: Path, unread: Callable[[], None]) -> None:
+    unread()
+    code, _, err = command("release", "plan.toml")
+    assert (code, err) == (
+        2,
+        "BadInput: nobody is there to say yes; give --yes, or --dry-run to see the price alone\n",
+    )
+    assert charges(plan.parent) == 0
+
+
+def test_somebody_says_no_then_yes(command: Run, plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def no(question: str, *, abort: bool) -> None:
+        said.append(question)
+        assert abort
+        raise typer.Abort
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "confirm", no)
+    assert command("release", "plan.toml")[0] == 1
+    assert charges(plan.parent) == 0
+    monkeypatch.setattr(typer, "confirm", lambda question, **_: said.append(question))
+    assert command("release", "plan.toml", "--seed", 1)[0] == 0
+    assert charges(plan.parent) == 1
+    assert said == ["Spend this?"] * 2
+
+
+def test_answers_need_a_place_before_they_are_paid_for(command: Run, plan: Path, unread: Callable[[], None]) -> None:
+    unread()
+    (plan.parent / "file").touch()
+    code, _, err = command("release", "plan.toml", "--yes", "--out", "file")
+    assert code == 2
+    assert "file cannot be written: File exists; give another folder with --out" in err
+    code, _, err = command("release", "plan.toml", "--yes", "--out", "/proc/nowhere")
+    assert code == 2
+    assert "cannot be written" in err
+    assert charges(plan.parent) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"count"', '"sum"', "plan.toml, line 18: release.1.statistic: "),
+        ('columns = "sex"', 'columns = "sexx"', "plan.toml, line 20: release 'sexes': there is no column 'sexx'"),
+        ("rows = 500", "rows = ", "plan.toml is not TOML: "),
+        ("rows = 500", "rowz = 500", "plan.toml, line 6: data.rowz: no such entry in a plan"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(command: Run, plan: Path, old: str, new: str, said: str) -> None:
+    plan.write_text(plan.read_text().replace(old, new))
+    code, out, err = command("release", "plan.toml", "--dry-run")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"BadInput: {said}")
+
+
+def test_hostile_words_in_a_plan_are_only_words(command: Run, plan: Path) -> None:
+    plan.write_text(plan.read_text().replace("A small study", "[bold]<script>alert(1)</script> [/] =1+1"))
+    code, out, _ = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 0
+    assert "[bold]<script>alert(1)</script> [/] =1+1" in out
+    assert "<script>alert(1)" not in (plan.parent / "plan-release" / "report.html").read_text()
+
+
+def test_no_plan(command: Run) -> None:
+    code, _, err = command("release", "nothing.toml", "--dry-run")
+    assert code == 2
+    assert err.startswith("BadInput: nothing.toml cannot be read: No such file or directory; give the path of a plan")
+
+
+def test_nothing_of_a_plan_or_a_table_steers_the_terminal(command: Run, plan: Path) -> None:
+    """Titles, columns and categories with escape sequences are shown as signs."""
+    text = plan.read_text().replace("A small study", "A \\u001b[2Jstudy \\u202e")
+    text = text.replace('id = "all"', 'id = "all"\ntitle = "how \\u001b]0;x\\u0007many"')
+    plan.write_text(text.replace('["F", "M"]', '["F", "\\u001b[31mM"]'))
+    table = Path("evil.csv")
+    table.write_text("col\x1b[31m\n" + "red\x1b[31m\n" * 300)
+    for asked in (
+        ("release", "plan.toml", "--dry-run"),
+        ("release", "plan.toml", "--yes", "--seed", 1),
+        ("release", "plan.toml", "--yes"),
+        ("describe", table, "--epsilon", 5, "--seed", 1),
+        ("describe", table, "--epsilon", 5, "--person", "x\x1b[31m"),
+    ):
+        _, out, err = command(*asked)
+        assert out or err
+        assert all(letter == "\n" or not unicodedata.category(letter).startswith("C") for letter in out + err)
+
+
+def test_a_table_that_is_gone_after_the_charge(command: Run, plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 6: it is paid for, and the same plan again is answered for nothing."""
+    charge, people = Ledger.charge, plan.parent / "people.csv"
+
+    def taken_away(*given: Any, **more: Any) -> Any:
+        receipt = charge(*given, **more)
+        people.rename(plan.parent / "away.csv")
+        return receipt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "charge", taken_away)
+        code, _, err = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 6
+    assert "NotAnswered: the budget was spent" in err
+    (plan.parent / "away.csv").rename(people)
+    code, _, _ = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 0
+    assert charges(plan.parent) == 1

@@ -1,0 +1,256 @@
+"""Forecasts: what they say, that it is so, and that nobody's data are needed."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.errors import BadInput
+from discreet.forecast.forecast import WORLDS, Forecast, forecast
+from discreet.forecast.simulate import normal_errors, shifted_radius
+from discreet.forecast.test_forecasts import tilted
+
+RUNS = 120
+
+
+def achieved(release: Callable[[np.random.Generator, Any], Any], error: Callable[[Any], float], runs: int) -> float:
+    rng = np.random.default_rng(5)
+    return float(np.median([error(release(rng, discreet.Seeded(run)).value) for run in range(runs)]))
+
+
+def normal(rng: np.random.Generator, rows: int = 2000) -> Any:
+    return rng.normal(10.0, 3.0, rows)
+
+
+ABOUT: dict[str, Any] = {"location": 10.0, "scale": 3.0}
+COLUMN: list[tuple[str, float, dict[str, Any]]] = [
+    ("mean", 10.0, {}),
+    ("mean", 10.0, {"model": "gaussian"}),
+    ("variance", 9.0, {"model": "gaussian"}),
+    ("std", 3.0, {}),
+    ("median", 10.0, {}),
+    ("quantile", 10.0 + 3 * 1.2815516, {"q": 0.9}),
+]
+
+
+@pytest.mark.parametrize(("verb", "truth", "options"), COLUMN)
+def test_a_column_errs_as_forecast(verb: str, truth: float, options: dict[str, Any]) -> None:
+    """Within 20%, with fixed seeds: nothing here is left to chance."""
+    said = forecast(verb, rows=2000, epsilon=1.0, **ABOUT, **options)
+
+    def release(rng: np.random.Generator, noise: Any) -> Any:
+        return getattr(discreet, verb)(normal(rng), epsilon=1.0, rng=noise, **options)
+
+    assert said.error == pytest.approx(achieved(release, lambda v: abs(v - truth), RUNS), rel=0.2)
+    assert said.half_width is not None
+    assert said.error is not None
+    assert said.half_width > said.error
+
+
+def test_counts_shares_and_histograms_err_as_forecast() -> None:
+    def count(rng: np.random.Generator, noise: Any) -> Any:
+        return discreet.count([True] * 300 + [False] * 700, epsilon=0.05, rng=noise)
+
+    said = forecast("count", rows=1000, epsilon=0.05)
+    assert said.error == pytest.approx(achieved(count, lambda v: abs(v - 300), 400), rel=0.2)
+    assert (said.sampling, said.without_privacy) == (None, 0.0)
+    assert forecast("count", rows=3, epsilon=0.05).floor == 1.0
+
+    def share(rng: np.random.Generator, noise: Any) -> Any:
+        return discreet.proportion(rng.random(200) < 0.3, epsilon=0.1, rng=noise)
+
+    said = forecast("proportion", rows=200, epsilon=0.1, share=0.3)
+    assert said.error == pytest.approx(achieved(share, lambda v: abs(v - 0.3), 400), rel=0.2)
+
+    def bins(rng: np.random.Generator, noise: Any) -> Any:
+        return discreet.histogram([0, 1, 2] * 100, epsilon=0.1, categories=[0, 1, 2], rng=noise)
+
+    said = forecast("histogram", rows=300, epsilon=0.1, categories=[0, 1, 2])
+    assert said.error == pytest.approx(achieved(bins, lambda v: float(np.abs(v.counts - 100).max()), 300), rel=0.2)
+
+
+def test_a_regression_errs_as_forecast() -> None:
+    def release(rng: np.random.Generator, noise: Any) -> Any:
+        x = rng.normal(size=(2000, 2))
+        y = x @ [0.5, 0.5] + rng.normal(size=2000)
+        return discreet.linear_regression(x, y, epsilon=1.0, delta=1e-6, rng=noise)
+
+    said = forecast("linear_regression", rows=2000, epsilon=1.0, delta=1e-6)
+    seen = achieved(release, lambda v: math.hypot(*(v.coef - 0.5), v.intercept), 60)
+    assert said.error == pytest.approx(seen, rel=0.2)
+
+
+def test_the_price_of_privacy_is_visible() -> None:
+    said = forecast("mean", rows=2000, epsilon=0.2)
+    assert said.floor is not None
+    assert said.without_privacy is not None
+    assert said.error is not None
+    assert said.floor <= said.without_privacy * 1.001 < said.error
+    assert said.floor_note.startswith("bound")
+    assert said.how.startswith("simulated on made-up data, 16 runs")
+    assert "rate, constant unknown" in forecast("covariance", rows=50, epsilon=1.0, delta=1e-6).floor_note
+
+
+def test_too_few_rows_are_said_to_be_refused() -> None:
+    for verb in ("mean", "median", "likelihood"):
+        said = forecast(verb, rows=60, epsilon=0.5)
+        assert said.error is None
+        assert said.refused
+        assert "refused" in str(said)
+        assert said.without_privacy is None or said.without_privacy > 0
+    unseen = forecast("histogram", rows=100, epsilon=0.5, delta=1e-6, bins=10)
+    assert unseen.error is None
+    assert "threshold" in str(unseen.refused)
+
+
+@pytest.mark.parametrize("verb", ["mean", "median"])
+def test_many_rows_cost_no_more_than_few(verb: str) -> None:
+    """A world that keeps rows times epsilon: sampling falls as the root, noise is what it would be."""
+    at, far = (forecast(verb, rows=rows, epsilon=5000.0 / rows) for rows in (20_000, 2_000_000))
+    assert far.privacy == pytest.approx(at.privacy, rel=0.2)
+    assert at.without_privacy is not None
+    assert far.without_privacy == pytest.approx(at.without_privacy / 10, rel=1e-6)
+    assert "20000 rows, scaled" in far.how
+
+
+def test_the_same_arguments_give_the_same_forecast() -> None:
+    assert forecast("variance", rows=900, epsilon=2.0) == forecast("variance", rows=900, epsilon=2.0)
+
+
+def test_units_pass_through() -> None:
+    one, other = (forecast("mean", rows=3000, epsilon=1.0, scale=scale).error for scale in (1.0, 64.0))
+    assert one is not None
+    assert other == pytest.approx(64 * one, rel=0.1)
+    bounded = forecast("mean", rows=3000, epsilon=1.0, bounds=(0, 120))
+    assert "values are normal with mean 60 and standard deviation 20" in bounded.assumptions
+
+
+def test_tests_have_power_and_no_error() -> None:
+    said = forecast("test_two_samples", rows=400, epsilon=1.0, effect=0.3)
+    assert said.power == pytest.approx(discreet.power("two_samples", n=(200, 200), effect=0.3, epsilon=1.0))
+    assert said.error is None
+    assert "rejects with probability" in str(said)
+    more = forecast("test_two_samples", rows=400, epsilon=1.0, effect=0.6)
+    assert more.power is not None
+    assert said.power is not None
+    assert more.power > said.power
+    assert forecast("test_two_samples", rows=12, epsilon=0.1).refused
+    small, large = (
+        forecast("test_two_samples", rows=5_000 * times, epsilon=0.1 / times, effect=0.08 / times**0.5)
+        for times in (1, 100)
+    )
+    assert large.power == pytest.approx(small.power, abs=0.01)
+    share = forecast("test_proportion", rows=300, epsilon=1.0, null=0.5, effect=0.0000001)
+    assert share.power is not None
+    assert share.power < 0.12
+
+
+QUICK: dict[str, dict[str, Any]] = {
+    "count": {},
+    "proportion": {},
+    "histogram": {"categories": ["a", "b"]},
+    "gaussian": {},
+    "density": {"categories": ["a", "b"]},
+    "family": {"name": "bernoulli"},
+    "fit": {"estimator": lambda x: float(np.mean(x))},
+    "sgd": {"delta": 1e-6},
+    "logistic_regression": {"columns": 1, "confidence": None},
+    "poisson_regression": {"delta": 1e-6, "formula": "visits ~ age + C(sex)"},
+    "kmeans": {"delta": 1e-6, "k": 2, "radius": 10.0},
+    "test_paired": {},
+    "test_anova": {"groups": 2},
+    "test_any": {},
+    "test_fit": {},
+    "test_simple": {},
+    "test_mean": {"model": "gaussian"},
+    "test_two_means": {"model": "gaussian"},
+    "test_proportion": {"null": 0.2},
+}
+
+
+@pytest.mark.parametrize("verb", sorted(QUICK))
+def test_forecasts_say_what_they_are(verb: str) -> None:
+    said = forecast(verb, rows=1200, epsilon=2.0, **QUICK[verb])
+    shown = json.loads(json.dumps(said.to_dict()))
+    assert shown["statistic"] == verb
+    assert said.measure
+    assert said.assumptions or verb == "histogram"
+    assert said.refused is None or "runs" in said.refused
+    assert (said.power if verb.startswith("test_") else said.error) is not None
+    assert "nothing was spent" in str(said)
+    assert "<div" in said._repr_html_()
+
+
+def test_every_verb_has_a_forecast() -> None:
+    from discreet import quick
+    from discreet.forecast.test_forecasts import WORLDS as TESTS
+
+    known = {*WORLDS, "count", "proportion", "histogram", *(f"test_{name}" for name in TESTS)}
+    assert known == set(quick.__all__)
+
+
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("average", {}, "name of a verb"),
+    ("mean", {"rows": 0}, "whole number"),
+    ("mean", {"rows": 1.5}, "whole number"),
+    ("mean", {"scale": -1}, "scale is -1"),
+    ("mean", {"shape": "cauchy"}, "shape is 'cauchy'"),
+    ("mean", {"colour": 3}, "colour: neither an option of mean"),
+    ("mean", {"epsilon": 0}, "epsilon is 0"),
+    ("mean", {"confidence": 2}, "confidence is 2"),
+    ("mean", {"delta": 0.1}, "delta is 0.1"),
+    ("mean", {"neighbours": "both"}, "neighbours is 'both'"),
+    ("variance", {"shape": "t3"}, "fourth moment"),
+    ("quantile", {"q": 2}, "q is 2"),
+    ("family", {}, "family is None"),
+    ("family", {"name": "gamma", "parameters": {"k": 1}}, "gamma has shape, scale"),
+    ("likelihood", {"model": "nonsense"}, "continuous law"),
+    ("fit", {}, "no estimator"),
+    ("sgd", {"loss": "hinge", "delta": 1e-6}, "loss is 'hinge'"),
+    ("covariance", {}, "delta"),
+    ("histogram", {"categories": "ab"}, "give a list"),
+    ("histogram", {"categories": [1], "edges": [0, 1]}, "one of them"),
+    ("test_anova", {"effect": [1, 2]}, "effect is"),
+    ("test_two_means", {"sizes": (1, 2)}, "sum to rows"),
+    ("proportion", {"share": 1.5}, "share is 1.5"),
+]
+
+
+@pytest.mark.parametrize(("verb", "given", "words"), BAD)
+def test_bad_parameters_are_explained(verb: str, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        forecast(verb, **({"rows": 1000, "epsilon": 1.0} | given))
+
+
+def test_errors_of_a_shifted_law() -> None:
+    from discreet.statistics.normal_laplace import radius
+
+    assert shifted_radius(0.5, 1.0, 0.5, 0.0) == radius(0.5, 1.0, 0.5)
+    draws = np.random.default_rng(1)
+    seen = np.abs(2 + draws.normal(size=200_000) + draws.laplace(0, 0.5, 200_000))
+    assert shifted_radius(0.5, 1.0, 0.5, 2.0) == pytest.approx(float(np.median(seen)), rel=0.01)
+
+
+def test_normal_errors_have_their_covariance() -> None:
+    wanted = np.array([[2.0, -1.0], [-1.0, 1.5]])
+    assert np.cov(normal_errors(wanted), rowvar=False) == pytest.approx(wanted, abs=1e-9)
+    assert normal_errors(np.array([[4.0]])).std() == pytest.approx(2.0, rel=0.02)
+
+
+def test_tilted_probabilities_are_as_far_as_asked() -> None:
+    for count in (2, 5, 10):
+        even = np.full(count, 1 / count)
+        other = tilted(even, 0.1)
+        assert other.sum() == pytest.approx(1.0)
+        assert np.abs(other - even).sum() / 2 == pytest.approx(0.1)
+
+
+def test_a_forecast_is_a_plain_value() -> None:
+    said = forecast("count", rows=10, epsilon=1)
+    assert isinstance(said, Forecast)
+    with pytest.raises(AttributeError):
+        said.error = 0.0  # type: ignore[misc]

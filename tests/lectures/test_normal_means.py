@@ -1,0 +1,91 @@
+"""The lectures' estimators: sound mechanisms, and baselines."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import audit
+from discreet.accounting.compose import implies
+from discreet.errors import BadInput, Refused
+from discreet.lectures.normal_means import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
+
+ALL = [
+    ClippedMean(10.0, 1.0, 1.0),
+    TwoStageMean(10.0, 1.0, 1.0),
+    StabilityMean(1.0, 2.0, 1e-4),
+    KarwaVadhan(10.0, (0.1, 10.0), 1.0),
+]
+CROWD = [0.25] * 40 + [0.75] * 3
+
+
+def world(count: int) -> list[audit.Pair]:
+    pairs = audit.numbers(Neighbours.REPLACE, 3)
+    return [audit.Pair(CROWD + pair.left, CROWD + pair.right) for pair in pairs[:: max(1, len(pairs) // count)]]
+
+
+@pytest.mark.claim("normal_means.1")
+@pytest.mark.claim("normal_means.2")
+@pytest.mark.claim("normal_means.3")
+@pytest.mark.claim("normal_means.4")
+@pytest.mark.parametrize("mechanism", ALL, ids=lambda mechanism: type(mechanism).__name__)
+def test_replay(mechanism: Any) -> None:
+    audit.check(mechanism, world(60)).require()
+    assert implies(mechanism.loss, mechanism.guarantee)
+
+
+@pytest.mark.claim("normal_means.1")
+@pytest.mark.claim("normal_means.2")
+@pytest.mark.claim("normal_means.3")
+@pytest.mark.parametrize(
+    "mechanism", [ClippedMean(10.0, 2.0, 1.0), TwoStageMean(10.0, 2.0, 1.0), StabilityMean(2.0, 1.0, 1e-5)]
+)
+def test_error_and_coverage(mechanism: Any) -> None:
+    people = np.random.default_rng(3)
+    errors, held = [], 0
+    for i in range(120):
+        release = mechanism.release(people.normal(7.3, 2.0, 800), Seeded(i))
+        errors.append(abs(release.value - 7.3))
+        interval = release.interval(0.95)
+        held += interval.low <= 7.3 <= interval.high
+    assert np.median(errors) < 0.15
+    assert held >= 96  # 114 are expected; seeded
+
+
+@pytest.mark.claim("normal_means.4")
+def test_karwa_vadhan_holds_and_is_wide() -> None:
+    people, held, widths = np.random.default_rng(4), 0, []
+    mechanism = KarwaVadhan(100.0, (0.01, 100.0), 1.0)
+    for i in range(40):
+        interval = mechanism.release(people.normal(-42.0, 3.0, 3000), Seeded(i)).interval(0.95)
+        held += interval.low <= -42.0 <= interval.high
+        widths.append(interval.high - interval.low)
+    assert held >= 38
+    assert 1 < np.median(widths) / (2 * 1.96 * 3 / 3000**0.5) < 60
+    with pytest.raises(Refused, match="beforehand"):
+        mechanism.release([0.0] * 50, Seeded(0)).interval(0.99)
+
+
+@pytest.mark.claim("normal_means.3")
+def test_a_refusal_comes_from_what_was_released() -> None:
+    release = StabilityMean(1.0, 0.5, 1e-4).release(np.linspace(0, 1e6, 900), Seeded(0))
+    assert release.refusal is not None
+    assert "sigma" in release.refusal
+
+
+def test_bad_input() -> None:
+    for build in (
+        lambda: ClippedMean(0.0, 1.0, 1.0),
+        lambda: ClippedMean(1.0, float("nan"), 1.0),
+        lambda: TwoStageMean(1e9, 1.0, 1.0),
+        lambda: StabilityMean(1.0, 1.0, 0.0),
+        lambda: KarwaVadhan(10.0, (2.0, 1.0), 1.0),
+        lambda: KarwaVadhan(10.0, (1.0, 2.0), 1.0, confidence=2.0),
+        lambda: ClippedMean(1.0, 1.0, 0.0),
+    ):
+        with pytest.raises(BadInput):
+            build()
+    with pytest.raises(BadInput, match="empty"):
+        ClippedMean(1.0, 1.0, 1.0).release([], Seeded(0))

@@ -1,0 +1,89 @@
+"""Order statistics are those of a full sort, whatever the data look like."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.noise import order_statistics as order
+from discreet.noise.order_statistics import MANY, Ordered, floats_at, order_statistics, places_of
+from discreet.tables.entries import Stream
+
+LARGE = np.random.default_rng(0).normal(0, 1, MANY + 3)
+SHAPES = {
+    "few": LARGE[:500],
+    "normal": LARGE,
+    "sorted": np.sort(LARGE),
+    "ties": np.round(LARGE),
+    "one value": np.zeros(MANY),
+    "infinite": np.where(LARGE > 1, np.inf, np.where(LARGE < -1, -np.inf, LARGE)),
+    "a sample that misleads": np.where(np.arange(MANY + 3) % 2 == 0, 1e9, LARGE),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_same_as_sorting(name: str) -> None:
+    values = SHAPES[name]
+    before, ordered, size = values.copy(), np.sort(values), len(values)
+    for start, stop in ((0, size), (0, 1), (size - 1, size), (size // 2, size // 2 + 1), (size // 3, size // 2)):
+        assert np.array_equal(np.sort(order_statistics(values, start, stop)), ordered[start:stop])
+    assert np.array_equal(values, before)
+
+
+class Counted:
+    """A stream that counts how often it is read."""
+
+    def __init__(self, values: npt.NDArray[np.float64], parts: int) -> None:
+        self.passes, self._parts = 0, np.array_split(values, parts)
+        self.stream = Stream(len(values), self._read)
+
+    def _read(self) -> Iterator[npt.NDArray[np.float64]]:
+        self.passes += 1
+        yield from self._parts
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("room", [order.ROOM, 20_000, 100])
+@pytest.mark.parametrize("name", SHAPES)
+def test_of_a_stream(name: str, room: int, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = SHAPES[name]
+    ordered, size = np.sort(values), len(values)
+    monkeypatch.setattr(order, "ROOM", room)
+    monkeypatch.setattr(order, "LARGE", 0 if fast else 2**60)
+    for start, stop in ((0, 1), (size - 1, size), (size // 2, size // 2 + 1), (size // 3, size // 3 + 100), (7, 7)):
+        counted = Counted(values, 7)
+        held = Ordered(counted.stream, 0.0)
+        assert np.array_equal(held.between(start, stop), ordered[start:stop])
+        assert counted.passes <= 4
+        passes = counted.passes
+        assert np.array_equal(held.between(start, stop), ordered[start:stop])
+        assert counted.passes == passes  # what is kept is not read again
+
+
+def test_passes_over_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One if the first piece is like the rest, however many values are the same; two more if it misleads."""
+    monkeypatch.setattr(order, "ROOM", 30_000)
+    for name, passes in (("normal", 1), ("ties", 1), ("one value", 1), ("infinite", 1), ("sorted", 2)):
+        counted = Counted(SHAPES[name], 4)
+        Ordered(counted.stream, 0.0).between(len(counted.stream) // 2 - 50, len(counted.stream) // 2 + 50)
+        assert counted.passes == passes, name
+
+
+def test_binades_of_a_stream() -> None:
+    values = np.array([0.0, -0.0, 5e-324, -1.0, 1.0, 1.5, -2.0, np.nan, np.inf, -np.inf, 1e308])
+    counts = Ordered(Counted(values, 3).stream, default=-8.0).binades()
+    assert len(counts) == 2047
+    exponents = {int(place): int(counts[place]) for place in np.flatnonzero(counts)}
+    assert exponents == {0: 3, 1023: 3, 1024: 1, 1026: 1, 2046: 3}
+
+
+@given(st.lists(st.floats(), min_size=1))
+def test_places_are_in_the_order_of_the_floats(listed: list[float]) -> None:
+    values = np.array(listed)
+    places = places_of(values, 3.0)
+    filled = np.where(np.isnan(values), 3.0, values)
+    assert np.array_equal(floats_at(places), filled)
+    assert np.array_equal(np.sort(places), places[np.argsort(filled, kind="stable")])

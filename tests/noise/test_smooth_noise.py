@@ -1,0 +1,76 @@
+"""Noise of a width that depends on the data: its law and its objections."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet.errors import BadInput
+from discreet.noise.randomness import Seeded
+from discreet.noise.smooth_noise import SmoothNoise, price
+from discreet.privacy.loss import Approximate
+
+TOP = 2**60
+LAWS = {"student": stats.t(4), "cauchy": stats.cauchy(), "laplace": stats.laplace()}
+
+
+def asked(value: int, reach: int, law: str, top: int = TOP) -> SmoothNoise:
+    return SmoothNoise(value, reach, 1, top, law, Fraction(1, 10), Fraction(1, 2), Approximate(4, 1e-6))  # type: ignore[arg-type]
+
+
+@pytest.mark.claim("smooth_noise.3")
+@pytest.mark.parametrize("law", LAWS)
+def test_the_law_is_the_stated_one(law: str) -> None:
+    door, half, reach = Seeded(7), TOP // 2, 2**40
+    drawn = np.array([float(door.draw(asked(half, reach, law)) - half) / (2 * reach) for _ in range(3000)])
+    assert stats.kstest(drawn, LAWS[law].cdf).pvalue > 1e-7
+
+
+@pytest.mark.claim("smooth_noise.3")
+@pytest.mark.parametrize("law", LAWS)
+def test_rounding_on_a_coarse_grid_is_that_of_the_real_number(law: str) -> None:
+    door, runs = Seeded(8), 4000
+    drawn = np.array([door.draw(asked(4, 1, law, 8)) for _ in range(runs)])
+    edges = np.concatenate([[-np.inf], np.arange(0.5, 8, 1), [np.inf]])
+    chances = np.diff(LAWS[law].cdf((edges - 4) / 2))
+    seen = np.bincount(drawn, minlength=9)
+    assert stats.chisquare(seen, chances * runs).pvalue > 1e-7
+
+
+@pytest.mark.claim("smooth_noise.1")
+@pytest.mark.parametrize(("law", "degrees"), [("student", 4), ("cauchy", 1)])
+def test_the_price_bounds_the_ratio_of_densities(law: str, degrees: int) -> None:
+    pace, divisor = 0.2, 0.3
+    paid = float(price(law, pace, divisor))  # type: ignore[arg-type]
+    t = np.concatenate([np.linspace(-60, 60, 60_001), np.geomspace(1, 1e9, 1000)])
+    one, worst = stats.t(degrees), 0.0
+    for shrink in (np.exp(-pace), np.exp(pace)):
+        for shift in (-divisor, divisor):
+            far = one.logpdf(t) - (one.logpdf(t * shrink + shift) + np.log(shrink))
+            worst = max(worst, np.abs(far).max())
+    assert worst <= paid
+    assert worst > paid / 2.5
+
+
+@pytest.mark.claim("smooth_noise.2")
+def test_laplace_noise_pays_with_delta() -> None:
+    pace, divisor, delta = 0.05, 0.5, 1e-6
+    epsilon = float(price("laplace", pace, divisor, delta))
+    t = np.linspace(-400, 400, 2_000_001)
+    step = t[1] - t[0]
+    for shrink in (np.exp(-pace), np.exp(pace)):
+        for shift in (-divisor, divisor):
+            here, there = np.exp(-np.abs(t)) / 2, shrink * np.exp(-np.abs(t * shrink + shift)) / 2
+            assert np.maximum(here - np.exp(epsilon) * there, 0).sum() * step <= delta
+    with pytest.raises(BadInput, match="delta"):
+        price("laplace", pace, divisor)
+
+
+def test_objections() -> None:
+    assert asked(10, 100, "student").objection(asked(12, 105, "student")) is None
+    assert "moved by 101" in str(asked(0, 100, "student").objection(asked(101, 100, "student")))
+    assert "factor" in str(asked(0, 100, "student").objection(asked(0, 112, "student")))
+    assert "parameters" in str(asked(0, 100, "student").objection(asked(0, 100, "cauchy")))
+    with pytest.raises(BadInput, match="does not pay"):
+        SmoothNoise(0, 1, 1, 8, "student", Fraction(1), Fraction(1), Approximate(1, 0))

@@ -1,0 +1,155 @@
+"""A plan bound to its table: errors with their line, forecasts, budgets; nothing is charged and no row is read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.errors import BadInput, LedgerFault, OverBudget
+from discreet.plan.bound_plan import Bound
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.neighbours import Neighbours
+
+Binds = Callable[[str], Bound]
+
+
+def asked(head: str, *entries: str) -> str:
+    return head + "\n[[release]]\nid = 'a'\n" + "\n".join(entries) + "\n"
+
+
+def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: Any) -> None:
+    found = bound(plan)
+    assert found.balance() is None
+    assert reads.count == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
+    assert [question.guarantee.unit for question in found.priced.questions] == ["patient"] * 2
+    assert found.forecasts == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        (
+            ("statistic = 'mean'", "columns = 'height'"),
+            "there is no column 'height'; the table has age, bmi, sex, town",
+        ),
+        (("statistic = 'mean'",), "mean needs a column"),
+        (("statistic = 'linear_regression'",), "linear_regression needs a column"),
+        (("statistic = 'count'", "where = 'age >'"), "where cannot be understood at character 6"),
+        (("statistic = 'count'", "where = 'height > 3'"), "height"),
+        (("statistic = 'count'", "where = 'age > 3; drop'"), "age > 3; drop"),
+        (("statistic = 'mean'", "columns = 'age'", "options = {colour = 1}"), "mean has no option 'colour'"),
+        (("statistic = 'mean'", "columns = 'age'", "options = {bounds = 'x'}"), "bounds"),
+        (("statistic = 'mean'", "columns = 'age'", "options = {bounds = {a = 1}}"), "bounds"),
+        (("statistic = 'quantile'", "columns = 'age'"), "quantile needs q"),
+        (("statistic = 'quantile'", "columns = 'age'", "options = {q = 1979-05-27}"), "q"),
+        (("statistic = 'mean'", "formula = 'age ~ bmi'"), "mean has no formula and no outcome"),
+        (("statistic = 'test_paired'", "columns = ['age', 'bmi', 'sex']"), "is about two columns; 3 are given"),
+        (("statistic = 'sgd'", "columns = ['age']", "outcome = 'bmi'"), "sgd needs loss"),
+        (("statistic = 'kmeans'", "columns = ['age', 'bmi']"), "kmeans needs k"),
+        (("statistic = 'count'", "groupby = 'county'"), "there is no column 'county'"),
+        (("statistic = 'count'", "keys = ['F']"), "keys are the groups of groupby="),
+        (("statistic = 'count'", "groupby = 'sex'", "keys = ['F', 'F']"), "listed twice"),
+        (("statistic = 'linear_regression'", "formula = 'bmi ~ age +'", "delta = 1e-6"), "a term is needed here"),
+        (("statistic = 'mean'", "columns = 'age'", "epsilon = 1e-30"), "epsilon"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_with_the_line_of_its_release(
+    bound: Binds, head: str, entries: tuple[str, ...], said: str
+) -> None:
+    head = head.replace("epsilon = 1.0", "epsilon = 1.0\ndelta = 1e-5")
+    with pytest.raises(BadInput) as told:
+        bound(asked(head, *entries))
+    number = head.count("\n") + 2
+    assert str(told.value).startswith(f"plan.toml, line {number}: release 'a': ")
+    assert said in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("people.csv", "nobody.csv", "there is no file 'nobody.csv'"),
+        ('unit = "patient"', 'person = "id"', "there is no column 'id'"),
+        ('unit = "patient"', 'missing = {height = "drop"}', "there is no column 'height'"),
+        ('unit = "patient"', 'rules = {height = "first"}', "there is no column 'height'"),
+        ("bmi =", "height =", "height"),
+        ('unit = "patient"', 'table = "people"', "is for the address of a database"),
+        ("people.csv", "sqlite:///nobody.db", "say which by table="),
+        ("people.csv", "ftp://x/people.csv", "ftp"),
+    ],
+)
+def test_a_table_that_is_not_as_the_plan_says(bound: Binds, plan: str, old: str, new: str, said: str) -> None:
+    with pytest.raises(BadInput) as told:
+        bound(plan.replace(old, new))
+    assert said in str(told.value)
+
+
+def test_an_error_stays_what_it_is(bound: Binds, head: str) -> None:
+    with pytest.raises(OverBudget, match="the plan may spend 1"):
+        bound(asked(head, "statistic = 'count'", "epsilon = 1.5"))
+
+
+def test_an_accuracy_is_paid_for_what_it_takes(bound: Binds, head: str) -> None:
+    found = bound(asked(head, "statistic = 'count'", "accuracy = 10.0", "rows = 600"))
+    forecast = found.forecasts[0]
+    assert forecast is not None
+    assert forecast["half_width"] <= 10
+    assert 0.2 < float(found.priced.together.epsilon) < 0.5
+    with pytest.raises(BadInput, match="release 'a' asks for an accuracy, which needs rows"):
+        bound(asked(head, "statistic = 'count'", "accuracy = 10.0"))
+    with pytest.raises(BadInput, match="release 'a': an accuracy of 1e-09 cannot be had"):
+        bound(asked(head, "statistic = 'proportion'", "columns = \"sex == 'F'\"", "accuracy = 1e-9", "rows = 60"))
+
+
+def test_forecasts_are_for_the_groups_listed(bound: Binds, head: str) -> None:
+    entries = ("statistic = 'mean'", "columns = 'age'", "options = {bounds = [0, 120]}", "scale = 20")
+    head = head.replace("unit =", "rows = 600\nunit =")
+    whole, parts = (
+        bound(asked(head, *entries, *more)).forecasts[0] for more in ((), ("groupby = 'sex'", "keys = ['F', 'M']"))
+    )
+    assert whole is not None
+    assert parts is not None
+    assert (whole["rows"], parts["rows"]) == (600, 300)
+    assert parts["half_width"] > whole["half_width"]
+
+
+def test_what_names_a_plan_is_all_of_it_and_nothing_else(bound: Binds, plan: str) -> None:
+    found = bound(plan)
+    assert found.digest == bound("# a remark\n" + plan).digest
+    assert found.digest != bound(plan.replace("epsilon = 1.0", "epsilon = 1.5")).digest
+    assert found.request == f"plan {found.digest}"
+    assert json.dumps(found.plan.model_dump(mode="json"))
+
+
+def test_paths_are_from_the_folder_of_the_plan(bound: Binds, plan: str, folder: Path) -> None:
+    found = bound(plan)
+    with found.session() as private:
+        assert private.people.neighbours is Neighbours.ADD_OR_REMOVE
+        assert Guarantee(1.0, unit=private.people.unit).unit == "patient"
+    assert (folder / "study.ledger").exists()
+    balance = found.balance()
+    assert balance is not None
+    assert balance.left.epsilon == 3
+
+
+def test_a_population_needs_a_budget_once(bound: Binds, plan: str) -> None:
+    without = plan.replace("epsilon = 3\ndelta = 1e-4\n", "")
+    with pytest.raises(BadInput, match="patients"):
+        bound(without).session()
+    bound(plan).session().close()
+    with bound(without).session() as private:
+        assert private.balance.left.epsilon == 3
+    with pytest.raises(BadInput, match=r"for a patient; this session is for: .*, for a row"):
+        bound(without.replace('unit = "patient"\n', "")).session()
+
+
+def test_to_look_at_a_balance_makes_no_ledger(bound: Binds, plan: str, folder: Path) -> None:
+    (folder / "study.ledger").touch()
+    assert bound(plan).balance() is None
+    assert (folder / "study.ledger").read_bytes() == b""
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "study.ledger"]
+    (folder / "study.ledger").write_text("no ledger")
+    with pytest.raises(LedgerFault):
+        bound(plan).balance()

@@ -1,0 +1,171 @@
+"""A private profile: one charge for all of it, types as declared or found."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from benchmarks.sessions import Moved
+
+from discreet.accounting import compose
+from discreet.accounting.filter import Budget
+from discreet.audit.replay import Recorder
+from discreet.errors import BadInput, OverBudget
+from discreet.ledger import Ledger
+from discreet.noise.randomness import Seeded
+from discreet.plan.profile import Profile, describe
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Composed
+from discreet.privacy.neighbours import Neighbours
+from discreet.session.private import session_of
+from discreet.session.terms import People
+from discreet.tables.opening import read
+from discreet.tables.table import Table
+
+PEOPLE = People.of(None, "patient", Neighbours.ADD_OR_REMOVE)
+
+
+def profile(table: Table, epsilon: float = 3.0, delta: float = 1e-5, people: People = PEOPLE) -> Profile:
+    return Profile(table, people, epsilon, delta)
+
+
+@pytest.fixture
+def table(folder: Path) -> Table:
+    """Nothing is declared."""
+    return read(folder / "people.csv")
+
+
+def about(made: dict[str, Any], column: str) -> list[dict[str, Any]]:
+    return [entry for entry in made["releases"] if entry["columns"] == [column]]
+
+
+def test_types_are_found(table: Table) -> None:
+    made = describe(profile(table, epsilon=8.0), rng=Seeded(1))
+    kinds = {entry["columns"][0]: entry["kind"] for entry in made["releases"] if entry["columns"]}
+    assert kinds == {"age": "number", "bmi": "number", "sex": "text", "town": "text"}
+    assert abs(made["releases"][0]["release"]["value"] - 600) < 100
+    (quantiles,) = (entry for entry in about(made, "age") if entry["statistic"] == "quantile")
+    assert quantiles["release"]["refusal"] is None
+    tally = about(made, "town")[-1]["release"]["value"]
+    assert sorted(tally["keys"]) == ["Bonn", "Ulm"]
+    assert made["data"]["rows"] is None
+    assert made["budget"]["left"] is None
+
+
+@pytest.mark.claim("profile.1")
+def test_all_stages_together_cost_what_is_charged(table: Table) -> None:
+    asked = profile(table)
+    first = [question for _, question in asked.first()]
+    at_first = sum((exact(question.guarantee.epsilon) for question in first), Fraction(0))
+    assert at_first + asked.rest == exact(asked.epsilon)
+    assert all(question.guarantee.delta == 0 for question in first)
+    for kinds in (dict.fromkeys(table.names, "text"), dict.fromkeys(table.names, "number")):
+        _, priced = asked.plan(kinds, (0.25, 0.5, 0.75))
+        assert exact(priced.together.epsilon) <= asked.rest
+        assert compose.epsilon(Composed(tuple(one.loss for one in priced.questions)), asked.delta) <= asked.rest
+    declared = read(pa.table({"age": [1.0, 2.0], "ill": [True, False]}))
+    pure = profile(declared, delta=0.0)
+    assert pure.rest == exact(pure.epsilon) * Fraction(19, 20)
+    assert exact(pure.plan(declared.kinds, (0.5,))[1].together.epsilon) <= pure.rest
+
+
+@pytest.mark.claim("profile.1")
+def test_it_is_charged_once_before_a_row_is_read(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: Any
+) -> None:
+    with Ledger(tmp_path / "study.ledger") as book:
+        private = session_of(table, PEOPLE, book, "patients", budget=Budget(4.0, 1e-4))
+        made = describe(profile(table), private=private, rng=Seeded(1))
+        (charge,) = book.entries("patients")
+        assert (float(charge.cost), float(charge.delta)) == (3.0, 1e-5)
+        assert made["budget"]["left"]["epsilon"] == 1.0
+        assert made["reproducibility"]["receipts"] == [str(charge)]
+        assert json.loads(charge.answer or "") == made
+        seen = reads.count
+        with pytest.raises(OverBudget):
+            describe(profile(table), private=private, rng=Seeded(1))
+        assert reads.count == seen
+        assert len(book.entries("patients")) == 1
+
+        def crashed(*given: Any, **more: Any) -> Any:
+            del given, more
+            assert len(book.entries("patients")) == 2
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Table, "columns", crashed)
+        with pytest.raises(KeyboardInterrupt):
+            describe(profile(table, epsilon=0.5), private=private, rng=Seeded(1))
+
+
+def test_declared_types_of_a_parquet_file_with_several_rows_a_person(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    size = 900
+    columns = {
+        "who": [f"p{k // 3}" for k in range(size)],
+        "height": pa.array(rng.normal(170, 9, size)),
+        "visits": pa.array(rng.poisson(3, size), pa.int64()),
+        "ill": pa.array(rng.random(size) < 0.3),
+        "seen": pa.array(rng.integers(10_000, 15_000, size), pa.int32()).cast(pa.date32()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "visits.parquet")
+    people = People.of("who", None, Neighbours.ADD_OR_REMOVE)
+    made = describe(profile(read(tmp_path / "visits.parquet"), delta=0.0, people=people), rng=Seeded(2))
+    assert abs(made["releases"][0]["release"]["value"] - 300) < 80
+    assert not about(made, "who")
+    assert [entry["statistic"] for entry in about(made, "ill")] == ["histogram"]
+    assert [entry["statistic"] for entry in about(made, "seen")] == ["proportion"]
+    assert made["data"]["person"] == "who"
+
+
+def test_what_cannot_be_described() -> None:
+    with pytest.raises(BadInput, match="needs delta above 0"):
+        profile(read({"town": ["Ulm"]}), delta=0.0)
+    only = People.of("id", None, Neighbours.ADD_OR_REMOVE)
+    with pytest.raises(BadInput, match="0 columns to describe"):
+        profile(read({"id": ["a"]}), people=only)
+    with pytest.raises(BadInput, match="201 columns"):
+        profile(read({f"c{place}": [1.0] for place in range(201)}))
+    with pytest.raises(BadInput, match="epsilon"):
+        describe(profile(read({"x": [1.0]}), epsilon=-1.0), rng=Seeded(1))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_tables_of_nobody_and_of_one(rows: int) -> None:
+    table = read({"x": [1.5] * rows, "town": pa.array(["Zzyzx"] * rows, pa.string())})
+    made = describe(profile(table, epsilon=1.0), rng=Seeded(1))
+    assert "Zzyzx" not in str(made)
+
+
+@pytest.mark.claim("profile.1")
+def test_a_column_that_too_few_people_can_answer_is_refused_alone() -> None:
+    """Under REPLACE their number is public, and known before: the profile is paid for, and shows the other columns."""
+    few = read({"town": ["Ulm", "Bonn"] * 20, "age": np.arange(40.0)}, types={"age": "number"})
+    made = describe(profile(few, 1.0, people=People.of(None, None, Neighbours.REPLACE)), rng=Seeded(1))
+    (town,) = about(made, "town")[-1:]
+    assert "40 rows are fewer than the threshold" in town["release"]["refusal"]
+    assert about(made, "age")
+
+
+@pytest.mark.claim("profile.1")
+@pytest.mark.parametrize("person", [None, "id"])
+def test_a_profile_of_neighbours_asks_for_draws_that_differ_by_what_was_paid(person: str | None) -> None:
+    rows = {
+        "id": np.arange(90) // 2,
+        "age": np.arange(90) % 31 / 2,
+        "town": np.array(["Ulm", "Bonn", "7"] * 30, object),
+    }
+    kept = rows["id"] != 20 if person else np.arange(90) != 20
+    left, right = read(rows), read({name: column[kept] for name, column in rows.items()})
+    people = People.of(person, None, Neighbours.ADD_OR_REMOVE)
+    recorder = Recorder(Seeded(1))
+    first = describe(profile(left, people=people), rng=recorder)
+    replayer = Moved(recorder)
+    second = describe(profile(right, people=people), rng=replayer)
+    assert (replayer.objections, replayer.unused) == ([], 0)
+    assert first | {"created": ""} == second | {"created": ""}
+    assert replayer.losses
+    assert compose.epsilon(Composed(tuple(replayer.losses)), 1e-5) <= 3

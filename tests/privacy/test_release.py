@@ -1,0 +1,106 @@
+"""A release: an answer or a refusal."""
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import count, histogram
+from discreet.errors import BadInput, Refused
+from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release, brief, plain
+
+
+def refused() -> Release[float]:
+    return Release(Guarantee(1.0), Provenance("m", {}, secure=True), refusal="n epsilon is 20, 42 is needed")
+
+
+def test_a_refusal_is_a_result() -> None:
+    release = refused()
+    for wanted in (lambda: release.value, release.interval):
+        with pytest.raises(Refused, match="42 is needed"):
+            wanted()
+    assert release.map(lambda x: x + 1).refusal == release.refusal
+    assert "refused" in str(release)
+    record = json.loads(release.to_json())
+    assert record["refusal"]
+    assert record["value"] is None
+
+
+def test_map_is_post_processing() -> None:
+    release = count([1] * 50 + [0] * 50, epsilon=1.0, rng=Seeded(1))
+    doubled = release.map(lambda x: 2 * x, monotone=True)
+    assert doubled.value == 2 * release.value
+    assert doubled.interval(0.9).high == 2 * release.interval(0.9).high
+    assert release.map(lambda x: -x, monotone=True).interval(0.9).low == -release.interval(0.9).high
+    assert doubled.guarantee == release.guarantee
+    with pytest.raises(Refused, match="monotone"):
+        release.map(lambda x: x % 7).interval()
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -0.5, 2, math.nan, "0.9", None])
+def test_confidence_is_checked(confidence: object) -> None:
+    with pytest.raises(BadInput, match="confidence"):
+        count([1], epsilon=1.0).interval(confidence)  # type: ignore[arg-type]
+
+
+def test_receipts_and_cards() -> None:
+    release = count([1], epsilon=1.0, unit="<b>patient</b>").signed("r-1")
+    assert release.provenance.receipt == "r-1"
+    assert "<b>" not in release._repr_html_()
+    assert "patient" in release._repr_html_()
+
+
+def test_plain_values_are_json() -> None:
+    release = histogram(["a"] * 9, epsilon=1.0, categories=["a", "b"])
+    record = json.loads(release.to_json())
+    assert record["value"]["keys"] == ["a", "b"]
+    assert record["interval"]["low"] == release.interval().low.tolist()
+    assert record["provenance"]["versions"]["discreet"]
+    assert plain([math.inf, math.nan, Fraction(1, 2), np.float32(2), {1: object}])[:4] == [None, None, 0.5, 2.0]
+
+
+def test_brief() -> None:
+    assert brief(np.arange(10.0)).endswith("...]")
+    assert brief(Fraction(1, 3)) == "0.333333"
+    assert brief(np.float64(2.5)) == "2.5"
+
+
+def test_a_function_without_a_value_at_an_end_costs_the_interval_only() -> None:
+    release = count([1] * 9 + [0], epsilon=0.1, rng=Seeded(2))
+    assert release.interval().low == 0 < release.value
+    inverse = release.map(lambda x: 1 / x, monotone=True)
+    with pytest.raises(Refused, match="ends"):
+        inverse.interval()
+    assert "ends" in str(inverse)
+    assert json.loads(inverse.to_json())["interval"] is None
+    tally = histogram(["a"] * 9, epsilon=1.0, categories=["a", "b"]).map(lambda t: t.counts, monotone=True)
+    assert "ends" in str(tally)  # the interval's ends are arrays, the function wants a tally
+
+
+def _negative(tally: Any) -> Any:
+    return -getattr(tally, "counts", tally)
+
+
+def test_a_function_of_many_numbers() -> None:
+    release = histogram(["a"] * 9, epsilon=1.0, categories=["a", "b"], rng=Seeded(1))
+    numbers = release.map(_negative, monotone=True)
+    assert (numbers.interval().low == -release.interval().high).all()
+
+
+def test_near_certainty_is_not_called_certainty() -> None:
+    names = [count([1], epsilon=1.0).interval(confidence).name for confidence in (0.95, 0.57, 0.999, 0.999999999)]
+    assert names == [f"{percent}% noise interval" for percent in ("95", "57", "99.9", "99.9999999")]
+
+
+def test_json_can_be_written_whatever_the_categories() -> None:
+    release = histogram(["\ud800", b"\xff"], epsilon=1.0, categories=["\ud800", b"\xff", "é", None])
+    keys = json.loads(release.to_json().encode())["value"]["keys"]
+    assert keys == ["\ud800", "b'\\xff'", "é", None]
+    release._repr_html_()
+    assert plain(Release) == str(Release)

@@ -1,0 +1,93 @@
+"""Named coefficients as a table and as a picture."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.errors import BadInput, Refused
+from discreet.models.coefficients import Coefficients, CoefficientSpread
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.intervals import Interval
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.privacy.summary import lines
+
+VALUE = Coefficients(np.array([2.0, 0.0, -1.0]), 0.5, ("age", "dose", "rare"))
+SPREAD = CoefficientSpread(VALUE, np.array([0.3, 0.6, 3.0, math.inf]), np.array([0.4, 0.8, 4.0, math.inf]))
+WHOLE: Release[Any] = Release(
+    Guarantee(1.0, 1e-6), Provenance("Test", {}, True, ("a note",)), VALUE, spread=SPREAD, name="regression"
+)
+
+
+def test_the_numbers_of_the_table() -> None:
+    first, age, dose, rare = lines(WHOLE, 0.95)
+    assert first.name == "intercept"
+    assert age.error == pytest.approx(1.0)
+    assert (age.low, age.high) == pytest.approx((0.0400, 3.9600), abs=1e-3)
+    assert age.p == pytest.approx(0.0455, abs=1e-4)
+    assert dose.p == 1.0
+    assert (rare.error, rare.low, rare.high, rare.p) == (None, None, None, None)
+    text = WHOLE.summary(0.9)
+    assert "[0.05" in text
+    assert "0.95]" in text
+    assert "a note" in text
+    assert "epsilon 1" in text
+    assert next(line for line in text.splitlines() if line.startswith("rare")).split() == [
+        "rare",
+        "-1",
+        "-",
+        "-",
+        "-",
+        "-",
+    ]
+    assert next(line for line in text.splitlines() if line.startswith("age")).split()[3] == "0.046"
+
+
+@dataclass(frozen=True)
+class Named:
+    """The error of a dictionary, for the table itself or for a population."""
+
+    population: bool
+    sampling: None = None
+
+    @property
+    def privacy(self) -> dict[str, float]:
+        return {"a": 0.1}
+
+    def interval(self, confidence: float) -> Interval:
+        if confidence > 0.99:
+            raise Refused("declared for 0.95")
+        return Interval({"a": 4.8}, {"a": 5.2}, confidence, "a quantity", self.population)
+
+
+def test_dictionaries_refusals_and_other_answers() -> None:
+    named = replace(WHOLE, answer={"a": 5.0}, spread=Named(True))
+    assert lines(named, 0.95)[0].p == pytest.approx(0.0, abs=1e-6)
+    assert "<0.001" in named.summary()
+    assert lines(replace(named, spread=Named(False)), 0.95)[0].p is None  # sampling is left out
+    assert lines(named, 0.999)[0].low is None
+    assert lines(replace(named, spread=None), 0.95)[0].error is None
+    assert "refused" in replace(WHOLE, answer=None, refusal="too few").summary()
+    for answer in (1.0, np.ones(3), {"a": "b"}):
+        with pytest.raises(BadInput, match="no named coefficients"):
+            replace(WHOLE, answer=answer).summary()
+    with pytest.raises(BadInput, match="confidence"):
+        WHOLE.summary(1.5)
+
+
+def test_the_picture_names_each_coefficient() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    axes = WHOLE.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["age", "dose", "rare"]
+    assert "of it privacy (2 sd)" in axes.get_legend_handles_labels()[1]
+    assert [text.get_text() for text in axes.texts] == ["no interval"]
+    axes = replace(WHOLE, answer={"a": 5.0}, spread=Named(True)).plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a"]
+    replace(WHOLE, answer={"a": 5.0}, spread=None).plot()
+    plt.close("all")

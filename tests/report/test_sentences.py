@@ -1,0 +1,73 @@
+import re
+
+import pytest
+from tests.report.made import entry, grouped, records
+
+from discreet.report import sentence
+from discreet.report.sentences import decision, half_widths
+
+
+def said(name: str, question: str = "") -> str:
+    return sentence(entry(records()[name], question or f"{name} of bmi"))
+
+
+@pytest.mark.parametrize("name", sorted(records()))
+def test_every_verb_has_a_sentence(name: str) -> None:
+    told = said(name)
+    assert told[0].isupper()
+    assert told.endswith(".")
+    assert "None" not in told
+    assert "  " not in told
+    assert ("Not for publication" in told) == (name != "publishable")
+
+
+def test_a_number_is_said_with_its_interval() -> None:
+    told = said("proportion", "proportion of diabetes")
+    assert re.fullmatch(
+        r"The proportion of diabetes is 0\.\d+; with 95% confidence the population's share lies between 0\.\d+ and "
+        r"0\.\d+\. Not for publication: the noise was seeded and can be subtracted\.",
+        told,
+    )
+
+
+def test_noise_alone_is_not_called_sampling() -> None:
+    assert "not for sampling" in said("count")
+    assert "not for sampling" not in said("proportion")
+    assert "has no interval" in said("median without interval")
+
+
+def test_questions_of_all_forms_read_well() -> None:
+    assert said("count", "How many are ill?").startswith("How many are ill? The answer is ")
+    assert said("count", "the count of ill").startswith("The count of ill is ")
+    assert said("count", " ").startswith("The mean of bmi is ")
+
+
+def test_decisions_are_said_with_care() -> None:
+    assert decision(0.05).endswith("is rejected.")
+    assert "not rejected (which does not show" in decision(0.0501)
+    assert "p < 0.0001" in decision(0.0)
+    assert decision(None) == "there is no p-value."
+    assert "(test that the mean is 26 (two-sided)): p" in said("test_mean")
+
+
+def test_refusals_give_their_reason() -> None:
+    assert said("refused").startswith("The refused of bmi was refused: n * epsilon is 0.12")
+
+
+def test_groups_are_said_one_by_one() -> None:
+    groups = [{"key": "F", "release": records()["mean"]}, {"key": None, "release": records()["refused"]}]
+    told = sentence(grouped(groups))
+    assert re.match(r"Mean of bmi by sex: F [\d.]+ \([\d.]+ to [\d.]+\); missing refused; the brackets hold", told)
+    assert "; and 4 more groups" in sentence(grouped(groups * 5))
+    assert sentence(grouped([])) == "Mean of bmi by sex: no group."
+
+
+def test_coefficients_that_leave_out_zero_are_named() -> None:
+    assert "No interval holds 0." in said("linear regression")
+
+
+def test_half_widths_are_those_of_the_intervals() -> None:
+    interval = records()["count"]["interval"]
+    assert half_widths(entry(records()["count"])) == f"{(interval['high'] - interval['low']) / 2:g}"
+    assert " to " in half_widths(entry(records()["family"]))
+    assert half_widths(entry(records()["kmeans"])) == ""

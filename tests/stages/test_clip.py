@@ -1,0 +1,159 @@
+"""Exact sums of clipped powers: what one record can do to them, and that nothing else can change them."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.audit.replay import Recorder
+from discreet.errors import BadInput
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Gaussian, Laplace
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages import clip as clipped
+from discreet.stages.clip import BITS, Power, exact_sums, fitting_bits, moments, noisy_sum, sensitivity_of, steps_of
+
+HALF = 2**BITS
+HOSTILE = [0.0, -0.0, 5e-324, -5e-324, 1e-300, 1.0, -3.5, 1e12, 1e300, -1e300, math.inf, -math.inf, math.nan]
+POWERS: tuple[Power, ...] = (1, 2, 4)
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+CENTRES = st.floats(allow_nan=False, allow_infinity=False)
+RADII = st.floats(min_value=5e-324, max_value=1e308, exclude_min=False)
+
+
+@pytest.mark.claim("clip.1")
+@given(st.lists(ANY, min_size=1, max_size=20), CENTRES, RADII)
+@settings(max_examples=300, deadline=None)
+def test_one_record_is_a_bounded_number_of_steps(values: list[float], centre: float, radius: float) -> None:
+    first, second, fourth = steps_of(np.array(values), centre, radius, POWERS)
+    assert (np.abs(first) <= HALF).all()
+    for even in (second, fourth):
+        assert (even >= 0).all()
+        assert (even <= HALF).all()
+    alone = [steps_of(np.array([value]), centre, radius, (1,))[0][0] for value in values]
+    assert first.tolist() == alone  # a function of the record alone
+
+
+@pytest.mark.claim("clip.1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("power", POWERS)
+def test_sensitivity_holds_and_is_reached(relation: Neighbours, power: Power) -> None:
+    common, largest = [1.0, 2.0, math.nan], 0
+    sums = {
+        repr(value): exact_sums(np.array([*common, value]), 1.0, 2.0, (power,))[0] for value in [*HOSTILE, 3.0, -1.0]
+    }
+    without = exact_sums(np.array(common), 1.0, 2.0, (power,))[0]
+    for one in sums.values():
+        others = sums.values() if relation is Neighbours.REPLACE else [without]
+        largest = max(largest, *(abs(one - other) for other in others))
+    assert largest == sensitivity_of(power, relation) * HALF
+
+
+def test_what_steps_mean() -> None:
+    values = np.array([5.0, 7.0, 3.0, 6.0, 9.0, math.nan, -math.inf])
+    first, second, fourth = steps_of(values, 5.0, 2.0, POWERS)
+    assert (first / HALF).tolist() == [0, 1, -1, 0.5, 1, 0, -1]
+    assert (second / HALF).tolist() == [0, 1, 1, 0.25, 1, 0, 1]
+    assert (fourth / HALF).tolist() == [0, 1, 1, 0.0625, 1, 0, 1]
+
+
+@pytest.mark.claim("clip.2")
+def test_neither_order_nor_blocks_nor_the_compiled_pass_change_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    mixed = np.concatenate([rng.standard_cauchy(3000) * 10.0 ** rng.integers(-9, 9, 3000), HOSTILE * 20])
+    halves = rng.integers(-9, 9, 3000) / 2  # ties of the rounding
+    every: list[tuple[Power, ...]] = [(1,), (2,), (4,), (1, 2), (2, 4)]
+    for values in (mixed, halves, mixed[::2]):
+        for centre, radius in ((0.0, 1.0), (0.3, 2.5), (1e12, 3.0), (1e300, 1e299), (0.0, 5e-324), (0.0, 1e-310)):
+            for powers, bits in [(powers, bits) for powers in every for bits in (BITS, 13)]:
+                plain = exact_sums(values, centre, radius, powers, bits)
+                with monkeypatch.context() as patch:
+                    patch.setattr(clipped, "BLOCK", 100)
+                    assert exact_sums(rng.permutation(values), centre, radius, powers, bits) == plain
+                    patch.setattr(clipped, "LARGE", 1)
+                    assert exact_sums(values, centre, radius, powers, bits) == plain  # compiled
+
+
+@pytest.mark.claim("clip.2")
+def test_the_integers_that_are_blurred_are_the_exact_sum() -> None:
+    values = np.random.default_rng(0).normal(size=1000)
+    recorder = Recorder(Seeded(0))
+    noisy_sum(values, centre=0.1, radius=2.0, cost=Laplace(1), neighbours=Neighbours.REPLACE, rng=recorder)
+    request: Any = recorder.log[0][0]
+    steps = [round(min(max((value - 0.1) * (HALF / 2.0), -HALF), HALF)) for value in values.tolist()]
+    assert request.values == sum(steps)
+    assert request.sensitivity == 2 * HALF
+
+
+@pytest.mark.claim("clip.3")
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("value", HOSTILE)
+def test_both_halves_of_a_pair_move_by_one_in_all(power: Power, value: float) -> None:
+    common = [1.0, 2.0, math.nan, -5.0]
+    pairs = []
+    for rows in (common, [*common, value]):
+        recorder = Recorder(Seeded(0))
+        relation = Neighbours.ADD_OR_REMOVE
+        moments(
+            np.array(rows), {power: Laplace(1)}, centre=1.0, radius=2.0, size=None, neighbours=relation, rng=recorder
+        )
+        pairs.append(recorder.log[0][0])
+    left, right = pairs
+    assert left.sensitivity == right.sensitivity  # type: ignore[attr-defined]
+    moved = np.abs(right.values - left.values)  # type: ignore[attr-defined]
+    assert moved.sum() == left.sensitivity  # type: ignore[attr-defined]
+    assert (right.values >= left.values).all()  # type: ignore[attr-defined]
+    assert left.values.sum() == len(common) * left.sensitivity  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_with_little_noise_moments_are_those_of_the_data(relation: Neighbours) -> None:
+    values = np.random.default_rng(1).normal(3.0, 1.0, size=4000)
+    unit = np.clip((values - 2.5) / 2, -1, 1)
+    sizes: list[int | None] = [4000] if relation is Neighbours.REPLACE else [4000, None]
+    for size in sizes:
+        found = moments(
+            values,
+            {1: Laplace(1e5), 2: Laplace(1e5)},
+            centre=2.5,
+            radius=2.0,
+            size=size,
+            neighbours=relation,
+            rng=Seeded(0),
+        )
+        assert found[0].mean == pytest.approx(unit.mean(), abs=1e-6)
+        assert found[1].mean == pytest.approx((unit**2).mean(), abs=1e-6)
+        assert found[0].size == pytest.approx(4000, abs=1e-2)
+    for cost in (Laplace(1e5), Gaussian(50, 1e-9)):
+        one = noisy_sum(values, centre=2.5, radius=2.0, cost=cost, neighbours=relation, rng=Seeded(0))
+        assert one.total == pytest.approx(2 * unit.sum(), abs=2)
+
+
+def test_noise_has_the_scale_it_states() -> None:
+    values = np.zeros(10)
+    totals = []
+    for seed in range(400):
+        found = noisy_sum(
+            values, centre=0.0, radius=3.0, cost=Laplace(0.5), neighbours=Neighbours.REPLACE, rng=Seeded(seed)
+        )
+        totals.append(found.total)
+        assert found.noise == pytest.approx(3 * 2 / 0.5)
+    assert np.mean(np.abs(totals)) == pytest.approx(12, rel=0.3)  # six standard errors
+
+
+def test_small_epsilons_get_wider_steps_and_none_is_refused() -> None:
+    assert fitting_bits(Laplace(1.0)) == BITS
+    assert fitting_bits(Laplace(5e-11)) < BITS
+    for epsilon in (1e-11, 1e-9, 1e-3, 1e6):
+        noisy_sum(
+            np.ones(3), centre=0.0, radius=1.0, cost=Laplace(epsilon), neighbours=Neighbours.REPLACE, rng=Seeded(0)
+        )
+
+
+@pytest.mark.parametrize(("centre", "radius"), [(math.nan, 1.0), (0.0, 0.0), (0.0, -1.0), (0.0, math.inf)])
+def test_bad_centre_or_radius(centre: float, radius: float) -> None:
+    with pytest.raises(BadInput, match="radius"):
+        exact_sums(np.ones(3), centre, radius)

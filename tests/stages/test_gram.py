@@ -1,0 +1,167 @@
+"""Gram matrices: exact sums, the sensitivity of every small pair, noise as declared."""
+
+import math
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.audit.replay import Recorder
+from discreet.errors import BadInput
+from discreet.noise.additive import Blur
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.frame import Frame
+from discreet.stages.gram import (
+    BESIDE,
+    BITS,
+    DIAGONAL,
+    Shape,
+    fitting_bits,
+    gram_cost,
+    gram_sensitivity,
+    longest,
+    moments,
+    moments_of_blocks,
+    noisy_gram,
+    noisy_sum,
+    steps_of,
+    sum_cost,
+    sum_sensitivity,
+)
+
+SHAPES: tuple[Shape, ...] = ("clip", "taper", "sphere")
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+VALUES = (0.0, 1.0, -1.0, 2.0, 0.7071, 1e-9, 1e6, -1e300, math.inf, -math.inf, math.nan)
+SMALL = np.array(list(product(VALUES, repeat=2)))
+
+
+def frames() -> list[Frame]:
+    rng = np.random.default_rng(3)
+    return [
+        Frame.of(np.ones(2), np.eye(2)),
+        Frame.of(np.array([1e-3, 7.0]), rng.normal(size=(2, 2)), np.array([1.0, -2.0])),
+    ]
+
+
+def square(weighted: bool, left: Any, right: Any) -> int:
+    """The squared distance of two rows' Gram matrices, of the weighted upper triangle or in Frobenius norm."""
+    moved = [[a * b - c * d for b, d in zip(left, right, strict=True)] for a, c in zip(left, right, strict=True)]
+    size = len(moved)
+    if not weighted:
+        return sum(entry * entry for row in moved for entry in row)
+    return sum((DIAGONAL if i == j else BESIDE) ** 2 * moved[i][j] ** 2 for i in range(size) for j in range(i, size))
+
+
+@pytest.mark.claim("gram.2")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("bits", [8, BITS])
+def test_every_pair_of_small_rows(shape: Shape, bits: int) -> None:
+    """Sums are of rows: what one row can do is what two rows can differ by. In whole numbers of Python's."""
+    most = longest(2, bits)
+    for place, frame in enumerate(frames()):
+        rows = [[int(entry) for entry in row] for row in steps_of(SMALL, frame, 1.0, shape, bits).T]
+        assert all(a * a + b * b <= most**2 for a, b in rows)
+        worst = {"frobenius": 0, "weighted": 0, "sum": 0}
+        for left, right in product(rows, repeat=2):
+            worst["frobenius"] = max(worst["frobenius"], square(False, left, right))
+            worst["weighted"] = max(worst["weighted"], square(True, left, right))
+            worst["sum"] = max(worst["sum"], sum((a - b) ** 2 for a, b in zip(left, right, strict=True)))
+        assert worst["frobenius"] <= 2 * most**4
+        assert worst["weighted"] <= gram_sensitivity(2, bits, REPLACE) ** 2
+        assert worst["sum"] * 4**bits <= sum_sensitivity(2, bits, REPLACE) ** 2
+        nothing = [0, 0]
+        assert max(square(True, row, nothing) for row in rows) <= gram_sensitivity(2, bits, ADD) ** 2
+        assert max(a * a + b * b for a, b in rows) * 4**bits <= sum_sensitivity(2, bits, ADD) ** 2
+        if shape != "taper" and place == 0:  # and the claim is not idle
+            assert worst["weighted"] > 0.95 * float(gram_sensitivity(2, bits, REPLACE)) ** 2
+
+
+@pytest.mark.claim("gram.2")
+def test_long_rows_of_many_columns() -> None:
+    rng = np.random.default_rng(5)
+    for size in (3, 30, 300):
+        rows = rng.normal(size=(200, size)) * 10.0 ** rng.uniform(-8, 8, size=(200, 1))
+        frame = Frame.of(np.ones(size), np.eye(size) + 0.1 * rng.normal(size=(size, size)))
+        for shape in SHAPES:
+            steps = steps_of(rows, frame, 2.0, shape).astype(np.int64)
+            assert (steps * steps).sum(axis=0).max() <= longest(size, BITS) ** 2
+
+
+@pytest.mark.claim("gram.1")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_order_blocks_and_threads_change_nothing(shape: Shape) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(9000, 6)) * 3
+    rows[::97] = math.inf
+    rows[5::501, 2] = math.nan
+    frame = Frame.of(np.ones(6), rng.normal(size=(6, 6)), rng.normal(size=6))
+    whole = moments(rows, frame, 2.5, shape)
+    slow = steps_of(rows, frame, 2.5, shape).astype(np.int64)
+    assert (whole.second == slow @ slow.T).all()  # integers, no linear algebra library
+    assert (whole.first == slow.sum(axis=1)).all()
+    shuffled = moments(np.asfortranarray(rows[rng.permutation(len(rows))]), frame, 2.5, shape)
+    parts = moments_of_blocks(np.array_split(rows, 7), frame, 2.5, shape)
+    for other in (shuffled, parts, moments(rows[:1], frame, 2.5, shape) + moments(rows[1:], frame, 2.5, shape)):
+        assert (other.second == whole.second).all()
+        assert (other.first == whole.first).all()
+
+
+def test_shapes() -> None:
+    frame, one = Frame.of(np.ones(2), np.eye(2)), 2.0**BITS
+    rows = np.array([[0.5, 0.0], [1.5, 0.0], [0.0, 3.0], [math.inf, 0.0], [math.nan, 0.0], [0.0, 0.0]])
+    expected: dict[str, Any] = {
+        "clip": [[0.5, 0], [1, 0], [0, 1], [1, 0], [0, 0], [0, 0]],
+        "taper": [[0.5, 0], [0.5, 0], [0, 0], [0, 0], [0, 0], [0, 0]],
+        "sphere": [[1, 0], [1, 0], [0, 1], [1, 0], [0, 0], [0, 0]],
+    }
+    for shape in SHAPES:
+        assert np.allclose(steps_of(rows, frame, 1.0, shape).T / one, expected[shape], atol=1e-4)
+    with pytest.raises(BadInput, match="radius"):
+        moments(rows, frame, 0.0, "clip")
+
+
+@pytest.mark.claim("gram.3")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_the_noise_is_what_was_paid_for(relation: Neighbours) -> None:
+    """500 draws of three entries: a standard deviation off by 12% fails; by chance, at 6.5 sigma, hardly ever."""
+    size, mu = 3, Fraction(1, 2)
+    rows, frame = np.zeros((2, size)), Frame.of(np.ones(size), np.eye(size))
+    cost, plain = gram_cost(mu, size, relation), sum_cost(mu, size, relation)
+    door = Recorder(Seeded(1))
+    grams, sums = [], []
+    for _ in range(500):
+        gram, noise = noisy_gram(rows, frame, 1.0, "clip", cost=cost, neighbours=relation, rng=door)
+        total, spread = noisy_sum(rows, frame, 1.0, "clip", cost=plain, neighbours=relation, rng=door)
+        grams.append(gram)
+        sums.append(total)
+    assert (np.array(grams) == np.array(grams).swapaxes(1, 2)).all()
+    expected = (math.sqrt(2) if relation is REPLACE else 1.0) / float(mu)
+    assert abs(noise / expected - 1) < 1e-3
+    drawn = np.array(grams)
+    assert abs(np.diagonal(drawn, axis1=1, axis2=2).std() / noise - 1) < 0.12
+    beside = drawn[:, *np.triu_indices(size, 1)]
+    assert abs(beside.std() / (noise * DIAGONAL / BESIDE) - 1) < 0.12
+    assert abs(np.array(sums).std() / spread - 1) < 0.12
+    assert DIAGONAL**2 * 2 >= BESIDE**2
+    blurs = [request for request, _ in door.log if isinstance(request, Blur)]
+    assert {request.loss for request in blurs} == {cost, plain}
+
+
+def test_small_budgets_get_wider_steps() -> None:
+    assert fitting_bits(Fraction(1, 2), 5) == BITS
+    for mu in (Fraction(1, 10**5), Fraction(1, 10**6)):
+        bits = fitting_bits(mu, 5)
+        assert 8 <= bits < BITS
+        assert 2**20 < gram_sensitivity(5, bits, REPLACE) / mu <= 2**50
+        noisy_gram(
+            np.zeros((1, 5)),
+            Frame.of(np.ones(5), np.eye(5)),
+            1.0,
+            "clip",
+            cost=gram_cost(mu, 5, REPLACE),
+            neighbours=REPLACE,
+            rng=Seeded(0),
+        )

@@ -1,0 +1,97 @@
+"""Any test on blocks: the audit, failures, both relations."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet import audit, test_any
+from discreet.audit.worlds import neighbours_of
+from discreet.errors import BadInput
+from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
+from discreet.noise.randomness import Seeded
+from discreet.privacy.neighbours import Neighbours
+from discreet.subsample.block_tests import BlockTest
+from discreet.subsample.estimators import FunctionFit
+
+ROWS = (0.0, 1.0, 2.0, 0.5, -1.0)
+
+
+def positive(x: Any) -> float:
+    """An exact sign test."""
+    return float(stats.binom.sf((x > 0).sum() - 1, len(x), 0.5))
+
+
+def greater(x: Any) -> float:
+    return float(stats.ttest_1samp(x, 0.0, alternative="greater").pvalue)
+
+
+def failing(x: Any) -> float:
+    raise ValueError(x.mean())
+
+
+@pytest.mark.claim("block_tests.1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("combined", [ScoreSum(3, 1.0, 10.0), VoteCount(3, 0.5, 10.0)])
+def test_blocks_pass_the_audit(relation: Neighbours, combined: ScoreSum | VoteCount) -> None:
+    world = list(neighbours_of(ROWS, (3.0, -3.0, math.nan), relation))
+    audit.check(BlockTest(FunctionFit(positive), combined, relation), world, hostile_values=False).require()
+
+
+@pytest.mark.claim("block_tests.2")
+def test_p_values_are_super_uniform() -> None:
+    people = np.random.default_rng(1)
+    test = BlockTest(FunctionFit(positive), ScoreSum(12, 1.0, 1.0))
+    found = [test.release(people.normal(size=84), Seeded(i)).value.p_value for i in range(80)]
+    for level in (0.05, 0.2, 0.5):
+        assert np.mean(np.array(found) <= level) <= level + 5 * math.sqrt(level * (1 - level) / 80)
+
+
+@pytest.mark.claim("block_tests.2")
+def test_a_base_test_that_fails_is_no_evidence() -> None:
+    release = BlockTest(FunctionFit(failing), ScoreSum(50, 1.0, 1.0)).release(np.ones(200), Seeded(1))
+    assert release.value.p_value > 0.999
+    assert "valid on blocks" in str(release)
+
+
+@pytest.mark.parametrize("method", ["scores", "binary"])
+def test_decisions(method: str) -> None:
+    people = np.random.default_rng(2)
+    x = people.normal(0.2, 1, 2000)
+    ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
+    assert test_any(greater, x, **ask).value.decide(0.001)  # type: ignore[arg-type]
+    assert test_any(greater, -x, **ask).value.p_value > 0.9  # type: ignore[arg-type]
+    hidden = test_any(greater, x, **ask, blocks=60, neighbours="add_or_remove")  # type: ignore[arg-type]
+    assert hidden.value.decide(0.001)
+    assert hidden.guarantee.neighbours is Neighbours.ADD_OR_REMOVE
+
+
+def test_two_columns_and_people_with_several_rows() -> None:
+    people = np.random.default_rng(3)
+    label = people.integers(0, 2, 3000)
+    table = np.column_stack([label, people.normal(0.5 * label, 1)])
+
+    def larger(rows: Any) -> float:
+        return float(
+            stats.mannwhitneyu(rows[rows[:, 0] == 1, 1], rows[rows[:, 0] == 0, 1], alternative="greater").pvalue
+        )
+
+    assert test_any(larger, table, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    whose = np.arange(3000) // 3
+    assert test_any(larger, table, unit=whose, epsilon=1.0, rng=Seeded(1)).guarantee.unit == "person"
+
+
+def test_refusals_are_by_public_numbers() -> None:
+    x = np.zeros(100)
+    for options, words in (
+        ({"epsilon": 0.1}, "power of"),
+        ({"method": "t"}, "method"),
+        ({"blocks": 0}, "blocks"),
+        ({"smallest": 0}, "smallest"),
+        ({"neighbours": "add_or_remove"}, "give blocks="),
+        ({"blocks": 101}, "do not fill"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            test_any(greater, x, **({"epsilon": 1.0} | options))

@@ -1,0 +1,241 @@
+"""Whatever people fit: adapters, made-up rows, bias correction, the scikit-learn face."""
+
+import random
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet
+from discreet.errors import BadInput, Refused
+from discreet.noise.randomness import Seeded
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.estimators import FunctionFit, LifelinesFit, SourceFit, adapted
+from discreet.subsample.made_up_rows import found_shape
+from discreet.subsample.returned import Shape, declared, shape_of, texts
+from discreet.subsample.run_block import block_row
+
+sklearn = pytest.importorskip("sklearn.linear_model")
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.normal(size=(3000, 3))
+Y = X @ [1.0, -1.0, 0.5] + 0.3 + GENERATOR.normal(size=3000)
+CLASS = (Y > 0).astype(int)
+COUNT = GENERATOR.poisson(np.exp(Y / 4))
+
+
+def alone(fit: Any, table: BlockTable, **options: Any) -> Any:
+    shape = found_shape(fit, table)
+    return shape, block_row(fit, shape, table, len(table.x) // 2, number=0, **options)
+
+
+@pytest.mark.claim("run_block.1")
+@pytest.mark.parametrize(
+    ("estimator", "y", "names"),
+    [
+        (sklearn.LinearRegression(), Y, 4),
+        (sklearn.LogisticRegression(), CLASS, 4),
+        (sklearn.PoissonRegressor(), COUNT, 4),
+        (sklearn.Ridge(alpha=2.0), Y, 4),
+        (sklearn.HuberRegressor(), Y, 4),
+    ],
+)
+def test_scikit_learn(estimator: Any, y: Any, names: int) -> None:
+    shape, row = alone(adapted(estimator), BlockTable.of(X, y))
+    assert len(shape.names) == names
+    fitted = estimator.fit(X, y)
+    assert row[:3] == pytest.approx(np.ravel(fitted.coef_))
+    assert row[3] == pytest.approx(float(np.ravel(fitted.intercept_)[0]))
+
+
+def test_pipelines_frames_and_other_attributes() -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    frame = pd.DataFrame(X, columns=["age", "dose", "sex"])
+    shape, row = alone(adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())), BlockTable.of(frame, Y))
+    assert shape.names == ("coef_[age]", "coef_[dose]", "coef_[sex]", "intercept_")
+    assert row[0] == pytest.approx(sklearn.LinearRegression().fit(StandardScaler().fit_transform(X), Y).coef_[0])
+    assert not adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())).unbiased
+    centres = adapted(KMeans(2, n_init=1, random_state=0), attributes="cluster_centers_")
+    assert found_shape(centres, BlockTable.of(X)).size == (2, 3)
+
+
+def test_statsmodels() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    smf = pytest.importorskip("statsmodels.formula.api")
+    shape, row = alone(adapted(sm.OLS), BlockTable.of(X, Y))
+    assert shape.size == (3,)
+    assert row == pytest.approx(sm.OLS(Y, X).fit().params)
+    poisson = adapted(partial(sm.GLM, family=sm.families.Poisson()))
+    assert alone(poisson, BlockTable.of(X, COUNT))[1] == pytest.approx(
+        sm.GLM(COUNT, X, family=sm.families.Poisson()).fit().params
+    )
+    frame = pd.DataFrame({"y": Y, "a": X[:, 0], "g": pd.Categorical.from_codes(CLASS, ["no", "yes"])})
+    formula = adapted(smf.ols, formula="y ~ a + g")
+    shape, row = alone(formula, BlockTable.of(frame, categories={"g": ["no", "yes"]}))
+    assert shape.names == ("Intercept", "g[T.yes]", "a")
+    assert formula.unbiased
+    assert formula.name == "OLS"
+    with pytest.raises(BadInput, match="class"):
+        adapted(sm.OLS(Y, X))
+
+
+def test_lifelines() -> None:
+    lifelines = pytest.importorskip("lifelines")
+    rows = pd.DataFrame({"a": X[:400, 0], "T": np.exp(X[:400, 1]), "E": X[:400, 2] > -1})
+    fit = adapted(lifelines.CoxPHFitter(), options={"duration_col": "T", "event_col": "E"})
+    assert isinstance(fit, LifelinesFit)
+    shape, row = alone(fit, BlockTable.of(rows))
+    assert shape.names == ("a",)
+    assert row[0] == pytest.approx(lifelines.CoxPHFitter().fit(rows, "T", "E").params_.iloc[0])
+
+
+def test_functions_of_every_kind() -> None:
+    table = BlockTable.of(X)
+    assert found_shape(FunctionFit(lambda x: x.mean()), table).kind == "number"
+    assert found_shape(FunctionFit(lambda x: x.mean(axis=0)), table).size == (3,)
+    assert found_shape(FunctionFit(lambda x: {"a": 1.0, "b": 2}), table).names == ("a", "b")
+    assert found_shape(FunctionFit(lambda x: "left"), table).kind == "text"
+    assert found_shape(FunctionFit(lambda x: np.cov(x.T)), table).size == (3, 3)
+    assert isinstance(adapted(SourceFit("", "f")), SourceFit)
+    with pytest.raises(BadInput, match=r"file\.py:function"):
+        adapted("no file")
+    with pytest.raises(BadInput, match="read"):
+        adapted("/no/such/file.py:f")
+    with pytest.raises(BadInput, match="no estimator"):
+        adapted(3)
+
+
+@pytest.mark.claim("aggregate.2")
+def test_the_shape_is_found_without_a_private_row() -> None:
+    """A table whose every access to values raises: only names and types are read."""
+
+    class Locked(pd.DataFrame):  # type: ignore[misc]
+        @property
+        def iloc(self) -> Any:
+            raise AssertionError("a private row was read")
+
+    table = BlockTable(Locked({"a": [1.0, 2.0], "b": pd.Categorical(["u", "v"])}), None)
+    seen = []
+    shape = found_shape(FunctionFit(lambda t: seen.append(t) or float(t["a"].mean())), table)  # type: ignore[func-returns-value]
+    assert shape.kind == "number"
+    assert len(seen[0]) == 240
+    with pytest.raises(BadInput, match="names="):
+        found_shape(FunctionFit(lambda t: 1.0), BlockTable(pd.DataFrame({"a": ["x"]}, dtype="string"), None))
+    with pytest.raises(BadInput, match="declare"):
+        found_shape(FunctionFit(lambda t: 1 / 0), BlockTable.of(X))
+
+
+@pytest.mark.claim("run_block.1")
+@pytest.mark.parametrize(
+    "bad",
+    [
+        lambda x: 1 / 0,
+        lambda x: float("nan"),
+        lambda x: [1.0, float("inf")],
+        lambda x: [1.0],
+        lambda x: None,
+        lambda x: "text",
+        lambda x: {"a": 1},
+        lambda x: np.linalg.inv(np.zeros((2, 2))),
+        lambda x: exit(),
+        lambda x: (_ for _ in ()).throw(KeyboardInterrupt),
+        lambda x: (_ for _ in ()).throw(MemoryError),
+        lambda x: object(),
+        lambda x: [1.0, 2.0, 3.0],
+    ],
+)
+def test_every_failure_is_one_and_the_same(bad: Any) -> None:
+    shape = Shape("array", ("0", "1"), (2,))
+    row = block_row(FunctionFit(bad), shape, BlockTable.of(X), 10, number=0)
+    assert row.tobytes() == np.full(2, np.nan).tobytes()
+
+
+def test_no_convergence_is_a_failure() -> None:
+    fit = adapted(sklearn.LogisticRegression(max_iter=1))
+    assert np.isnan(alone(fit, BlockTable.of(1e3 * X, CLASS))[1]).all()
+
+
+@pytest.mark.claim("run_block.2")
+def test_random_states_come_from_the_number() -> None:
+    for draw in (lambda x: np.random.random(), lambda x: random.random()):
+        rows = []
+        for number in (1, 1, 2):
+            random.random()  # what was drawn before, by others, decides nothing
+            np.random.random()
+            rows.append(block_row(FunctionFit(draw), Shape("number", ("v",)), BlockTable.of(X), 0, number=number)[0])
+        assert rows[0] == rows[1] != rows[2]
+
+
+def test_bias_corrections() -> None:
+    """The variance with division by n has the bias -1/n: both corrections remove it exactly."""
+    fit, shape = FunctionFit(lambda x: float(np.var(x))), Shape("number", ("v",))
+    seen: dict[Any, list[float]] = {None: [], "half": [], "jackknife": []}
+    for index in range(600):
+        part = BlockTable.of(np.random.default_rng(index).normal(size=20))
+        for correct, found in seen.items():
+            found.append(block_row(fit, shape, part, 10, number=0, correct=correct)[0])
+    assert np.mean(seen[None]) == pytest.approx(0.95, abs=0.07)
+    for correct in ("half", "jackknife"):
+        assert np.mean(seen[correct]) == pytest.approx(1.0, abs=0.07)
+        assert np.mean(np.subtract(seen[correct], seen[None])) == pytest.approx(0.05, abs=0.02)
+    people = BlockTable.of(np.arange(6.0), people=[0, 0, 1, 1, 2, 2])
+    by_person = block_row(FunctionFit(lambda x: float(x.mean() ** 2)), shape, people, 3, number=0, correct="jackknife")
+    means = [np.delete(np.arange(6.0), [2 * k, 2 * k + 1]).mean() ** 2 for k in range(3)]
+    assert by_person[0] == pytest.approx(3 * 2.5**2 - 2 * np.mean(means))
+
+
+def test_shapes() -> None:
+    assert declared(["a", "b"], None) == Shape("named", ("a", "b"))
+    assert declared("number", None) == Shape("number", ("value",))
+    assert declared(2, None) == Shape("array", ("0", "1"), (2,))
+    assert declared(None, None) is None
+    assert shape_of({"a": 1.0}).value([2.0]) == {"a": 2.0}
+    text = declared("label", None)
+    assert text is not None
+    rows = np.stack([text.row("größe"), np.full(200, np.nan)])
+    assert texts(rows) == ["größe", None]
+    with pytest.raises(ValueError, match="text"):
+        text.row("x" * 300)
+
+
+def test_the_scikit_learn_face() -> None:
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    x = np.tile(X, (4, 1))
+    y = np.tile(Y, 4)
+    model = discreet.PrivateEstimator(sklearn.LinearRegression(), 3.0, 1e-6, settings={"rng": Seeded(1)})
+    copy = clone(model)
+    assert copy.get_params()["epsilon"] == 3.0
+    assert copy.set_params(estimator__fit_intercept=True, epsilon=4.0).epsilon == 4.0
+    with pytest.raises(BadInput, match="nothing"):
+        copy.set_params(nothing=1)
+    with pytest.raises(Refused):
+        model.predict(x)
+    assert model.fit(x, y).coef_ == pytest.approx([1, -1, 0.5], abs=0.2)
+    assert model.release_.guarantee.epsilon == 3.0
+    assert model.predict(x[:2]) == pytest.approx(x[:2] @ model.coef_ + model.intercept_)
+    labels = np.where(y > 0, "yes", "no")
+    inner = discreet.PrivateEstimator(
+        sklearn.LogisticRegression(), 4.0, 1e-6, classes=["no", "yes"], settings={"rng": Seeded(1)}
+    )
+    pipeline = make_pipeline(FunctionTransformer(), inner).fit(x, labels)
+    assert (pipeline.predict(x) == labels).mean() > 0.7
+    assert pipeline.predict_proba(x[:3]).shape == (3, 2)
+    with pytest.raises(BadInput, match="no default"):
+        discreet.PrivateEstimator(sklearn.LinearRegression()).fit(x, y)
+
+
+def test_the_callers_own_random_numbers_go_on() -> None:
+    np.random.seed(3)
+    wanted = np.random.random(2)
+    np.random.seed(3)
+    first = np.random.random()
+    fit = FunctionFit(lambda x: float(np.random.random()))
+    block_row(fit, Shape("number", ("value",)), BlockTable.of(np.arange(4.0)), 2, number=7)
+    assert [first, np.random.random()] == wanted.tolist()

@@ -1,0 +1,346 @@
+"""One person is in one block, whatever anybody's data are."""
+
+import datetime
+import itertools
+import math
+import pickle
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.audit.replay import Recorder
+from discreet.errors import BadInput
+from discreet.noise.door import Shuffle
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Approximate
+from discreet.privacy.neighbours import Neighbours
+from discreet.subsample import block_table as tables
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.own_rows import sent
+from discreet.subsample.partition import Blocks, codes, partition, slot_halves, units
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+
+
+def contents(blocks: Blocks) -> list[bytes]:
+    """All that an estimator is given of each block, bit for bit, with the types: read off the rows themselves."""
+    found = []
+    for block in range(blocks.count):
+        start, middle, stop = blocks.bounds(block)
+        part = blocks.table.part(start, stop)
+        pieces = [str(middle - start).encode()]
+        for whole in (part.x, part.y, part.people):
+            columns = [whole[name] for name in whole.columns] if hasattr(whole, "columns") else [whole]
+            for one in columns:
+                pieces.append(str(getattr(one, "dtype", None)).encode())
+                plain = one is not None and isinstance(one.dtype, np.dtype) and one.dtype.kind in "biuf"
+                pieces += (
+                    [np.asarray(one).tobytes()]
+                    if plain
+                    else [exactly(entry) for entry in ([] if one is None else list(one))]
+                )
+        found.append(b"|".join(pieces))
+    return found
+
+
+def exactly(entry: Any) -> bytes:
+    """An entry with its type; NaN, None, 1, 1.0, True, 0.0 and -0.0 are all different."""
+    return f"{type(entry).__name__} {entry!r}".encode("utf-8", "backslashreplace")
+
+
+def changed(one: Blocks, other: Blocks) -> int:
+    return sum(a != b for a, b in zip(contents(one), contents(other), strict=True))
+
+
+@pytest.mark.claim("partition.1")
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 10**6), st.floats(width=64))
+def test_replacing_a_row_changes_one_block(rows: int, blocks: int, seed: int, odd: float) -> None:
+    x = np.arange(2.0 * rows).reshape(rows, 2)
+    moved = x.copy()
+    moved[seed % rows] = odd
+    left, right = (partition(BlockTable.of(data, data[:, 0]), blocks, REPLACE, Seeded(seed)) for data in (x, moved))
+    assert changed(left, right) <= 1
+    sizes = np.diff(left.edges[::2])
+    assert sizes.max() - sizes.min() <= 1
+    assert np.abs(np.diff(left.edges)[0::2] - np.diff(left.edges)[1::2]).max() <= 1
+    assert sorted(left.table.x[:, 0]) == sorted(x[:, 0])
+
+
+@pytest.mark.claim("partition.1")
+@pytest.mark.parametrize(("count", "blocks"), [(1, 1), (7, 3), (10, 10), (101, 7), (5, 8)])
+def test_slots_make_blocks_of_nearly_one_size(count: int, blocks: int) -> None:
+    halves = slot_halves(np.arange(count), count, blocks)
+    assert halves.min() >= 0
+    assert halves.max() < 2 * blocks
+    sizes = np.bincount(halves // 2, minlength=blocks)
+    assert sizes.max() - sizes.min() <= 1
+
+
+class Dealt(Seeded):
+    """A door whose shuffle is given: to try every one."""
+
+    def __init__(self, order: Any) -> None:
+        super().__init__(0)
+        self._order = np.asarray(order, dtype=np.int64)
+
+    def draw(self, request: Any) -> Any:
+        return self._order if isinstance(request, Shuffle) else super().draw(request)
+
+
+@pytest.mark.claim("partition.2")
+@pytest.mark.parametrize("stranger", ["a", "m", "zz"])
+def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_law(stranger: str) -> None:
+    """All shuffles of 4 people: the blocks' laws are mixtures of pairs that differ in one block. Exhaustive."""
+    from itertools import permutations
+
+    names = ["k", "b", "k", "p", "t", "b", "p"]
+    rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    # b, with rows 2 and 6, is replaced by a stranger with three rows elsewhere in the table
+    others = [(name, row) for name, row in zip(names, rows, strict=True) if name != "b"]
+    changed_rows = [*others[:3], (stranger, 50.0), *others[3:], (stranger, 60.0), (stranger, 70.0)]
+    left_table = BlockTable.of(rows, people=names)
+    right_table = BlockTable.of([row for _, row in changed_rows], people=[name for name, _ in changed_rows])
+
+    def law(table: BlockTable) -> list[list[bytes]]:
+        return [contents(partition(table, 2, REPLACE, Dealt(order))) for order in permutations(range(4))]
+
+    left, right = law(left_table), law(right_table)
+
+    def without(row: list[bytes], own: tuple[float, ...]) -> tuple[Any, ...]:
+        """The blocks with the replaced person's block blanked."""
+        marks = [np.float64(value).tobytes() for value in own]
+        return tuple(None if any(mark in block for mark in marks) else block for block in row)
+
+    assert sorted(map(str, (without(row, (2.0, 6.0)) for row in left))) == sorted(
+        map(str, (without(row, (50.0, 60.0, 70.0)) for row in right))
+    )
+
+
+@pytest.mark.claim("partition.2")
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 12), st.integers(1, 5), st.integers(0, 10**6))
+def test_a_person_whose_rows_change_in_number_changes_one_block(people: int, blocks: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    names = np.concatenate([np.arange(people), generator.integers(people, size=20)])
+    rows = generator.normal(size=len(names))
+    victim = seed % people
+    gone = (names == victim) & (np.arange(len(names)) >= people) & (generator.random(len(names)) < 0.5)
+    other = np.where(names == victim, 99.0, rows)[~gone]
+    left = partition(BlockTable.of(rows, people=names), blocks, REPLACE, Seeded(seed))
+    right = partition(BlockTable.of(other, people=names[~gone]), blocks, REPLACE, Seeded(seed))
+    assert changed(left, right) <= 1
+    for block in range(blocks):  # every person is whole, in one half
+        for half in (0, 1):
+            start, stop = left.edges[2 * block + half], left.edges[2 * block + half + 1]
+            outside = np.concatenate([left.table.people[:start], left.table.people[stop:]])
+            assert not set(left.table.people[start:stop].tolist()) & set(outside.tolist())
+    assert units(BlockTable.of(rows, people=names), REPLACE) == people
+    assert units(BlockTable.of(rows, people=names), ADD) is None
+
+
+@pytest.mark.claim("partition.3")
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf")]), max_size=25), st.integers(0, 10**6))
+def test_removing_a_row_changes_one_block(rows: list[float], seed: int) -> None:
+    """With ties: equal rows are told apart by counting, so it matters not which of them goes."""
+    place = seed % (len(rows) + 1)
+    more = [*rows[:place], 1.0, *rows[place:]]
+    left = partition(BlockTable.of(np.array(rows)), 4, ADD, Seeded(seed))
+    right = partition(BlockTable.of(np.array(more)), 4, ADD, Seeded(seed))
+    assert changed(left, right) <= 1
+
+
+@pytest.mark.claim("partition.3")
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 9), st.integers(0, 10**6))
+def test_removing_a_person_changes_one_block(people: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    names = np.array([f"p{k}" for k in generator.integers(people, size=30)])
+    rows = pd.DataFrame({"a": generator.normal(size=30), "who": names})
+    fewer = rows[rows["who"] != "p0"]
+    left, right = (partition(BlockTable.of(data, people="who"), 3, ADD, Seeded(seed)) for data in (rows, fewer))
+    assert changed(left, right) <= 1
+    assert "who" not in left.table.x.columns
+
+
+ALIKE = [1, 1.0, True, None, float("nan"), 0.0, -0.0, "1", np.float64(1.0), "", "a\0", ("a",), [1], [1.0], 2**70, b"1"]
+
+
+@pytest.mark.claim("partition.3")
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(range(len(ALIKE))), min_size=1, max_size=20), st.integers(0, 10**6), st.booleans())
+def test_removing_a_row_of_objects_changes_one_block_bit_for_bit(picks: list[int], seed: int, framed: bool) -> None:
+    """Entries that compare equal but are not the same are different rows, whichever of them goes."""
+
+    def table(picked: list[int]) -> BlockTable:
+        entries = np.empty(len(picked), dtype=object)
+        for place, pick in enumerate(picked):
+            entries[place] = ALIKE[pick]
+        numbers = np.zeros(len(picked))
+        return BlockTable.of(
+            pd.DataFrame({"a": entries, "b": numbers}) if framed else numbers, None if framed else entries
+        )
+
+    place = seed % len(picks)
+    left, right = (partition(table(some), 3, ADD, Seeded(seed)) for some in (picks, picks[:place] + picks[place + 1 :]))
+    assert changed(left, right) <= 1
+
+
+@pytest.mark.claim("partition.3")
+def test_where_an_entry_ends_is_part_of_the_row() -> None:
+    rows = pd.DataFrame({"a": ["x\0", "x"], "b": ["y", "\0y"]})
+    assert len(set(BlockTable.of(rows).contents())) == 2
+
+
+@pytest.mark.claim("partition.3")
+@pytest.mark.claim("partition.1")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("declared", ["Int64", "string", "boolean", "datetime64[ns]", "category", "U"])
+def test_one_odd_entry_changes_how_no_other_is_read(relation: Neighbours, declared: str) -> None:
+    """A missing entry among whole numbers, a long text among short ones: other blocks see neither value nor type."""
+    plain: dict[str, list[Any]] = {
+        "string": ["a", "b"] * 10,
+        "category": ["a", "b"] * 10,
+        "U": ["a", "b"] * 10,
+        "boolean": [True, False] * 10,
+    }
+    entries: list[Any] = plain.get(declared, [*range(20)])
+    odd = "a very long text" if declared == "U" else "a" if declared == "category" else None
+    kind: Any = pd.CategoricalDtype(["a", "b"]) if declared == "category" else declared
+
+    def table(listed: list[Any]) -> BlockTable:
+        if declared == "U":
+            return BlockTable.of(np.array(listed), people=None if relation is ADD else np.array(listed) + "p")
+        return BlockTable.of(pd.DataFrame({"a": pd.Series(listed, dtype=kind)}))
+
+    other: list[Any] = [odd, *entries[1:]] if relation is REPLACE else [*entries, odd]
+    if declared == "U" and relation is REPLACE:  # all rows of a person: "a" is replaced by a stranger
+        other = [odd if entry == "a" else entry for entry in entries]
+    left, right = (partition(table(listed), 4, relation, Seeded(5)) for listed in (entries, other))
+    assert changed(left, right) <= 1
+
+
+DATES: list[Any] = [datetime.datetime(2020, 1, 1 + k) for k in range(9)]  # noqa: DTZ001
+MOMENTS: list[Any] = [datetime.datetime(2020, 1, 1 + k, tzinfo=datetime.UTC) for k in range(9)]
+INFERRED: dict[str, tuple[list[Any], list[Any]]] = {
+    "whole numbers": ([3, 0, 2, 3, 5, 0, 7, 1, 1], [None, "x", 2**70, True, 1j, math.inf]),
+    "numbers": ([0.5, -0.0, 2.0, 3.0, 0.0, 1.5, 7.0, 1.0, 1.0], ["x", 1j, None]),
+    "truths": ([True, False, True] * 3, [None, "x", 2]),
+    "texts": (["a", None, "b"] * 3, [1, True]),
+    "dates": (DATES, [None, "x", MOMENTS[0]]),
+    "moments": (MOMENTS, [None, "x", DATES[0]]),
+    "durations": ([datetime.timedelta(days=k) for k in range(9)], [None, "x"]),
+}
+
+
+@pytest.mark.claim("partition.3")
+@pytest.mark.claim("own_rows.1")
+@pytest.mark.claim("own_rows.2")
+@pytest.mark.parametrize("kind", ["array", "series", "category", "frame"])
+@pytest.mark.parametrize(("name", "odd"), [(name, odd) for name, (_, odds) in INFERRED.items() for odd in odds])
+def test_an_odd_entry_moves_no_other_row(name: str, odd: Any, kind: str) -> None:
+    """One entry decides on the type of an array or a column: rows of others keep their bytes, and so their blocks."""
+    plain = INFERRED[name][0]
+    left, right = (_seen_of_others(_inferred(listed, kind)) for listed in (plain, [*plain[:4], odd, *plain[5:]]))
+    assert left == right
+
+
+def _inferred(listed: list[Any], kind: str) -> Any:
+    if kind == "array":
+        return np.array(listed, dtype=object if any(isinstance(entry, str) for entry in listed) else None)
+    found = pd.Series(listed, dtype="category" if kind == "category" else None)
+    return pd.DataFrame({"a": found, "b": [1.0] * len(listed)}) if kind == "frame" else found
+
+
+def _seen_of_others(rows: Any) -> list[bytes]:
+    """The bytes of all rows but the fifth, and what a block is sent that has none of it."""
+    seen = []
+    for table in (
+        BlockTable.of(rows),
+        *([] if isinstance(rows, pd.DataFrame) else [BlockTable.of(np.zeros(len(rows)), rows)]),
+    ):
+        seen += [row for place, row in enumerate(table.contents()) if place != 4]
+        seen += [pickle.dumps((sent(part.x), sent(part.y))) for part in (table.part(0, 4), table.part(1, 2))]
+    return seen
+
+
+def test_hashing_under_replace_would_move_two_blocks() -> None:
+    """Why positions are used there: a planted mutant."""
+    rows = np.arange(40.0)
+    moved = rows.copy()
+    moved[0] = 1e9
+    most = max(
+        changed(
+            partition(BlockTable.of(rows), 8, ADD, Seeded(seed)), partition(BlockTable.of(moved), 8, ADD, Seeded(seed))
+        )
+        for seed in range(10)
+    )
+    assert most == 2
+
+
+def test_all_draws_are_free() -> None:
+    for relation in Neighbours:
+        recorder = Recorder(Seeded(0))
+        partition(BlockTable.of(np.arange(20.0)), 4, relation, recorder)
+        assert recorder.log
+        assert all(request.loss == Approximate(0, 0) for request, _ in recorder.log)
+
+
+def test_the_compiled_scatter_is_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).normal(size=(3000, 3))
+    table = BlockTable.of(x, x[:, 0], people=np.arange(3000) // 2)
+    plain = partition(table, 50, REPLACE, Seeded(1))
+    monkeypatch.setattr(tables, "LARGE", 10)
+    fast = partition(table, 50, REPLACE, Seeded(1))
+    assert contents(plain) == contents(fast)
+    assert plain.table.people.tolist() == fast.table.people.tolist()
+
+
+def test_names_are_numbered_by_first_appearance() -> None:
+    assert codes(["b", "a", "b", None, float("nan")]).tolist() == [0, 1, 0, 2, 2]
+    assert codes(np.array([5, 3, 5, 9])).tolist() == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: BlockTable.of(np.ones((3, 2)), np.ones(4)), "length"),
+        (lambda: BlockTable.of(np.ones((3, 2)), people="who"), "named columns"),
+        (lambda: BlockTable.of(pd.DataFrame({"a": [1.0]}), people="who"), "not a column"),
+        (lambda: units(BlockTable.of(np.ones((0, 2))), REPLACE), "empty"),
+    ],
+)
+def test_bad_tables(make: Callable[[], object], word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        make()
+
+
+ZEROS = [
+    np.array([0.0, -0.0, 1.5, np.nan, 0.0, -np.nan], dtype=dtype) for dtype in (np.float16, np.float32, np.float64)
+]
+ZERO_LISTS: list[Any] = [
+    [0.0, -0.0, 1.5, math.nan, 0, None],
+    [Decimal(0), Decimal("-0"), Decimal("1.5"), None, Decimal("-0.00"), Decimal("nan")],
+    [(0.0,), (-0.0,), (1.5,), None, (0,), math.nan],
+    [[0.0], [-0.0], [1.5], None, [0], math.nan],
+]
+
+
+@pytest.mark.claim("partition.2")
+@pytest.mark.claim("partition.3")
+@pytest.mark.parametrize("names", [*ZEROS, *(pd.Series(zeros) for zeros in ZEROS), *ZERO_LISTS])
+def test_both_zeros_are_one_person_and_so_are_all_without_a_name(names: Any) -> None:
+    assert codes(names).tolist() == [0, 0, 1, 2, 0, 2]
+    assert units(BlockTable.of(np.arange(6.0), people=names), REPLACE) == 3
+    for relation, seed in itertools.product((REPLACE, ADD), range(20)):
+        found = partition(BlockTable.of(np.arange(6.0), people=names), 3, relation, Seeded(seed))
+        whole = [set(found.table.x[start:stop].ravel().tolist()) for start, stop in itertools.pairwise(found.edges)]
+        for person in ({0.0, 1.0, 4.0}, {3.0, 5.0}):
+            assert sum(bool(person & half) for half in whole) == 1

@@ -1,0 +1,220 @@
+"""What a cell becomes depends on that cell and its declared kind alone."""
+
+import datetime
+import math
+import warnings
+from decimal import Decimal
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import BadInput
+from discreet.tables import cells
+from discreet.tables.opening import read
+from discreet.tables.table import Want
+
+NUMBERLIKE = st.text(alphabet="0123456789.+-eE \tinfa_x,", max_size=12)
+TEXTS = st.one_of(
+    NUMBERLIKE,
+    st.floats().map(repr),
+    st.integers().map(str),
+    st.text(max_size=5),
+    st.sampled_from(
+        ["1e400", "-1e-400", "1" * 400, "0" * 1200, "inf", "NaN", "0x10", "1_000", "1,000", "١", "1\n", ""]
+    ),
+    st.sampled_from(["true", " YES", "No\t", "FALSE", "1", "0", "1.0", "-0", "2020-01-01", "99999-01-01"]),
+)
+HOSTILE = st.one_of(
+    TEXTS,
+    st.none(),
+    st.floats(),
+    st.booleans(),
+    st.integers(-(10**400), 10**400),
+    st.binary(max_size=4),
+    st.dates(),
+    st.datetimes(),
+    st.decimals(),
+    st.lists(st.integers(), max_size=2),
+    st.fixed_dictionaries({"a": st.integers()}),
+    st.text(alphabet=st.characters(codec=None), max_size=3),
+    st.sampled_from(
+        [
+            *(pd.NA, pd.NaT, np.float32(1.5), np.int8(3), np.bool_(True), np.datetime64("NaT"), object, 1j, {1}),
+            *(
+                Decimal("sNaN"),
+                Decimal("1e999999"),
+                np.datetime64(10**10, "D"),
+                np.longdouble("1e4000"),
+                float,
+                "\ud800",
+            ),
+        ]
+    ),
+)
+KINDS = st.sampled_from(get_args(cells.Kind))
+
+
+def same(one: Any, other: Any) -> bool:
+    return repr(one) == repr(other)
+
+
+@pytest.mark.claim("cells.1")
+@settings(max_examples=200, deadline=None)
+@given(st.lists(TEXTS, max_size=10))
+def test_columns_of_texts_are_read_cell_by_cell(texts: list[str]) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    for declared in (pa.string(), pa.large_string()):
+        column = cells.plain(pa.array(texts, declared))
+        found = cells.numbers(column, "unknown", "a")
+        np.testing.assert_array_equal(found, [cells.number(text) for text in texts])
+        assert not np.isinf(found).any()
+        alone = [cells.numbers(cells.plain(pa.array([text], declared)), "unknown", "a")[0] for text in texts]
+        assert np.array(alone).tobytes() == found.tobytes()
+        np.testing.assert_array_equal(cells.truths(column, "text", "a"), [cells.truth(text) for text in texts])
+
+
+@pytest.mark.claim("cells.1")
+def test_the_grammar() -> None:
+    good = {
+        "12.5": 12.5,
+        " +1e3\t": 1000.0,
+        "-.5": -0.5,
+        "5.": 5.0,
+        "007": 7.0,
+        "1E-2": 0.01,
+        "1e-400": 0.0,
+        "-0": -0.0,
+    }
+    for text, number in good.items():
+        assert same(cells.number(text), number), text
+    for text in (
+        "",
+        " ",
+        "inf",
+        "-Infinity",
+        "nan",
+        "1e400",
+        "0x1p3",
+        "1_0",
+        "1,5",
+        "1 2",
+        "٣",
+        "1e",
+        "e1",
+        ".",
+        "+-1",
+    ):
+        assert math.isnan(cells.number(text)), text
+    assert [cells.truth(text) for text in ("yes", " No ", "TRUE", "0", "2.5", "false")] == [1, 0, 1, 0, 1, 0]
+    assert math.isnan(cells.truth("maybe"))
+
+
+@pytest.mark.claim("cells.1")
+@settings(max_examples=200, deadline=None)
+@given(st.lists(HOSTILE, min_size=1, max_size=6), KINDS)
+def test_no_cell_raises_nor_changes_another(entries: list[Any], kind: cells.Kind) -> None:
+    wants = [("a", "key"), ("a", "truth"), ("a", "number")]
+    for name, wanted in wants[: {"date": 1, "text": 2}.get(kind, 3)]:
+        with warnings.catch_warnings(), np.errstate(all="raise"):
+            warnings.simplefilter("error")
+            together = read({name: entries}, types={name: kind}).columns([Want(name, wanted)])[name]  # type: ignore[arg-type]
+            framed = read(pd.DataFrame({name: pd.Series(entries, dtype=object)}), types={name: kind})
+            again = framed.columns([Want(name, wanted)])[name]  # type: ignore[arg-type]
+        assert [repr(entry) for entry in together] == [repr(entry) for entry in again]
+        for place, entry in enumerate(entries):
+            alone = read({name: [entry]}, types={name: kind}).columns([Want(name, wanted)])[name]  # type: ignore[arg-type]
+            assert same(next(iter(alone)), list(together)[place])
+
+
+NEW_YEAR = datetime.datetime.fromisoformat("2020-01-02")
+ARROW = [
+    (pa.decimal128(10, 2), [Decimal("1.50"), None], [1.5, math.nan], [Decimal("1.50"), None]),
+    (pa.float16(), [1.5, None, math.nan], [1.5, math.nan, math.nan], [1.5, None, None]),
+    (pa.uint64(), [2**64 - 1, None], [2.0**64, math.nan], [2**64 - 1, None]),
+    (pa.dictionary(pa.int8(), pa.int64()), [3, None, 3], [3, math.nan, 3], [3, None, 3]),
+    (pa.dictionary(pa.int8(), pa.string()), ["x", None], None, ["x", None]),
+    (pa.string_view(), ["x", None, ""], None, ["x", None, ""]),
+    (pa.list_(pa.int64()), [[1], None], [math.nan, math.nan], [[1], None]),
+    (pa.null(), [None, None], [math.nan, math.nan], [None, None]),
+    (pa.binary(), [b"1", None], [math.nan, math.nan], [b"1", None]),
+    (pa.bool_(), [True, None, False], [1, math.nan, 0], [True, None, False]),
+    (pa.timestamp("us"), [NEW_YEAR, None], None, [NEW_YEAR, None]),
+    (pa.timestamp("ns"), [NEW_YEAR, None], None, [NEW_YEAR, None]),
+    (pa.date32(), [10**7, None, 0], None, ["29349-01-26", None, datetime.date(1970, 1, 1)]),
+    (pa.date64(), [datetime.date(1970, 1, 2), None], None, [datetime.date(1970, 1, 2), None]),
+]
+
+
+@pytest.mark.parametrize(("declared", "entries", "floats", "keys"), ARROW, ids=[str(row[0]) for row in ARROW])
+def test_declared_types(declared: Any, entries: list[Any], floats: list[float] | None, keys: list[Any]) -> None:
+    table = read(pa.table({"a": pa.array(entries, declared)}))
+    assert list(table.columns([Want("a", "key")])["a"]) == keys
+    if floats is None:
+        with pytest.raises(BadInput, match=r"declared as (date|text)"):
+            table.columns([Want("a", "number")])
+    else:
+        np.testing.assert_array_equal(table.columns([Want("a", "number")])["a"], floats)
+
+
+def test_pieces_of_encoded_columns_are_joined() -> None:
+    parts = [pa.array(["x", "y", None]).dictionary_encode(), pa.array(["z", "y"]).dictionary_encode()]
+    runs = pa.RunEndEncodedArray.from_arrays([2, 5], pa.array([7, None]))
+    table = read(pa.table({"a": pa.chunked_array(parts), "b": runs}))
+    assert list(table.columns([Want("a", "key")])["a"]) == ["x", "y", None, "z", "y"]
+    np.testing.assert_array_equal(table.columns([Want("b", "number")], owner="a")["b"], [7, 7, math.nan, math.nan])
+
+
+def test_texts_that_are_none(tmp_path: Any) -> None:
+    offsets = pa.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes())
+    spoiled = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xffa")])
+    table = read(pa.table({"a": spoiled, "b": [1, 2]}))
+    assert list(table.columns([Want("a", "key")])["a"]) == [None, "a"]
+    np.testing.assert_array_equal(table.columns([Want("b", "number")], owner="a")["b"], [2])
+
+
+def test_declared_kinds_are_heeded() -> None:
+    table = read({"a": ["1", "02", "x", "2.5", None]}, types={"a": "whole"})
+    assert list(table.columns([Want("a", "key")])["a"]) == [1, 2, None, 2.5, None]
+    table = read({"a": ["2020-01-01", "2020-01-01T10:00:00", "soon", 3]}, types={"a": "date"})
+    days = [datetime.date(2020, 1, 1), datetime.datetime.fromisoformat("2020-01-01T10:00:00"), None, None]
+    assert list(table.columns([Want("a", "key")])["a"]) == days
+    table = read(pa.table({"a": [1, None, 3]}), types={"a": "text"})
+    assert list(table.columns([Want("a", "key")])["a"]) == ["1", None, "3"]
+    texts = read(pa.table({"a": ["1", "x"]}))
+    with pytest.raises(BadInput, match="declared as text"):
+        texts.columns([Want("a", "number")])
+    declared = read(pa.table({"a": ["1", "x"]}), types={"a": "number"})
+    np.testing.assert_array_equal(declared.columns([Want("a", "number")])["a"], [1, math.nan])
+
+
+def zeros(dtype: Any) -> Any:
+    return np.array([0.0, -0.0, 1.5, math.nan, 0.0, 2.0], dtype=dtype)
+
+
+IDS: list[Any] = [
+    *(zeros(dtype) for dtype in ("f2", "f4", "f8", ">f4", ">f8", np.longdouble)),
+    *(pd.Series(zeros(dtype)) for dtype in ("f4", "f8")),
+    *(pd.Series(pd.array(zeros("f8"), dtype=dtype)) for dtype in ("Float32", "Float64", "double[pyarrow]", "category")),
+    *(pa.array(zeros(dtype)) for dtype in ("f2", "f4", "f8")),
+    pa.array(zeros("f8"), from_pandas=True),
+    pa.chunked_array([zeros("f8")[:1], zeros("f8")[1:]]),
+    pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 0, 4]), pa.array([0.0, -0.0, 1.5, math.nan, 2.0])),
+    pa.RunEndEncodedArray.from_arrays([1, 2, 3, 4, 5, 6], pa.array(zeros("f8"))),
+    [0.0, -0.0, 1.5, None, 0, 2.0],
+    [Decimal(0), Decimal("-0"), Decimal("1.5"), Decimal("nan"), Decimal("0.00"), Decimal(2)],
+    [(0.0,), (-0.0,), (1.5,), None, (0,), (2,)],
+    [[0.0], [-0.0], [1.5], None, [0], [2]],
+]
+
+
+@pytest.mark.claim("cells.1")
+@pytest.mark.parametrize("ids", IDS, ids=lambda ids: str(getattr(ids, "dtype", getattr(ids, "type", "list"))))
+def test_both_zeros_are_one_person_and_a_row_without_an_id_is_nobodys(ids: Any) -> None:
+    table = read(pa.table({"id": ids}) if isinstance(ids, pa.Array | pa.ChunkedArray) else {"id": ids})
+    assert table.people("id") == 3
+    assert table.whose("id").tolist() == [0, 0, 1, 0, 2]

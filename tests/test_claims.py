@@ -21,16 +21,17 @@ def split(path: Path) -> tuple[str, str]:
     return doc, text[text.index('"""', 3) + 3 :] if doc else text
 
 
-def defined(doc: str) -> set[str]:
-    """Claims that open a line of the docstring, under Promise or Claims."""
-    return {match.group(1) for line in doc.splitlines() if (match := re.match(r"\s*\[([a-z_]+\.\d+)\]", line))}
+def defined(path: Path) -> set[str]:
+    """Claims that open a line of the docstring and carry the module's name."""
+    own = re.compile(rf"\s*\[({path.stem}\.\d+)\]")
+    return {match.group(1) for line in split(path)[0].splitlines() if (match := own.match(line))}
 
 
 @cache
 def homes() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in SOURCES:
-        for tag in defined(split(path)[0]):
+        for tag in defined(path):
             found.setdefault(tag, []).append(path)
     return found
 

@@ -23,11 +23,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.errors import BadInput
 from discreet.tables import entries as rows
+from discreet.tables.arrow import is_arrow, is_chunked, pa, pc
 
 Kind: TypeAlias = Literal["number", "whole", "truth", "text", "date", "unknown"]
 KINDS: Final = ("number", "whole", "truth", "text", "date", "unknown")
@@ -38,6 +37,7 @@ Column: TypeAlias = Any  # an Arrow array, or a numpy array of objects
 GRAMMAR: Final = r"^[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*$"
 NUMBER: Final = re.compile(GRAMMAR.replace("$", r"\Z"))
 WHOLE: Final = re.compile(r"[ \t]*[+-]?[0-9]{1,300}[ \t]*\Z")
+FEW: Final = 10_000  # entries that are read one by one, without Arrow
 WORDS: Final = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
@@ -65,11 +65,11 @@ def is_text(declared: Any) -> bool:
 
 def plain(values: Any) -> Column:
     """A column of whatever library as one Arrow array of a simple type, or as an array of objects."""
-    if isinstance(values, pa.ChunkedArray):
+    if is_chunked(values):
         values = joined(values.chunks) if values.num_chunks else pa.array([], values.type)
-    if not isinstance(values, pa.Array):
-        return _from_numpy(rows.column(values))
-    if isinstance(values, pa.ExtensionArray):
+    if not is_arrow(values):
+        return _from_numpy(values if isinstance(values, np.ndarray) and values.ndim == 2 else rows.column(values))
+    if hasattr(values, "storage"):
         return plain(values.storage)
     if pa.types.is_dictionary(values.type):
         return plain(values.cast(values.type.value_type))
@@ -103,17 +103,18 @@ def _readable(texts: Any) -> Column:
 
 def _from_numpy(values: npt.NDArray[Any]) -> Column:
     if values.dtype.kind in "biuf":
-        return pa.array(values.astype(values.dtype.newbyteorder("="), copy=False))
-    return _as_texts(_objects(values))
+        return values
+    return values if values.ndim == 2 else _as_texts(_objects(values))
 
 
 def _as_texts(entries: npt.NDArray[Any]) -> Column:
     """Objects that are texts or missing, all of them, as Arrow's texts, which go the fast way to the same values."""
-    if not all(entry is None or type(entry) in (str, float) for entry in entries[:100]):  # a guess that spares the time
+    texts = len(entries) > FEW and all(entry is None or type(entry) in (str, float) for entry in entries[:100])
+    if not texts:  # a guess that spares the time
         return entries
     try:
         found = pa.array(entries, from_pandas=True)
-        found = joined(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+        found = joined(found.chunks) if is_chunked(found) else found
     except Exception:  # noqa: BLE001  whatever it cannot take stays as it is
         return entries
     return found if is_text(found.type) else entries
@@ -199,7 +200,7 @@ def numbers(column: Column, kind: Kind, name: str) -> Floats:
     """A column as floats. One that is declared to hold texts or dates is refused, whatever it holds. [cells.1]"""
     if kind in ("text", "date"):
         raise BadInput(f"column {name!r} is declared as {kind}; numbers are needed; declare it by types= or convert it")
-    if not isinstance(column, pa.Array):
+    if not is_arrow(column):
         return _with_texts(rows.numbers_of(column), column, number)
     if is_text(column.type):
         return _numbers_of_texts(column)
@@ -212,6 +213,10 @@ def numbers(column: Column, kind: Kind, name: str) -> Floats:
 
 def _with_texts(floats: Floats, entries: npt.NDArray[Any], reading: Callable[[str], float]) -> Floats:
     """Numbers among objects, and what their texts say."""
+    if entries.dtype.kind != "O":
+        return floats
+    if entries.ndim == 2:
+        return np.column_stack([_with_texts(floats[:, at], entries[:, at], reading) for at in range(floats.shape[1])])
     for place in (place for place, cell in enumerate(entries) if _of_text(cell)):
         floats[place] = reading(entries[place])
     return floats
@@ -242,9 +247,9 @@ def truths(column: Column, kind: Kind, name: str) -> Floats:
     """A column as 1, 0 and NaN. [cells.1]"""
     if kind == "date":
         raise BadInput(f"column {name!r} is declared as date; truth values are needed; convert it")
-    if isinstance(column, pa.Array) and not is_text(column.type):
+    if is_arrow(column) and not is_text(column.type):
         return _truths_of(numbers(column, "unknown", name))
-    if not isinstance(column, pa.Array):
+    if not is_arrow(column):
         return _with_texts(_truths_of(rows.numbers_of(column)), column, truth)
     codes, distinct = _distinct(column)
     return np.array([*(truth(cell) for cell in distinct), math.nan], dtype=np.float64)[codes]
@@ -265,8 +270,14 @@ def keys(column: Column, kind: Kind) -> tuple[Codes, npt.NDArray[Any]]:
 
 def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
     """Codes of the cells and the distinct cells; -1 is Arrow's null."""
-    if not isinstance(column, pa.Array):
-        return np.arange(len(column)), column
+    if not is_arrow(column):
+        if column.dtype.kind not in "biuf":
+            return np.arange(len(column)), column
+        values, first, inverse = np.unique(column, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # by first appearance, as Arrow has them
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place[inverse], _objects(values[order])
     encoded = column.dictionary_encode()
     codes: Codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return codes, _objects(rows.column(encoded.dictionary))
@@ -278,7 +289,7 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     Two rows are of one person if their ids have the same `rows.key`. Within a column of one of Arrow's simple types,
     read as such, different cells have different keys (but for the two zeros), so Arrow's own hashing will do.
     """
-    arrow = bool(columns) and all(isinstance(column, pa.Array) for column in columns)
+    arrow = bool(columns) and all(is_arrow(column) for column in columns)
     if arrow and kind in ("unknown", kind_of(columns[0].type)):
         encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)

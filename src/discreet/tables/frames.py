@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import pyarrow as pa
+import numpy as np
+
 
 from discreet.errors import BadInput
 from discreet.tables import entries as rows
+from discreet.tables.arrow import is_arrow
 from discreet.tables.cells import Kind, kind_of, plain
 from discreet.tables.source import Piece, chunks, named
 
@@ -34,17 +36,29 @@ class Held:
         """As it is held."""
         return self.length
 
+    @property
+    def whole(self) -> bool:
+        """Whether all is in arrays of numbers, or is a stream: then nothing is cut."""
+        return all(_is_plain(column) for column in self.held.values())
+
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
-        """Some rows each."""
+        """Some rows each; arrays of numbers in one piece."""
+        if self.whole:
+            yield lambda: {name: self.held[name] for name in columns}
+            return
         for start, stop in chunks(self.length, ROWS):
             yield lambda start=start, stop=stop: {  # type: ignore[misc]
                 name: plain(_part(self.held[name], start, stop)) for name in columns
             }
 
 
+def _is_plain(column: Any) -> bool:
+    return isinstance(column, rows.Stream) or (isinstance(column, np.ndarray) and column.dtype.kind in "biuf")
+
+
 def _part(column: Any, start: int, stop: int) -> Any:
     """Rows by place: pandas' own brackets would look for labels."""
-    if isinstance(column, pa.Array | pa.ChunkedArray):
+    if is_arrow(column):
         return column.slice(start, stop - start)
     if hasattr(column, "to_arrow"):
         return _arrow_of(column.slice(start, stop - start))
@@ -85,7 +99,7 @@ def from_polars(frame: Any) -> Held:
 
 def _kind_in_polars(series: Any) -> Kind:
     empty = _arrow_of(series.head(0))
-    return kind_of(empty.type) if isinstance(empty, pa.Array | pa.ChunkedArray) else "unknown"
+    return kind_of(empty.type) if is_arrow(empty) else "unknown"
 
 
 def _arrow_of(series: Any) -> Any:
@@ -101,10 +115,12 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
     names = named(list(columns), "the mapping")
     held, kinds, lengths = {}, {}, {}
     for name, given in zip(names, columns.values(), strict=True):
-        if isinstance(given, pa.Array | pa.ChunkedArray):
+        if is_arrow(given):
             held[name], kinds[name] = given, kind_of(given.type)
         elif hasattr(given, "to_arrow"):  # a series of polars
             held[name], kinds[name] = given, _kind_in_polars(given)
+        elif isinstance(given, rows.Stream) or (isinstance(given, np.ndarray) and given.ndim == 2):
+            held[name], kinds[name] = given, "unknown"
         else:
             held[name], kinds[name] = rows.column(given), _kind(given)
         lengths[name] = len(held[name])

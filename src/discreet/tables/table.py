@@ -24,12 +24,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
 from discreet.tables import entries as rows
-from discreet.tables.arrow_files import Parquet
+from discreet.tables.arrow import is_arrow, pa
 from discreet.tables.cells import READERS, Codes, Column, Floats, Kind, keys, owners
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.tables.source import Source, guarded, in_order
@@ -132,15 +131,14 @@ class _Question:
                 kept = present if kept is None else kept & present
             elif not (isinstance(want.missing, str) and want.missing == "keep"):
                 values = values.copy()
-                values[absent()] = want.missing
+                values[np.isnan(values) if values.ndim == 2 else absent()] = want.missing
             found.append(values)
         ids = [columns[self.owner]] if self.owner is not None else []
         if kept is None or kept.all():
             return [*found, *ids]
-        places = pa.array(kept)
         return [
             *(values[kept] for values in found),
-            *(column.filter(places) if isinstance(column, pa.Array) else column[kept] for column in ids),
+            *(column.filter(pa.array(kept)) if is_arrow(column) else column[kept] for column in ids),
         ]
 
 
@@ -159,7 +157,7 @@ def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt
         return held, lambda: np.zeros(len(held), dtype=np.bool_)
     if want.kind != "key":
         floats = cells.floats(want.name, want.kind)
-        return floats, lambda: np.isnan(floats)
+        return floats, lambda: np.isnan(floats) if floats.ndim == 1 else np.isnan(floats).any(axis=1)
     codes, values = cells.keys(want.name)
     return values[codes], lambda: np.array([value is None for value in values], dtype=np.bool_)[codes]
 
@@ -283,7 +281,7 @@ class Table:
                 raise BadInput(f"there is no column {name!r}; the table has {seen}")
         for want in wants:
             if want.kind in READERS:
-                READERS[want.kind](pa.array([], pa.float64()), self._kinds[want.name], want.name)
+                READERS[want.kind](np.empty(0), self._kinds[want.name], want.name)
         if where is not None:
             where.check(self._kinds)
         return _Question(tuple(wants), where, owner, self._kinds)
@@ -302,6 +300,8 @@ class Table:
         """All pieces: the values joined, the ids as they came."""
         answers = list(self._answers(question))
         wants = question.wants
+        if len(answers) == 1:
+            return answers[0][: len(wants)], answers[0][len(wants) :]
         kinds = [np.dtype(object) if want.kind == "key" else np.dtype(np.float64) for want in wants]
         found = [
             np.concatenate([np.empty(0, dtype=kind), *(answer[place] for answer in answers)])
@@ -311,6 +311,8 @@ class Table:
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
+        if getattr(self._source, "whole", False):
+            return self._held_alone(question)
         held: list[Floats] = []
         length, holding = 0, 0
         known = None if question.filters else guarded(self._source.size, self._unreadable())
@@ -325,9 +327,21 @@ class Table:
             if length <= HELD:
                 return np.concatenate(held) if held else np.empty(0)
         length = length if known is None else known
-        lengths = self._source.lengths() if known is not None and isinstance(self._source, Parquet) else None
+        lengths = self._source.lengths() if known is not None and hasattr(self._source, "lengths") else None
         part = None if lengths is None else _Part(self, question, lengths)
         return rows.Stream(length, _Again(self, question, held, length), part)
+
+    def _held_alone(self, question: _Question) -> Floats | rows.Stream:
+        """A column that the caller holds: no copy unless entries are left out; a stream stays one. [table.2]"""
+        (want,) = question.wants
+        given = self._source.held.get(want.name)  # type: ignore[attr-defined]
+        if not isinstance(given, rows.Stream):
+            ((values,),) = self._answers(question)
+            return values
+        if not _drops(want):
+            return given if want.missing == "keep" else rows.each(lambda piece: _filled_in(piece, want.missing), given)
+        present = sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
+        return rows.Stream(present, lambda: (piece[~np.isnan(piece)] for piece in given))
 
     def _filled(self, question: _Question, length: int) -> Floats:
         """A column whose length is known: each piece is let go when it is copied."""
@@ -382,7 +396,7 @@ class _Again:
         begun = self.held[:]
         yield from begun
         held, holding = len(begun), sum(map(len, begun))
-        room = 0 if isinstance(self.table._source, Parquet) else CACHE  # noqa: SLF001  decoded as fast as memory is had
+        room = 0 if hasattr(self.table._source, "lengths") else CACHE  # noqa: SLF001  decoded as fast as memory is had
         for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
             if held == len(self.held) and holding + len(piece) <= room:
                 self.held.append(piece)
@@ -390,6 +404,10 @@ class _Again:
             else:
                 held = -1
             yield piece
+
+
+def _filled_in(piece: Floats, missing: float) -> Floats:
+    return np.where(np.isnan(piece), missing, piece)
 
 
 def _length(columns: Mapping[str, Column]) -> int:

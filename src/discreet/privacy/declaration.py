@@ -1,0 +1,251 @@
+"""A statistic is declared once; the function, the session's method, the plan entry and the tests follow from it.
+
+A declaration is a function from public facts to a mechanism:
+
+    @statistic(columns={"x": Number(streams=True)}, groups=True)
+    def mean(people: Public, x: Columns, *, epsilon: Number, ...) -> Mechanism[float]: ...
+
+`people` holds what may be known before a row is read; a parameter named in `columns` receives the facts about its
+columns (names and declared kinds), never their entries. Everything after `*` is an option of the statistic.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.neighbours import Neighbours
+
+Kind = Literal[
+    "number", "integer", "boolean", "category", "text", "date", "unknown"
+]  # what a column is declared to hold
+FOLDERS: Final = ("statistics", "hypotheses", "models", "subsample")  # where statistics are declared
+HEAD: Final = re.compile(r"^@statistic\b.*?^def (\w+)\(", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """How the columns of a parameter are read: as what, and whether one or several.
+
+    `streams`: a long column may come in pieces. `sample`: a group of people of its own, whose members are public.
+    """
+
+    kind: Literal["number", "boolean", "category", "any"]
+    width: Literal["one", "several", "either"] = "one"
+    streams: bool = False
+    optional: bool = False
+    sample: bool = False
+
+
+def number(width: Literal["one", "several", "either"] = "one", **how: bool) -> Reads:
+    """Columns of numbers."""
+    return Reads("number", width, **how)
+
+
+def boolean(**how: bool) -> Reads:
+    """A column of yes and no."""
+    return Reads("boolean", **how)
+
+
+def category(**how: bool) -> Reads:
+    """A column of categories."""
+    return Reads("category", **how)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The public facts about the columns of a parameter.
+
+    `named` is False for an array, whose columns are called x0, x1 and so on. `size` is the number of people of a
+    sample whose members are public, else None. `formula` is the text of one, whose columns these are.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    several: bool = False
+    named: bool = True
+    size: int | None = None
+    formula: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Of a single column."""
+        return self.names[0]
+
+    @property
+    def integers(self) -> bool:
+        """Whether the column is declared to hold whole numbers."""
+        return self.kinds == ("integer",)
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """What may be known before a row is read: the relation, what a row is called, and the size where it is public.
+
+    `source` gives an estimator's columns without their rows; only statistics on blocks ask for it.
+    """
+
+    neighbours: Neighbours
+    unit: str
+    size: int | None = None
+    source: Any = None
+
+
+Rows = Callable[[Mapping[str, Any]], Any]
+Reading = Reads | Callable[[Mapping[str, Any]], Reads]
+
+
+def only(columns: Mapping[str, Any]) -> Any:
+    """The one column, or the table, that a statistic is about."""
+    (rows,) = columns.values()
+    return rows
+
+
+def stacked(columns: Mapping[str, Any]) -> Any:
+    """Features and outcome side by side, the outcome last."""
+    return np.column_stack(list(columns.values()))
+
+
+def joined(columns: Mapping[str, Any]) -> Any:
+    """Samples one after the other."""
+    return np.concatenate([np.asarray(part) for part in columns.values()])
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A declared statistic. `make` gives the mechanism for public facts and options.
+
+    `rows` puts the columns together as the mechanism takes them; `groups` says that it may be asked by group; `blocks`
+    that it keeps all rows of a person together, in one block; `code` that it runs code, which a plan cannot hold;
+    `wants_delta` that, with these options and columns, it needs a delta above 0; `world` makes up data for forecasts.
+    """
+
+    name: str
+    make: Callable[..., Mechanism[Any]]
+    columns: Mapping[str, Reading]
+    rows: Rows = only
+    groups: bool = False
+    blocks: bool = False
+    code: bool = False
+    formula: bool = False
+    wants_delta: Callable[[Mapping[str, Any], Mapping[str, Columns | None]], bool] | None = None
+    world: Any = None
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """Of the declared function, without `people`."""
+        found = inspect.signature(self.make)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of what is not a column."""
+        return tuple(name for name in self.signature.parameters if name not in self.columns)
+
+    @property
+    def samples(self) -> bool:
+        """Whether its groups of people are public: then it is no question about one table."""
+        return any(self.reads(name, {}).sample for name in self.columns)
+
+    def reads(self, parameter: str, options: Mapping[str, Any]) -> Reads:
+        """How the columns of a parameter are read, given the options."""
+        found = self.columns[parameter]
+        return found(options) if callable(found) else found
+
+    def needs_delta(self, options: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> bool:
+        """Whether it has no answer at delta 0, by options and columns."""
+        delta = self.signature.parameters.get("delta")
+        if delta is None:
+            return False
+        asked = delta.default is inspect.Parameter.empty
+        return asked or (self.wants_delta is not None and self.wants_delta(options, columns))
+
+    def bind(self, given: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by name; BadInput for what does not fit."""
+        parameters = self.signature.parameters
+        loose = [name for name, one in parameters.items() if one.kind is inspect.Parameter.VAR_POSITIONAL]
+        if loose:
+            arguments: dict[str, Any] = {loose[0]: tuple(given)}
+        else:
+            first = [name for name, one in parameters.items() if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+            if len(given) > len(first):
+                raise BadInput(
+                    f"{self.name} takes {', '.join(first)} by position; {len(given)} were given. Name the options: "
+                    f"{', '.join(name for name in parameters if name not in first)}"
+                )
+            arguments = dict(zip(first, given, strict=False))
+        for name, value in options.items():
+            if name not in parameters:
+                raise BadInput(f"{self.name} has no option {name!r}; it has {', '.join(parameters)}")
+            if name in arguments:
+                raise BadInput(f"{self.name} got {name!r} twice; give it once")
+            arguments[name] = value
+        absent = [
+            name
+            for name, one in parameters.items()
+            if one.default is inspect.Parameter.empty and name not in arguments and not self._optional(name)
+        ]
+        if absent:
+            raise BadInput(f"{self.name} needs {', '.join(absent)}; it takes {', '.join(parameters)}")
+        return arguments
+
+    def _optional(self, name: str) -> bool:
+        return name in self.columns and self.reads(name, {}).optional
+
+
+@dataclass(frozen=True, slots=True)
+class _Registry:
+    declared: dict[str, Statistic] = field(default_factory=dict)
+
+
+_REGISTRY: Final = _Registry()
+
+
+def statistic(
+    columns: Mapping[str, Reading],
+    *,
+    rows: Rows = only,
+    groups: bool = False,
+    blocks: bool = False,
+    code: bool = False,
+    formula: bool = False,
+    wants_delta: Callable[[Mapping[str, Any], Mapping[str, Columns | None]], bool] | None = None,
+    world: Any = None,
+) -> Callable[[Callable[..., Mechanism[Any]]], Callable[..., Mechanism[Any]]]:
+    """Declare a statistic under the function's name; the function stays what it is."""
+
+    def declare(make: Callable[..., Mechanism[Any]]) -> Callable[..., Mechanism[Any]]:
+        made = Statistic(make.__name__, make, columns, rows, groups, blocks, code, formula, wants_delta, world)
+        _REGISTRY.declared[made.name] = made
+        return make
+
+    return declare
+
+
+@cache
+def homes() -> Mapping[str, str]:
+    """The name of every statistic and the module that declares it, read off the sources: nothing is imported."""
+    found: dict[str, str] = {}
+    root = Path(__file__).parent.parent
+    for folder in FOLDERS:
+        for path in sorted((root / folder).glob("*.py")):
+            for name in HEAD.findall(path.read_text(encoding="utf-8")):
+                found[name] = f"discreet.{folder}.{path.stem}"
+    return dict(sorted(found.items()))
+
+
+def declared(name: object) -> Statistic:
+    """A statistic by its name."""
+    if not isinstance(name, str) or name not in homes():
+        raise BadInput(f"the statistic is {name!r}; give one of {', '.join(homes())}")
+    if name not in _REGISTRY.declared:
+        import_module(homes()[name])
+    return _REGISTRY.declared[name]

@@ -3,7 +3,8 @@
     age >= 18 and region in ['north', 'east'] and not (`body mass` is missing or smoker == true)
 
 A column stands on the left, a constant on the right. Names with blanks go between backticks. Beside a number a column
-is read as numbers, beside `true` or `false` as truth values, beside a text as it is (a date as its text, 2024-05-01).
+is read as numbers, beside `true` or `false` as truth values, beside a text as it is (a date as its text, 2024-05-01,
+which is also midnight of that day, 2024-05-01 00:00:00).
 A missing entry fulfils no comparison, not even != and `not in`; `is missing` finds it, and `is number` what is read as
 a number. `not` turns plain true and
 false around: `not x == 1` holds for a missing x.
@@ -12,7 +13,6 @@ Promise
     [TW1] Whether a row is kept depends on that row and on the public text alone; no value raises.
 """
 
-import datetime
 import math
 import operator
 import re
@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet import rows
 from discreet.data.cells import NUMBER, Codes, Floats, Kind
 from discreet.errors import BadInput
 
@@ -83,7 +84,7 @@ class Test:
             codes, values = cells.keys(self.column)
             wanted, negated = frozenset(self.constants), self.sign in ("!=", "not in")
             return self._by_value(
-                codes, [value is not None and (_text(value) in wanted) != negated for value in values]
+                codes, [value is not None and wanted.isdisjoint(_texts(value)) == negated for value in values]
             )
         floats = cells.floats(self.column, self.reading)
         found: Mask
@@ -101,11 +102,15 @@ class Test:
         return found
 
 
-def _text(value: Any) -> str | None:
+def _texts(value: Any) -> tuple[str, ...]:
+    """What a value is called: one type of numpy's or pandas' has a day where another has its midnight."""
     try:
-        return str(value) if isinstance(value, str | datetime.date) else None
-    except Exception:  # noqa: BLE001  [TW1]: an object may say anything of itself
-        return None
+        if isinstance(value, str):
+            return (value,)
+        kind, text = rows.key(value)  # type: ignore[misc]
+        return {"date": (text, f"{text} 00:00:00"), "datetime": (text,)}.get(kind, ())
+    except Exception:  # noqa: BLE001  [TW1]: whatever it is
+        return ()
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.blocks.batched import Fast, batched
+from discreet.blocks.batched import MANY, Fast, batched
 from discreet.blocks.estimator import Fit, SourceFit
 from discreet.blocks.given import check_aggregator, check_engine, check_seconds, check_trust
 from discreet.blocks.partition import Blocks, partition, units
@@ -45,7 +45,7 @@ from discreet.blocks.run import Correct, block_row, passing_on_interrupts
 from discreet.blocks.sandbox import Sandbox
 from discreet.blocks.shape import Shape, texts
 from discreet.blocks.spread import ShapedSpread
-from discreet.blocks.table import LARGE, Table
+from discreet.blocks.table import Table
 from discreet.errors import BadInput
 from discreet.promise.guarantee import Guarantee
 from discreet.promise.loss import Loss
@@ -182,7 +182,7 @@ class SubsampleAggregate:
 
     def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)
-        if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
+        if fast is not None and (self.engine is None or fast.closed or blocks.count < MANY):  # public: [SA2]
             return self._at_once(fast, blocks, 0, blocks.count)
 
         def work(chunk: Sequence[int]) -> bytes:

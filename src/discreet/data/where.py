@@ -107,10 +107,14 @@ def _texts(value: Any) -> tuple[str, ...]:
     try:
         if isinstance(value, str):
             return (value,)
-        kind, text = rows.key(value)  # type: ignore[misc]
-        return {"date": (text, f"{text} 00:00:00"), "datetime": (text,)}.get(kind, ())
-    except Exception:  # noqa: BLE001  [TW1]: whatever it is
-        return ()
+        match rows.key(value):
+            case "date", str(text):
+                return (text, f"{text} 00:00:00")
+            case "datetime", str(text):
+                return (text,)
+    except Exception:  # noqa: BLE001, S110  [TW1]: whatever it is
+        pass
+    return ()
 
 
 @dataclass(frozen=True)

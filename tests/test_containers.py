@@ -5,6 +5,8 @@ another type off the entries of all; neither the error, nor its words, nor the g
 interval, nor a shape may follow from that.
 """
 
+import datetime
+import enum
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +22,10 @@ import discreet
 from discreet import Seeded
 from discreet.models.design import check_frame, columns_of, declared_levels
 from discreet.models.formula import Formula
+from discreet.tables import entries as rows
 from discreet.tables.entries import declared_type, declared_whole, key
 from discreet.tables.opening import read
+from discreet.tables.table import Want
 
 ROWS = 400
 ODD: tuple[Any, ...] = (None, "x", 0.5, 2**70, True)
@@ -220,6 +224,74 @@ def test_dates_have_one_key_in_every_container() -> None:
     zoned = dates.dt.tz_localize("UTC")
     assert [key(entry) for entry in zoned] == [key(entry.to_pydatetime()) for entry in zoned]
     assert key(pd.NaT) is None
+
+
+class Colour(str, enum.Enum):  # noqa: UP042  its str() is not its text
+    RED = "red"
+
+
+class Loud(datetime.datetime):
+    def isoformat(self, *_: Any, **__: Any) -> str:
+        return "loud"
+
+
+DAY = "2020-01-02"
+NANO = pd.Timestamp("2020-01-02 00:00:00.000000001")
+
+
+def of_objects(*entries: Any) -> Any:
+    found = np.empty(len(entries), dtype=object)
+    for place, entry in enumerate(entries):
+        found[place] = entry
+    return found
+
+
+MOMENTS: dict[str, tuple[Any, Any]] = {
+    "the finest unit of all": (np.array([DAY] * 3, dtype="M8"), np.array([f"{DAY}T05:06", DAY, DAY], dtype="M8")),
+    "a finer one": (np.array(["1970-01-02"] * 3, dtype="M8"), np.array(["1970-01-02"] * 3, dtype="M8[ps]")),
+    "far away": (np.array(["12000-01-01"] * 3, dtype="M8[D]"), np.array(["12000-01-01"] * 3, dtype="M8[us]")),
+    "nanoseconds beside a text": (pd.Series([NANO] * 3), pd.Series(["x", NANO, NANO])),
+    "durations beside a text": (pd.Series([pd.Timedelta(1)] * 3), pd.Series(["x", pd.Timedelta(1), pd.Timedelta(1)])),
+    "days of numpy beside a text": (
+        pd.Series([np.datetime64(DAY)] * 3),
+        pd.Series(["x", np.datetime64(DAY), np.datetime64(DAY)]),
+    ),
+    "durations of numpy": (np.array([5] * 3, dtype="m8[ns]"), of_objects("x", *np.array([5] * 2, dtype="m8[ns]"))),
+    "years of numpy": (np.array([5] * 3, dtype="m8[Y]"), of_objects("x", *np.array([5] * 2, dtype="m8[Y]"))),
+    "dates of another class": (pd.Series([Loud(2020, 1, 2)] * 3), pd.Series(["x", Loud(2020, 1, 2), Loud(2020, 1, 2)])),
+    "texts of another class": (["a"] * 150 + [Colour.RED], [5, *["a"] * 149, Colour.RED]),
+    "intervals": (pd.Series([pd.Interval(0, 1)] * 3), pd.Series([None, pd.Interval(0, 1), pd.Interval(0, 1)])),
+    "masked dates": (
+        np.ma.array(np.array([DAY] * 3, dtype="M8[s]")),
+        np.ma.array(of_objects("x", *[np.datetime64(DAY)] * 2)),
+    ),
+}
+FILTERS = (f"a == '{DAY}'", f"a == '{DAY} 00:00:00'", f"a != '{DAY}'", "a == 'red'", "a == 5", "a is missing")
+
+
+@pytest.mark.claim("entries.1")
+@pytest.mark.claim("cells.1")
+@pytest.mark.claim("where.1")
+@pytest.mark.parametrize("name", MOMENTS)
+def test_dates_and_texts_are_read_by_themselves(name: str) -> None:
+    """The first entry decides on the type of all: neither key, nor number, nor filter of the others follows from it."""
+    seen = []
+    for given in MOMENTS[name]:
+        keys = [key(entry) for entry in rows.column(given)]
+        floats = [np.isnan(entry) for entry in rows.numbers(given)]
+        table = read({"a": given})
+        for kind in ("number", "truth", "key"):
+            cells = table.columns([Want("a", kind)])["a"]
+            keys += [key(entry) for entry in cells][1:]
+        filtered = [np.asarray(table.columns([Want(text, "where")])[text]).tolist()[1:] for text in FILTERS]
+        seen.append((keys[1:], floats[1:], filtered))
+    assert seen[0] == seen[1]
+
+
+def test_a_day_is_its_midnight() -> None:
+    midnight = datetime.datetime.fromisoformat(DAY)
+    assert key(datetime.date(2020, 1, 2)) == key(midnight) == key(np.datetime64(DAY, "s"))
+    assert len({key(midnight), key(midnight.replace(hour=12)), key(midnight.replace(tzinfo=datetime.UTC))}) == 3
 
 
 @pytest.mark.claim("design.1")

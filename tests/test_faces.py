@@ -23,6 +23,7 @@ EXCLUDED = {
     "check_classifiers_regression_target": VALUES,
     "check_classifier_not_supporting_multiclass": VALUES,
     "check_fit2d_1sample": "one row tells no scale: a refusal, which says so in words of its own",
+    "check_complex_data": "one complex number makes all of an array complex: it is missing, and the others are not",
     "check_classifiers_classes": "the classes are public and declared, not read off the data",
     "check_estimators_empty_data_messages": "scikit-learn's words for an array without columns tell the number of rows",
 }
@@ -146,6 +147,20 @@ def test_what_a_face_refuses_tells_no_value_and_not_how_many(model: Any) -> None
         cells[0, 0] = odd
         model.set_params(neighbours="add_or_remove", epsilon=20.0)
         assert model.fit(cells, y).coef_.size == 2
+
+
+def test_one_complex_outcome_is_missing_and_shows_nobody_elses() -> None:
+    x, y = table()
+    odd = y.astype(complex)
+    odd[0] = 1j
+    for rows, outcome in ((x, odd), (x, odd[:, None]), (np.ma.MaskedArray(x), np.ma.MaskedArray(y))):
+        model = PrivateLinearRegression(20.0, random_state=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert model.fit(rows, outcome).coef_.size == 2
+    hidden = np.ma.MaskedArray(x, mask=np.zeros_like(x, dtype=bool))
+    hidden[:, 1] = np.ma.masked
+    assert np.isnan(PrivateLinearRegression()._rows(hidden, reset=True)[:, 1]).all()
 
 
 def test_whether_anybody_is_there_is_told_only_where_it_is_public() -> None:

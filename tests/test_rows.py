@@ -232,8 +232,11 @@ def test_canonical_keys() -> None:
 def test_what_a_mask_hides_is_missing() -> None:
     for entries in ([1.0, 99.0], [1, 99], ["a", "b"]):
         assert column(np.ma.MaskedArray(entries, mask=[False, True])).tolist() == [entries[0], None]
+    for unit in ("us", "ns"):  # of an array of objects they are not refused, and which it is one entry decides
+        dates = column(np.ma.MaskedArray([NOON, NOON], mask=[False, True], dtype=f"datetime64[{unit}]"))
+        assert [key(entry) for entry in dates] == [key(NOON), None]
     with pytest.raises(BadInput, match="mask"):
-        column(np.ma.MaskedArray([NOON, NOON], mask=[False, True], dtype="datetime64[us]"))
+        column(np.ma.MaskedArray([(1, 2)], dtype="i4,i4"))
 
 
 def test_messages_tell_neither_how_many_nor_how_long() -> None:

@@ -345,3 +345,32 @@ def test_the_path_is_chosen_by_the_number_of_blocks(blocks: int, monkeypatch: py
         for correct in (None, "half", "firth"):
             Batched("logistic", intercept=True).rows(in_blocks(x, np.zeros(rows), sizes), correct)
     assert set(chosen) == {blocks >= paths.MANY}
+
+
+@pytest.mark.claim("aggregate.2")
+@pytest.mark.parametrize("blocks", [8, 2 * paths.MANY])
+def test_whether_other_processes_are_started_is_not_told_by_the_number_of_rows(
+    blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person may have any number of rows, and who has some more must not move all fits to another process."""
+    monkeypatch.setattr(paths, "compiled", lambda: False)
+    calls: list[int] = []
+
+    class Watched:
+        def map(self, function: Any, items: Any) -> list[Any]:
+            calls[-1] += 1
+            return [function(item) for item in items]
+
+        def fold(self, *_: Any) -> Any: ...
+
+    from sklearn.linear_model import LogisticRegression
+
+    for rows in (99_999, 100_000):
+        x = np.sin(np.arange(rows, dtype=np.float64))[:, None]
+        people = np.minimum(np.arange(rows), 99_990)
+        fit = SklearnFit(LogisticRegression(C=np.inf))
+        shape = Shape("named", ("coef_[0]", "intercept_"))
+        mechanism = SubsampleAggregate(fit, shape, BlockMean(blocks, 2, 10.0), engine=Watched())
+        calls.append(0)
+        mechanism.estimates(BlockTable.of(x, np.cos(np.arange(rows)) > 0, people), Seeded(1))
+    assert calls[0] == calls[1] == (blocks >= paths.MANY)

@@ -38,6 +38,9 @@ WHOLE: list[Any] = [k % 7 for k in range(N)]
 TRUTHS: list[Any] = [k % 3 == 0 for k in range(N)]
 TEXTS: list[Any] = [f"t{k % 4}" for k in range(N)]
 DAYS: list[Any] = [f"2020-01-{1 + k % 9:02d}" for k in range(N)]
+QUOTIENTS: list[Any] = [float(k % 7) if k % 3 else -np.nan for k in range(N)]  # 0 / 0 has a sign
+BYTES: list[Any] = [f"t{k % 4}".encode() for k in range(N)]
+SPANS: list[Any] = [pd.Interval(k % 4, 1 + k % 4) for k in range(N)]
 ARROW = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -54,6 +57,10 @@ COLUMNS: dict[str, tuple[list[Any], list[Any], Callable[[list[Any]], Any]]] = {
     "numpy texts": (TEXTS, ["a very long text"], np.array),
     "numpy texts of any length": (TEXTS, ["a" * 99], lambda listed: np.array(listed, dtype=np.dtypes.StringDType())),
     "numpy days": (DAYS, ["2020-01-01T10:11:12.5"], lambda listed: np.array(listed, dtype="datetime64")),
+    "numpy bytes": (BYTES, [None], np.array),
+    "numpy quotients": (QUOTIENTS, [1.5], np.array),
+    "pandas quotients": (QUOTIENTS, [None, "x"], series()),
+    "pandas spans": (SPANS, [None, "x"], series()),
     "masked": (WHOLE, [3], lambda listed: np.ma.masked_array(listed, np.array(listed) == 4)),
     "pandas whole numbers": (WHOLE, [None, 1.5, "x"], series()),
     "pandas truths": (TRUTHS, [None, 1, "x"], series()),
@@ -123,6 +130,18 @@ def test_what_a_block_is_sent_does_not_depend_on_anybody_else(
     left, right = (messages(table, relation, "jackknife") for table in tables(name, odd, relation, place))
     assert b"" not in left
     assert sum(one != other for one, other in zip(left, right, strict=True)) <= 1
+
+
+@pytest.mark.claim("own_rows.1")
+@pytest.mark.claim("partition.3")
+@pytest.mark.parametrize("entries", [QUOTIENTS, BYTES, SPANS])
+def test_an_odd_entry_moves_no_other_row_to_another_block(entries: list[Any]) -> None:
+    """Where rows are people a row's block follows from its bytes: those of a NaN, of a text and of an interval too."""
+    for made in (series(), np.array) if entries is not SPANS else (series(),):
+        left, right = (BlockTable.of(made(listed)).contents() for listed in (entries, [None, *entries[1:]]))
+        assert list(left)[1:] == list(right)[1:]
+    frame, other = (pd.DataFrame({"a": pd.Series(listed)}) for listed in (entries, ["x", *entries[1:]]))
+    assert list(BlockTable.of(frame).contents())[1:] == list(BlockTable.of(other).contents())[1:]
 
 
 @pytest.mark.claim("own_rows.2")

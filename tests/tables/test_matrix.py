@@ -104,6 +104,18 @@ def test_shapes_and_types_may_be_refused(rows: Any) -> None:
         matrix(rows)
 
 
+@pytest.mark.claim("matrix.1")
+@pytest.mark.parametrize("made", [np.array, pd.Series, lambda listed: np.array(listed, dtype=object)])
+def test_an_entry_does_not_decide_whether_one_dimension_is_too_few(made: Any) -> None:
+    """Numbers where rows were declared are rows of another length, as they are beside a list."""
+    listed = np.empty(3, dtype=object)
+    listed[:] = [1, 2, [3, 4]]
+    for rows in (made([1, 2, 3]), made([1, 2, "a"]), listed, pd.Series(listed)):
+        found = in_one(matrix(rows, 2))
+        assert found.shape == (3, 2)
+        assert np.isnan(found[:2]).all()
+
+
 def test_a_refusal_names_what_was_declared() -> None:
     for declared in ("columns", "dimension"):
         with pytest.raises(BadInput, match=f"{declared}=3"):

@@ -4,13 +4,15 @@ Nothing else is kept: no residuals, no training loss, no labels read off the dat
 scikit-learn, the extra `sklearn`.
 """
 
+import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
@@ -23,6 +25,10 @@ from discreet.tables.entries import column
 from discreet.tables.matrix import in_one, matrix
 
 Floats = npt.NDArray[np.float64]
+ONE_COLUMN: Final = (  # scikit-learn's own words
+    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), for "
+    "example using ravel()."
+)
 
 
 class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
@@ -46,7 +52,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         framed = hasattr(type(X), "to_numpy")
         if not framed and not hasattr(type(X), "__array__"):  # sparse ones, or no array at all
             return np.asarray(validate_data(self, X, reset=reset, **asked), dtype=np.float64)
-        given = X if framed else np.asarray(X)
+        given = X if framed else np.asanyarray(X)  # a mask stays on
         if not framed and given.ndim != 2:
             raise BadInput(f"X has {given.ndim} dimensions and not 2. Reshape your data into rows and columns")
         rows = check_array(in_one(matrix(given)), estimator=self, **asked)
@@ -61,10 +67,13 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         if outcome is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         declared = isinstance(outcome, list | tuple) or hasattr(type(outcome), "to_numpy")
-        outcome = outcome if declared else np.asarray(outcome)  # numpy gives a list one type for all
-        if not declared and outcome.ndim > 1 and outcome.shape[1:] != (1,):
-            raise BadInput("y has several columns; give one outcome for each row")
-        values = column(outcome) if declared else column_or_1d(outcome, warn=True)
+        outcome = outcome if declared else np.asanyarray(outcome)  # numpy gives a list one type for all
+        if not declared and outcome.ndim > 1:
+            if outcome.shape[1:] != (1,):
+                raise BadInput("y has several columns; give one outcome for each row")
+            warnings.warn(ONE_COLUMN, DataConversionWarning, stacklevel=3)
+            outcome = outcome[:, 0]
+        values = column(outcome)  # left to scikit-learn, one complex number would raise and show all others
         if len(values) != len(rows):
             raise BadInput("y has another length than X; they must be the same")
         if self.epsilon is None:

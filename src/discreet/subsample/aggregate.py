@@ -45,9 +45,9 @@ from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.batched import Fast, batched
+from discreet.subsample.batched import MANY, Fast, batched
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width
-from discreet.subsample.block_table import LARGE, BlockTable
+from discreet.subsample.block_table import BlockTable
 from discreet.subsample.estimate_error import ShapedSpread
 from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.fit_options import check_aggregator, check_engine, check_seconds, check_trust
@@ -183,7 +183,7 @@ class SubsampleAggregate:
 
     def _trusted(self, blocks: Blocks) -> Floats:
         fast = self._fast(blocks.table)
-        if fast is not None and (self.engine is None or fast.closed or blocks.table.rows < LARGE):
+        if fast is not None and (self.engine is None or fast.closed or blocks.count < MANY):  # public: [aggregate.2]
             return self._at_once(fast, blocks, 0, blocks.count)
 
         def work(chunk: Sequence[int]) -> bytes:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.integers import compiled
-from discreet.subsample.own_rows import alone, frame_of, is_frame, owners, plain
+from discreet.subsample.own_rows import alone, canonical, frame_of, is_frame, owners, plain
 from discreet.tables.entries import column, key, numbers, numbers_of
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
@@ -94,11 +94,11 @@ def _names(people: Any) -> npt.NDArray[Any]:
 def _array(rows: Any) -> npt.NDArray[Any]:
     if isinstance(rows, np.ndarray) and rows.ndim >= 2:
         if isinstance(rows, np.ma.MaskedArray):  # else what the mask hides would be shown
-            return np.where(np.ma.getmaskarray(rows), np.nan, numbers_of(np.asarray(rows.data)))
-        return np.ascontiguousarray(numbers_of(rows) + 0.0)  # whatever type numpy read off them: [entries.2]
+            return canonical(np.where(np.ma.getmaskarray(rows), np.nan, numbers_of(np.asarray(rows.data))))
+        return np.ascontiguousarray(canonical(numbers_of(rows)))  # whatever type numpy read off them: [entries.2]
     values = column(rows)
     if _all_numbers(rows):
-        return numbers(values) + 0.0  # a complex number among them would take the sign off zeros
+        return canonical(numbers(values))  # a complex number among them would take the sign off zeros
     if values.dtype.kind == "V":
         raise BadInput("the rows are records; give a frame with columns")
     return plain(values)

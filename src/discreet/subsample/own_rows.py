@@ -2,8 +2,9 @@
 
 Claims
     [own_rows.1] Each entry of the whole table is read by itself. Numbers of any kind become floats with one zero and
-          NaN for a missing one, also where they stand among others; texts and categories become objects, dates count
-          microseconds. So one person's missing, odd or long entry leaves every other entry as it was.
+          one NaN, which stands for what is missing, also where they stand among others; texts and categories become
+          objects, dates count microseconds. So one person's missing, odd or long entry leaves every other entry as it
+          was.
     [own_rows.2] What a block is handed is a function of its own entries, of the names of the columns and of declared
           categories. It is a copy: it has no index, notes, base array, dictionary or memory of the whole table. Entries
           of a block's column of objects that are all numbers, or all dates, or missing become an array of these, so a
@@ -72,10 +73,17 @@ def _read(values: Any, categories: Any) -> Any:
         codes = [places.get(key(entry), -1) for entry in column(values)]
         return pandas.Categorical.from_codes(codes, dtype=categories)
     if pandas.api.types.is_numeric_dtype(kind):
-        return numbers(values) + 0.0  # [own_rows.1]: a category of numbers has the zero that came first
+        return canonical(numbers(values))  # [own_rows.1]: a category of numbers has the zero that came first
     if isinstance(kind, pandas.DatetimeTZDtype):
         values = values.astype(object)
     return plain(column(values))
+
+
+def canonical(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Floats with one zero and one NaN: among objects there is but one, and what is 0 / 0 has a sign. [own_rows.1]"""
+    found: npt.NDArray[np.float64] = values + 0.0
+    found[np.isnan(found)] = np.nan
+    return found
 
 
 def plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -98,7 +106,17 @@ def _plain(entry: Any) -> Any:
         return None if np.isnan(found) else found
     if kind.__name__ in ("NAType", "NaTType"):
         return None
-    return str(entry) if kind is np.str_ else entry
+    if issubclass(kind, str):
+        return str.__str__(entry)
+    if issubclass(kind, bytes):
+        return memoryview(entry).tobytes()
+    return _interval(entry) if hasattr(kind, "closed_left") else entry
+
+
+def _interval(entry: Any) -> Any:
+    """An interval of pandas': its ends are floats beside a missing one, else as they came."""
+    ends = _plain(entry.left), _plain(entry.right)
+    return type(entry)(*ends, closed=entry.closed) if {type(end) for end in ends} == {float} else entry
 
 
 def _moment(entry: Any) -> Any:

@@ -124,11 +124,11 @@ def _objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Python's own values; an instant that Python does not have is its text."""
     if values.dtype.kind == "O":
         return values
+    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in rows.FINER:
+        values = values.astype(f"{values.dtype.kind}8[us]")
     listed = values.tolist()
     if values.dtype.kind in "mM":
-        if np.datetime_data(values.dtype)[0] == "ns":
-            listed = values.astype(f"{values.dtype.kind}8[us]").tolist()
-        listed = [str(values[place]) if isinstance(cell, int) else cell for place, cell in enumerate(listed)]
+        listed = [rows.moment(values[place]) if isinstance(cell, int) else cell for place, cell in enumerate(listed)]
     return rows.column(listed)
 
 
@@ -163,9 +163,13 @@ def value(cell: Any, kind: Kind) -> Any:
         return None
 
 
+def _python(cell: Any) -> Any:
+    """A cell as Python has it, and as it is read in a column of its own type: what it says of itself does not count."""
+    return str.__str__(cell) if _of_text(cell) else cell if isinstance(cell, np.ndarray) else rows.as_python(cell)
+
+
 def _value(cell: Any, kind: Kind) -> Any:
-    if isinstance(cell, np.generic):
-        cell = cell.item()
+    cell = _python(cell)
     if rows.key(cell) is None:
         return None
     if kind == "truth":
@@ -179,8 +183,6 @@ def _value(cell: Any, kind: Kind) -> Any:
             return None
         return cell if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) else found
     if kind == "date":
-        if hasattr(cell, "to_pydatetime"):  # pandas' own, with a place for nanoseconds
-            return cell.to_pydatetime(warn=False)
         return _date(cell) if isinstance(cell, str) else cell if isinstance(cell, datetime.date) else None
     shown = kind == "text" and isinstance(cell, int | float | Decimal | datetime.date)
     return str(cell) if shown else cell

@@ -18,6 +18,7 @@ What counts as a declared type
     neighbour with a missing entry cannot be one.
 """
 
+import datetime
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
@@ -37,6 +38,8 @@ ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the n
 GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
 NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
 COMPLEX: Final = (complex, np.complexfloating)
+FINER: Final = ("ns", "ps", "fs", "as")  # units of instants beside Python's microseconds
+MIDNIGHT: Final = datetime.time()
 LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
 
 
@@ -154,9 +157,9 @@ def _objects(entries: Iterable[Any]) -> npt.NDArray[Any]:
 def _unmasked(rows: Any) -> npt.NDArray[Any]:
     """A masked array with None where the mask is."""
     data = _checked(np.asarray(rows.data))
-    if data.dtype.kind not in "biufOUS":
-        raise BadInput("the data are masked entries that are neither numbers nor texts; give them without a mask")
-    values = data.astype(object)
+    if data.dtype.kind not in "biufOUSmM":
+        raise BadInput("the data are masked entries that are no numbers, texts or dates; give them without a mask")
+    values = _objects(data) if data.dtype.kind in "mM" else data.astype(object)
     values[np.ma.getmaskarray(rows)] = MISSING
     return values
 
@@ -258,7 +261,8 @@ def number(entry: Any) -> float:
     try:
         if isinstance(entry, COMPLEX):  # one such number makes all entries of an array complex
             return float(entry.real) if entry.imag == 0 else math.nan
-        return float(entry) if isinstance(entry, NUMBERS) else math.nan
+        known = isinstance(entry, NUMBERS) and not isinstance(entry, np.timedelta64)  # to numpy a whole number too
+        return float(entry) if known else math.nan
     except Exception:  # noqa: BLE001  [entries.1]: whatever an entry is, it does not raise
         return math.nan
 
@@ -268,6 +272,7 @@ def key(entry: Any) -> Hashable:
     [entries.1]
 
     Plain equality would not do: 1, 1.0 and True are equal, and which of them names the bin would depend on their order.
+    Dates count microseconds, and a day is its midnight: the unit of an array is that of its finest entry.
     """
     try:
         return _key(entry)
@@ -276,14 +281,7 @@ def key(entry: Any) -> Hashable:
 
 
 def _key(entry: Any) -> Hashable:
-    if hasattr(type(entry), "to_datetime64"):  # pandas makes these of dates beside an odd entry
-        entry = entry.to_datetime64() if entry.tzinfo is None else entry.to_pydatetime(warn=False)
-    elif hasattr(type(entry), "to_timedelta64"):
-        entry = entry.to_timedelta64()
-    if isinstance(entry, np.generic):
-        entry = _as_python(entry)
-    elif isinstance(entry, np.ndarray):
-        entry = entry.tolist()
+    entry = as_python(entry)
     if isinstance(entry, str):
         return str.__str__(entry)  # of a subclass the text, not what it says of itself
     if isinstance(entry, bool):
@@ -299,6 +297,10 @@ def _key(entry: Any) -> Hashable:
         return _key_of_number(entry)
     if isinstance(entry, tuple | list):
         return (tuple if isinstance(entry, tuple) else list, tuple(_key(part) for part in entry))
+    if isinstance(entry, datetime.date | datetime.timedelta):
+        return _key_of_moment(entry)
+    if hasattr(type(entry), "closed_left"):
+        return _key_of_interval(entry)
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):  # pandas' missing entries
         return MISSING
     text = repr(entry) if isinstance(entry, bytes) else str(entry)
@@ -314,14 +316,48 @@ def _key_of_number(number: float | Decimal | Fraction) -> Hashable:
     return (float, number) if isinstance(number, float) else _key_of_number(float(number))
 
 
-def _as_python(entry: np.generic) -> Any:
-    """A numpy scalar as Python's own; nanoseconds as microseconds, which Python has."""
+def _key_of_moment(entry: datetime.date | datetime.timedelta) -> Hashable:
+    """Of a subclass too what it is, not what it says of itself."""
+    if isinstance(entry, datetime.timedelta):
+        return ("timedelta", datetime.timedelta.__str__(entry))
+    if not isinstance(entry, datetime.datetime):
+        return ("date", datetime.date.isoformat(entry))
+    if entry.tzinfo is None and datetime.datetime.time(entry) == MIDNIGHT:
+        return ("date", datetime.date.isoformat(entry))
+    return ("datetime", datetime.datetime.isoformat(entry, " "))
+
+
+def _key_of_interval(entry: Any) -> Hashable:
+    """An interval of pandas': its ends are floats beside a missing one, else as they came."""
+    ends = ", ".join(str(name(_key(end))) for end in (entry.left, entry.right))
+    return ("Interval", f"{'[' if entry.closed_left else '('}{ends}{']' if entry.closed_right else ')'}")
+
+
+def moment(entry: np.datetime64 | np.timedelta64) -> Any:
+    """An instant or a duration of numpy's as Python's own, in microseconds; one that Python does not have as a text."""
+    if np.datetime_data(entry.dtype)[0] in FINER:
+        entry = entry.astype(f"{entry.dtype.kind}8[us]")
+    plain = entry.item()
+    if not isinstance(plain, int):
+        return plain
+    if isinstance(entry, np.timedelta64):
+        return f"{entry}"
+    return f"{entry.astype('M8[s]')}".removesuffix("T00:00:00")  # as the days of a declared type
+
+
+def as_python(entry: Any) -> Any:
+    """What is numpy's or pandas' as Python's own, where Python has it."""
+    if hasattr(type(entry), "to_datetime64"):  # pandas makes these of dates beside an odd entry
+        entry = entry.to_datetime64() if entry.tzinfo is None else entry.to_pydatetime(warn=False)
+    elif hasattr(type(entry), "to_timedelta64"):
+        entry = entry.to_timedelta64()
     if isinstance(entry, np.datetime64 | np.timedelta64):
-        coarse = entry.astype(f"{entry.dtype.kind}8[us]")
-        entry = coarse if coarse == entry and np.datetime_data(entry.dtype)[0] == "ns" else entry
-        plain = entry.item()
-        return f"{entry}" if isinstance(plain, int) else plain
-    return float(entry) if isinstance(entry, np.longdouble) else entry.item()
+        return moment(entry)
+    if isinstance(entry, np.ndarray):
+        return entry.tolist()
+    if isinstance(entry, np.generic):
+        return float(entry) if isinstance(entry, np.longdouble) else entry.item()
+    return entry
 
 
 def name(canonical: Hashable) -> Any:

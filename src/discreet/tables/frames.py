@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-
 from discreet.errors import BadInput
 from discreet.tables import entries as rows
 from discreet.tables.arrow import is_arrow

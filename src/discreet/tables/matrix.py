@@ -7,7 +7,8 @@ itself: the number of columns must then be declared, as no row's own length may 
 Promise
     [matrix.1] Each row becomes `width` floats by a fixed function of that row alone, which never raises: an entry that
           is no number is NaN, and a listed row that is not `width` numbers long is NaN throughout. What is refused is
-          refused by shapes and by the schema of an Arrow table.
+          refused by shapes and by the schema of an Arrow table. Of an array with one dimension, where the width is
+          declared, each entry is a row: if it was refused as too narrow, it would not be with a list among its entries.
 Why
     [matrix.1] An array has a shape, which is public but for the number of rows; its entries are read by [entries.1],
     whatever its type is [entries.2], and those of a frame column by column. A list has no shape, so each of its entries
@@ -122,8 +123,8 @@ def _read(rows: Any, width: int | None, declared: str) -> Rows:
         rows = np.where(np.ma.getmaskarray(rows), np.nan, numbers(np.asarray(rows.data)))
     elif hasattr(type(rows), "to_numpy"):  # a data frame, or a column of one
         rows = _framed(rows) if hasattr(rows, "columns") else column(rows)
-    listed_rows = isinstance(rows, np.ndarray) and rows.dtype.kind == "O" and rows.ndim == 1 and width is not None
-    if isinstance(rows, np.ndarray) and not listed_rows:
+    listed_rows = isinstance(rows, np.ndarray) and rows.ndim == 1 and width is not None  # of whatever type: [entries.2]
+    if isinstance(rows, np.ndarray) and not (listed_rows and (rows.dtype.kind == "O" or width != 1)):
         block = _block(rows)
         return Stored((block,), block.shape[1])
     if isinstance(rows, str | bytes | dict) or not isinstance(rows, Iterable):

@@ -157,9 +157,14 @@ def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt
         return held, lambda: np.zeros(len(held), dtype=np.bool_)
     if want.kind != "key":
         floats = cells.floats(want.name, want.kind)
-        return floats, lambda: np.isnan(floats) if floats.ndim == 1 else np.isnan(floats).any(axis=1)
+        return floats, lambda: _absent(floats)
     codes, values = cells.keys(want.name)
     return values[codes], lambda: np.array([value is None for value in values], dtype=np.bool_)[codes]
+
+
+def _absent(floats: Floats) -> npt.NDArray[np.bool_]:
+    missing: npt.NDArray[np.bool_] = np.isnan(floats)
+    return missing if floats.ndim == 1 else np.asarray(missing.any(axis=1))
 
 
 class Table:
@@ -336,7 +341,7 @@ class Table:
         (want,) = question.wants
         given = self._source.held.get(want.name)  # type: ignore[attr-defined]
         if not isinstance(given, rows.Stream):
-            ((values,),) = self._answers(question)
+            values: Floats = next(self._answers(question))[0]
             return values
         if not _drops(want):
             return given if want.missing == "keep" else rows.each(lambda piece: _filled_in(piece, want.missing), given)

@@ -3,7 +3,8 @@
     age >= 18 and region in ['north', 'east'] and not (`body mass` is missing or smoker == true)
 
 A column stands on the left, a constant on the right. Names with blanks go between backticks. Beside a number a column
-is read as numbers, beside `true` or `false` as truth values, beside a text as it is (a date as its text, 2024-05-01).
+is read as numbers, beside `true` or `false` as truth values, beside a text as it is (a date as its text, 2024-05-01,
+which is also midnight of that day, 2024-05-01 00:00:00).
 A missing entry fulfils no comparison, not even != and `not in`; `is missing` finds it, and `is number` what is read as
 a number. `not` turns plain true and
 false around: `not x == 1` holds for a missing x.
@@ -12,7 +13,6 @@ Promise
     [where.1] Whether a row is kept depends on that row and on the public text alone; no value raises.
 """
 
-import datetime
 import math
 import operator
 import re
@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.tables import entries as rows
 from discreet.tables.cells import NUMBER, Codes, Floats, Kind
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -83,7 +84,7 @@ class Test:
             codes, values = cells.keys(self.column)
             wanted, negated = frozenset(self.constants), self.sign in ("!=", "not in")
             return self._by_value(
-                codes, [value is not None and (_text(value) in wanted) != negated for value in values]
+                codes, [value is not None and wanted.isdisjoint(_texts(value)) == negated for value in values]
             )
         floats = cells.floats(self.column, self.reading)
         found: Mask
@@ -101,11 +102,19 @@ class Test:
         return found
 
 
-def _text(value: Any) -> str | None:
+def _texts(value: Any) -> tuple[str, ...]:
+    """What a value is called: one type of numpy's or pandas' has a day where another has its midnight."""
     try:
-        return str(value) if isinstance(value, str | datetime.date) else None
-    except Exception:  # noqa: BLE001  [where.1]: an object may say anything of itself
-        return None
+        if isinstance(value, str):
+            return (value,)
+        match rows.key(value):
+            case "date", str(text):
+                return (text, f"{text} 00:00:00")
+            case "datetime", str(text):
+                return (text,)
+    except Exception:  # noqa: BLE001, S110  [where.1]: whatever it is
+        pass
+    return ()
 
 
 @dataclass(frozen=True)

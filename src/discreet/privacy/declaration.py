@@ -65,7 +65,8 @@ class Columns:
     """The public facts about the columns of a parameter.
 
     `named` is False for an array, whose columns are called x0, x1 and so on. `size` is the number of people of a
-    sample whose members are public, else None. `formula` is the text of one, whose columns these are.
+    sample whose members are public, else None. `formula` is the text of one, whose columns these are. `frame`: they
+    came as a data frame.
     """
 
     names: tuple[str, ...]
@@ -74,6 +75,7 @@ class Columns:
     named: bool = True
     size: int | None = None
     formula: str | None = None
+    frame: bool = False
 
     @property
     def name(self) -> str:
@@ -90,13 +92,13 @@ class Columns:
 class Public:
     """What may be known before a row is read: the relation, what a row is called, and the size where it is public.
 
-    `source` gives an estimator's columns without their rows; only statistics on blocks ask for it.
+    `schema` is, for statistics on blocks, a table of the same columns whose rows are not looked at.
     """
 
     neighbours: Neighbours
     unit: str
     size: int | None = None
-    source: Any = None
+    schema: Any = None
 
 
 Rows = Callable[[Mapping[str, Any]], Any]
@@ -125,6 +127,7 @@ class Statistic:
 
     `rows` puts the columns together as the mechanism takes them; `groups` says that it may be asked by group; `blocks`
     that it keeps all rows of a person together, in one block; `code` that it runs code, which a plan cannot hold;
+    `formula` reads the columns off a formula, where one may be given;
     `wants_delta` that, with these options and columns, it needs a delta above 0; `world` makes up data for forecasts.
     """
 
@@ -135,7 +138,7 @@ class Statistic:
     groups: bool = False
     blocks: bool = False
     code: bool = False
-    formula: bool = False
+    formula: Callable[[str], Mapping[str, Reads]] | None = None
     wants_delta: Callable[[Mapping[str, Any], Mapping[str, Columns | None]], bool] | None = None
     world: Any = None
 
@@ -144,6 +147,12 @@ class Statistic:
         """Of the declared function, without `people`."""
         found = inspect.signature(self.make)
         return found.replace(parameters=list(found.parameters.values())[1:])
+
+    @property
+    def loose(self) -> str | None:
+        """The parameter that takes any number of samples, if there is one."""
+        found = [one.name for one in self.signature.parameters.values() if one.kind is one.VAR_POSITIONAL]
+        return found[0] if found else None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -171,9 +180,8 @@ class Statistic:
     def bind(self, given: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name; BadInput for what does not fit."""
         parameters = self.signature.parameters
-        loose = [name for name, one in parameters.items() if one.kind is inspect.Parameter.VAR_POSITIONAL]
-        if loose:
-            arguments: dict[str, Any] = {loose[0]: tuple(given)}
+        if self.loose is not None:
+            arguments: dict[str, Any] = {self.loose: tuple(given)}
         else:
             first = [name for name, one in parameters.items() if one.kind is not inspect.Parameter.KEYWORD_ONLY]
             if len(given) > len(first):
@@ -216,7 +224,7 @@ def statistic(
     groups: bool = False,
     blocks: bool = False,
     code: bool = False,
-    formula: bool = False,
+    formula: Callable[[str], Mapping[str, Reads]] | None = None,
     wants_delta: Callable[[Mapping[str, Any], Mapping[str, Columns | None]], bool] | None = None,
     world: Any = None,
 ) -> Callable[[Callable[..., Mechanism[Any]]], Callable[..., Mechanism[Any]]]:

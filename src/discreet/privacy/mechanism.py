@@ -1,8 +1,9 @@
 """The shape of a mechanism, and of the one door all randomness comes through."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -90,3 +91,45 @@ class Mechanism(Protocol[T]):
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """The answer or a refusal, with its error bar and its history."""
+
+
+@dataclass(frozen=True, slots=True)
+class After(Generic[T]):
+    """A mechanism whose release is changed by a step that reads nothing else: post-processing, at no cost."""
+
+    inner: Mechanism[Any]
+    step: Callable[[Release[Any]], Release[T]]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The inner mechanism's."""
+        return self.inner.guarantee
+
+    @property
+    def loss(self) -> Loss:
+        """The inner mechanism's."""
+        return self.inner.loss
+
+    def check(self, size: int | None) -> None:
+        """What the inner mechanism refuses by public numbers."""
+        check(self.inner, size)
+
+    def check_machine(self) -> None:
+        """What the inner mechanism needs of the machine."""
+        check_machine(self.inner)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[T]:
+        """The inner release, changed."""
+        return self.step(self.inner.release(rows, rng))
+
+
+def check(mechanism: Mechanism[Any], size: int | None) -> None:
+    """Refused for what a mechanism cannot answer by public numbers alone: so many people, or a number not known."""
+    if hasattr(mechanism, "check"):
+        mechanism.check(size)
+
+
+def check_machine(mechanism: Mechanism[Any]) -> None:
+    """What a mechanism needs of the machine, a sandbox say, is missed before anything is paid."""
+    if hasattr(mechanism, "check_machine"):
+        mechanism.check_machine()

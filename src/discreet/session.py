@@ -1,19 +1,20 @@
 """`discreet.open`: a table of people whose every answer is paid for from a durable budget.
 
 Promise
-    [private.1] Paid first: a question is charged, durably, before a row is read for it; one that does not fit raises
+    [session.1] Paid first: a question is charged, durably, before a row is read for it; one that does not fit raises
           OverBudget, one that cannot be asked BadInput, and nothing is charged or read. What goes wrong after the
           charge raises NotAnswered.
-    [private.2] All answers of all sessions on a population together keep the promise of its budget.
-    [private.3] A request that was answered before is answered the same, at no cost; one of another question or another
+    [session.2] All answers of all sessions on a population together keep the promise of its budget.
+    [session.3] A request that was answered before is answered the same, at no cost; one of another question or another
           table is refused. A table in memory is another one each time that it is opened. That no answer could be made
           is an answer too: it may depend on what was drawn, and a second draw is not paid for.
 Why
-    [private.1] `ask` prepares ([question.1]), charges ([store.1]), then reads. [private.2] What is charged
-    is the question's loss, or (epsilon, delta) of its guarantee, which the loss implies and which bounds it whatever
-    was answered before; both are for the relation and the unit that the account was opened with, which are compared
-    here. Then [filter.1] to [filter.3]. [private.3] [store.2]; tables are told apart by where they are and by what
-    they declare, never by what they hold: whether a request is refused is public.
+    [session.1] `ask` prepares ([asking.1]), charges ([store.1]), then reads.
+    [session.2] What is charged is the question's loss, or (epsilon, delta) of its guarantee, which the loss implies and
+    which bounds it whatever was answered before; both are for the relation and the unit that the account was opened
+    with, which are compared here. Then [filter.1] to [filter.3].
+    [session.3] [store.2]; tables are told apart by where they are and by what they declare, never by what they hold:
+    whether a request is refused is public.
 Needs
     One row is one person, unless `person` names the column that says whose row it is. Whoever has rows in two tables
     shares a budget: give both tables one population.
@@ -24,30 +25,33 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
-from discreet.errors import BadInput, DiscreetError
+from discreet.api import door
+from discreet.asking import People, Question, held, prepare
+from discreet.errors import BadInput, DiscreetError, NotAnswered
+from discreet.faces import Asking
 from discreet.ledger import Ledger
 from discreet.ledger.book import Receipt
+from discreet.ledger.ledger_text import written
 from discreet.noise.door import Door, Request
+from discreet.privacy.declaration import declared
 from discreet.privacy.grouped import Groups, recalled, recalled_groups
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.quick.asked import check_machine, door, relation_of
-from discreet.session.columns import known, verb_of
-from discreet.session.paid import paid
-from discreet.session.question import Question, held, prepare
-from discreet.session.terms import People, Terms
 from discreet.tables.opening import read
 from discreet.tables.table import Table, Want
+from discreet.tables.wanted import Terms, known
 
 FAILED: Final = '{"failed": true}'  # the answer to a charge for which none could be made
+HIDDEN: Final = "why is not shown, as it might tell of the data"
+T = TypeVar("T")
 
 
 class _Watched(Door):
@@ -65,62 +69,15 @@ class _Watched(Door):
         return self._inner.draw(request)
 
 
-class Verb:
-    """A verb of `discreet` on a session: `private.mean("bmi", epsilon=0.5)`."""
+class Session(Asking):
+    """A table behind a budget. Each statistic of `discreet` is a method that takes columns by name.
 
-    name: str
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, private: "Session | None", kind: type) -> Callable[..., Any]:
-        verb = verb_of(self.name)
-        if private is None:
-            return verb
-
-        def asked(*columns: Any, **options: Any) -> Release[Any] | Groups:
-            return private.ask(self.name, *columns, **options)
-
-        asked.__name__, asked.__doc__ = self.name, verb.__doc__
-        return asked
-
-
-class Session:
-    """A table behind a budget. Each verb of `discreet` is a method that takes columns by name.
-
-    Beside its own options a verb takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `groupby` with
-    `keys` (one answer for each group, for the price of one; without keys the groups are found, which needs delta > 0),
-    `missing` ("drop", "keep" or a public value, also by column), `rule` (what is made of a person's several rows:
-    "first", "last", "mean", "sum" and "count" with `cap`, "min", "max", "any", "all"), and `request`: a name under
-    which the same question is answered only once.
+    Beside its own options a statistic takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `groupby`
+    with `keys` (one answer for each group, for the price of one; without keys the groups are found, which needs
+    delta > 0), `missing` ("drop" or a public value that stands in, also by column), `per_person` (what is made of a
+    person's several rows: "first", "last", "mean", "sum" and "count" with `max_rows`, "min", "max", "any", "all"), and
+    `request`: a name under which the same question is answered only once.
     """
-
-    count = Verb()
-    covariance = Verb()
-    density = Verb()
-    family = Verb()
-    fit = Verb()
-    gaussian = Verb()
-    histogram = Verb()
-    kmeans = Verb()
-    likelihood = Verb()
-    linear_regression = Verb()
-    logistic_regression = Verb()
-    mean = Verb()
-    median = Verb()
-    poisson_regression = Verb()
-    proportion = Verb()
-    quantile = Verb()
-    sgd = Verb()
-    std = Verb()
-    test_any = Verb()
-    test_fit = Verb()
-    test_independence = Verb()
-    test_mean = Verb()
-    test_paired = Verb()
-    test_proportion = Verb()
-    test_simple = Verb()
-    variance = Verb()
 
     def __init__(
         self, table: Table, people: People, ledger: Ledger, population: str, *, analyst: str | None, rng: Randomness
@@ -138,23 +95,24 @@ class Session:
         groupby: str | None = None,
         keys: Any = None,
         missing: Any = None,
-        rule: Any = None,
-        cap: int | None = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
         **options: Any,
     ) -> Question:
-        """The question and its price, with nothing charged and nothing read. [private.1]"""
-        terms = Terms(where, groupby, keys, missing, rule, cap)
-        return prepare(self.table, self.people, statistic, columns, options, terms=terms)
+        """The question and its price, with nothing charged and nothing read. [session.1]"""
+        terms = Terms(where, groupby, keys, missing, per_person, max_rows)
+        return asked(self.table, self.people, statistic, columns, options, terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
-        """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [private.1]"""
+        """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [session.1]"""
         question = self.prepare(statistic, *columns, **options)
-        question.rehearse(self.table)
-        receipt = self.charge(question.loss, question.guarantee, question.note, request)
+        question.check()
+        note = written(question.title, question.record | {"table": self.table.description})
+        receipt = self.charge(question.price.loss, question.price.guarantee, note, request)
         if receipt.answer is not None:
-            return remembered(receipt.answer)  # [private.3]
+            return remembered(receipt.answer)  # [session.3]
         with self.once(receipt) as rng:
-            answer = question.answer(self.table, rng)
+            answer = paid(lambda: question.answer(self.table, rng))
         return self.settle(receipt, answer)
 
     def run(self, mechanism: Mechanism[Any], *columns: str, request: str | None = None) -> Release[Any]:
@@ -168,7 +126,7 @@ class Session:
                 f"the mechanism hides that {seen.neighbours.value}, for a {seen.unit}; this table's budget is for: "
                 f"{people.neighbours.value}, for a {people.unit}. Make it with neighbours= and unit= of the session"
             )
-        if not implies(mechanism.loss, seen):  # [private.2]
+        if not implies(mechanism.loss, seen):  # [session.2]
             raise BadInput(f"the loss of the mechanism is more than it promises: {seen}. Make it promise what it costs")
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
@@ -189,33 +147,34 @@ class Session:
 
     def _rows(self, wants: list[Want]) -> Any:
         """A row for each person, as an array."""
-        read = [held(values) for values in self.table.columns(wants, person=self.people.person).values()]
-        if self.people.person is not None and self.people.neighbours is Neighbours.REPLACE:
-            order = self.randomness.permutation(len(read[0]))  # [question.4]
-            read = [values[order] for values in read]
-        return read[0] if len(read) == 1 else np.column_stack(read)
+        found = [held(values) for values in self.table.columns(wants, person=self.people.person).values()]
+        kept = self.people.person is None and self.table.ordered
+        if not kept and self.people.neighbours is Neighbours.REPLACE:
+            order = self.randomness.permutation(len(found[0]))  # [asking.4]
+            found = [values[order] for values in found]
+        return found[0] if len(found) == 1 else np.column_stack(found)
 
     def charge(self, loss: Loss, guarantee: Any, note: str, request: str | None = None) -> Receipt:
-        """Pay, in what the budget is counted in. [private.2]"""
+        """Pay, in what the budget is counted in. [session.2]"""
         price = Approximate(guarantee.epsilon, guarantee.delta) if self._counted is Currency.EPSILON else loss
         return self.ledger.charge(
             self.population, price, note, request=request, analyst=self.analyst, source=self.table.identity
         )
 
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
-        """Store the answer and give back the one to show: the first that was stored. [private.3]"""
+        """Store the answer and give back the one to show: the first that was stored. [session.3]"""
         try:
             signed = paid(lambda: answer.signed(str(receipt)))
             text = paid(lambda: signed.to_json(indent=None))
         except DiscreetError:
-            self.ledger.store(receipt, FAILED)  # [private.3]
+            self.ledger.store(receipt, FAILED)  # [session.3]
             raise
         shown = self.ledger.store(receipt, text)
         return signed if shown == text else remembered(shown)
 
     @contextlib.contextmanager
     def once(self, receipt: Receipt) -> Iterator[Randomness]:
-        """The noise for an answer. What is raised after a draw is the answer to the request, for good. [private.3]
+        """The noise for an answer. What is raised after a draw is the answer to the request, for good. [session.3]
 
         What is raised before, as by a table that cannot be read, tells nothing that was drawn: it may be asked again.
         """
@@ -224,7 +183,7 @@ class Session:
             yield rng
         except Exception:
             if rng.drawn:
-                self.ledger.store(receipt, FAILED)  # [private.3]
+                self.ledger.store(receipt, FAILED)  # [session.3]
             raise
 
     @property
@@ -254,20 +213,39 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Private({self.table.description}, population {self.population!r}: {self.balance})"
+        return f"Session({self.table.description}, population {self.population!r}: {self.balance})"
+
+
+def asked(
+    table: Table, people: People, name: str, given: tuple[Any, ...], options: Mapping[str, Any], terms: Terms
+) -> Question:
+    """A statistic by its name, asked about a table's columns by their names."""
+    statistic = declared(name)
+    if statistic.samples:
+        raise BadInput(
+            f"{name} is for groups whose members are public; in a table they are not. Ask for the mean with groupby=, "
+            "for a regression on C(...), or for independence_test"
+        )
+    for ours in ("neighbours", "unit", "rng"):
+        if ours in options:
+            raise BadInput(f"{ours} is the session's, given to discreet.open; leave it out")
+    finds = terms.groupby is not None and terms.keys is None and "delta" not in statistic.options
+    own = {option: value for option, value in options.items() if not (finds and option == "delta")}
+    arguments = statistic.bind(given, own) | ({"delta": options["delta"]} if finds and "delta" in options else {})
+    return prepare(table, people, statistic, arguments, terms)
 
 
 def open(  # noqa: A001  as people call it: discreet.open
     source: Any,
     person: str | None = None,
-    budget: Budget | None = None,
+    budget: Budget | float | None = None,
     ledger: str | Path | Ledger | None = None,
     *,
     population: str | None = None,
     analyst: str | None = None,
     neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
     unit: str | None = None,
-    counted: Currency | str = Currency.EPSILON,
+    accounting: Currency | str = Currency.EPSILON,
     table: str | None = None,
     types: Mapping[str, str] | None = None,
     key: bytes | str | Path | None = None,
@@ -279,36 +257,39 @@ def open(  # noqa: A001  as people call it: discreet.open
     `source` is a file, a glob or a folder (CSV, TSV, Parquet, Arrow), a frame of pandas, polars or Arrow, a dictionary
     of columns, or a database (sqlite:///, duckdb:///, postgresql://) and its `table`. `person` names the column that
     says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget of the `population` is kept:
-    tables that share people share a population. `budget` is needed when the population is new. `neighbours` says what
-    is hidden, "add_or_remove" or "replace"; `counted` what the budget is counted in, "epsilon", "rho" or "mu squared".
+    tables that share people share a population; ":memory:" keeps it until the session is closed. `budget` (an epsilon,
+    or a Budget with a delta) is needed when the population is new. `neighbours` says what is hidden, "add_or_remove" or
+    "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp".
 
     >>> import discreet
-    >>> from tempfile import TemporaryDirectory
     >>> people = {"age": [k % 80 for k in range(4000)], "sex": ["F", "M"] * 2000}
-    >>> with TemporaryDirectory() as folder:
-    ...     with discreet.open(people, budget=discreet.Budget(2.0), ledger=f"{folder}/study.ledger") as private:
-    ...         r = private.mean("age", epsilon=0.5, where="sex == 'F'")
-    ...         print(round(float(private.balance.left.epsilon), 3))
+    >>> with discreet.open(people, budget=2.0, ledger=":memory:") as session:
+    ...     r = session.mean("age", epsilon=0.5, where="sex == 'F'")
+    ...     print(round(float(session.balance.left.epsilon), 3))
     1.5
     """
     if ledger is None:
         raise BadInput(
-            "there is no ledger; give the path of a file, ledger='study.ledger' say, in which what is spent is kept"
+            "there is no ledger; give the path of a file, ledger='study.ledger' say, in which what is spent is kept, or "
+            "':memory:' for one that is gone with the session"
         )
-    relation, noise = relation_of(neighbours), door(rng)
+    noise = door(rng)
     found = read(source, table=table, types=types)
     if person is not None:
         known(found, person)
-    people, name = People.of(person, unit, relation), population or _population(source, table)
+    people, name = People.of(person, unit, neighbours), population or _population(source, table)
+    spend = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
     if isinstance(ledger, Ledger):
-        return session_of(found, people, ledger, name, budget=budget, counted=counted, analyst=analyst, rng=noise)
+        return session_of(found, people, ledger, name, budget=spend, accounting=accounting, analyst=analyst, rng=noise)
     book = Ledger(ledger, key=key, anchor=anchor)
     try:
-        private = session_of(found, people, book, name, budget=budget, counted=counted, analyst=analyst, rng=noise)
+        session = session_of(
+            found, people, book, name, budget=spend, accounting=accounting, analyst=analyst, rng=noise
+        )
     except BaseException:
         book.close()
         raise
-    return private.closing()
+    return session.closing()
 
 
 def session_of(
@@ -318,14 +299,13 @@ def session_of(
     population: str,
     *,
     budget: Budget | None,
-    counted: Currency | str = Currency.EPSILON,
+    accounting: Currency | str = Currency.EPSILON,
     analyst: str | None = None,
     rng: Randomness | None = None,
 ) -> Session:
-    """A table behind the budget of a population, which is opened if it is new and a budget is given. [private.2]"""
-    people.check(table)  # [question.4]
+    """A table behind the budget of a population, which is opened if it is new and a budget is given. [session.2]"""
     if budget is not None:
-        ledger.open(population, budget, counted=counted, neighbours=people.neighbours, unit=people.unit)
+        ledger.open(population, budget, accounting=accounting, neighbours=people.neighbours, unit=people.unit)
     account = ledger.account(population)
     if (account.neighbours, account.unit) != (people.neighbours, people.unit):
         raise BadInput(
@@ -335,6 +315,22 @@ def session_of(
     if analyst is not None:
         ledger.account(population, analyst)
     return Session(table, people, ledger, population, analyst=analyst, rng=door(rng))
+
+
+def paid(work: Callable[[], T]) -> T:
+    """What `work` gives, or NotAnswered: BadInput and its kind mean that nothing was spent."""
+    try:
+        return work()
+    except NotAnswered:
+        raise
+    except DiscreetError as error:
+        why = str(error)
+    except Exception:  # noqa: BLE001  its message may hold a value
+        why = HIDDEN
+    raise NotAnswered(
+        f"the budget was spent, and no answer could be made: {why}. If the question had a request id and nothing was "
+        "drawn yet, asking again with it costs nothing; otherwise asking again is charged again"
+    )
 
 
 def _released(mechanism: Mechanism[Any], rows: Any, rng: Randomness) -> Release[Any]:

@@ -1,0 +1,229 @@
+"""`discreet.mean(x, epsilon=1)`: every declared statistic as a function of a caller's own arrays.
+
+The arrays become a table, and the question is asked of it as a session asks one: the same columns, read in the same
+way, with the same missing entries left out, by the same mechanism. Nothing is charged: that is the session's business.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final
+
+
+
+from discreet.asking import HALVED, People, labelled, prepare, price
+from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Statistic, declared
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.mechanism import Randomness, check_machine
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
+from discreet.tables.entries import column, numbers
+from discreet.tables.frames import Held, from_mapping
+from discreet.tables.table import Table
+from discreet.tables.wanted import OWN, Terms
+
+OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
+DEFAULTS: Final = {"neighbours": "add_or_remove", "unit": None, "missing": "drop", "rng": None}
+
+
+def door(rng: Any) -> Randomness:
+    """Secret noise, unless other was given."""
+    if rng is None:
+        from discreet.noise.randomness import Secure
+
+        return Secure()
+    if not hasattr(rng, "blur"):
+        raise BadInput(f"rng is {rng!r}; leave it out for secret noise, or give Seeded(1) in a test")
+    found: Randomness = rng
+    return found
+
+
+def ask(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, Any]) -> Release[Any]:
+    """The release of a statistic on a caller's arrays."""
+    ours = DEFAULTS | {name: value for name, value in options.items() if name in OURS}
+    rng = door(ours["rng"])
+    own = {name: value for name, value in options.items() if name not in OURS or name in statistic.options}
+    arguments = statistic.bind(given, own)
+    if statistic.samples:
+        neighbours = ours["neighbours"] if "neighbours" in options else Neighbours.REPLACE
+        return _of_samples(statistic, People.of(None, ours["unit"], neighbours), arguments, rng)
+    if statistic.blocks:
+        return _of_blocks(statistic, ours, arguments, rng)
+    people = People.of(None, ours["unit"], ours["neighbours"])
+    table, named, facts = given_table(statistic, arguments)
+    question = prepare(table, people, statistic, named, Terms(missing=ours["missing"]), facts)
+    promised = question.price.mechanism.guarantee
+    check_budget(promised.epsilon, promised.delta, question.price.size)
+    check_machine(question.price.mechanism)
+    release = question.answer(table, rng)
+    assert isinstance(release, Release)
+    return release
+
+
+def given_table(
+    statistic: Statistic, arguments: Mapping[str, Any]
+) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
+    """A table of the arrays that were given, the arguments with names in their place, and what is known of them."""
+    named, facts, columns = dict(arguments), {}, {}
+    for parameter in statistic.columns:
+        value, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
+        if value is None:
+            if not reads.optional:
+                raise BadInput(f"{statistic.name} needs {parameter}; give a column: a list, an array or a series")
+            continue
+        if statistic.formula is not None and isinstance(value, str) and "~" in value:
+            return _framed(statistic, arguments, parameter)
+        if reads.width == "one" or (reads.width == "either" and not is_table(value)):
+            columns[OWN + parameter] = value
+            named[parameter] = OWN + parameter
+            continue
+        if _has_names(value):
+            held = opened(value)
+            clash = [name for name in held.names if name in columns]
+            if clash:
+                raise BadInput(f"two columns are called {clash[0]!r}; give each its own name")
+            columns |= {name: held.held[name] for name in held.names}
+            named[parameter] = list(held.names)
+            kinds = tuple(held.kinds[name] for name in held.names)
+            facts[parameter] = Columns(held.names, kinds, several=True, frame=True)
+            continue
+        from discreet.tables.matrix import in_one, matrix
+
+        rows = in_one(matrix(value, _declared_width(arguments), declared="names, columns"))
+        columns[OWN + parameter] = rows
+        named[parameter] = OWN + parameter
+        names = tuple(f"x{place}" for place in range(rows.shape[1]))
+        facts[parameter] = Columns(names, ("unknown",) * len(names), several=True, named=False)
+    if not columns:
+        raise BadInput(f"{statistic.name} needs data; give a column: a list, an array or a series")
+    lengths = {name: len(values) if hasattr(values, "__len__") else None for name, values in columns.items()}
+    different = [name for name, length in lengths.items() if length != next(iter(lengths.values()))]
+    if different and None not in lengths.values():
+        first = next(iter(lengths))
+        raise BadInput(
+            f"{first.removeprefix(OWN)} has {lengths[first]} rows and {different[0].removeprefix(OWN)} has "
+            f"{lengths[different[0]]}; each row needs an entry in both"
+        )
+    source = from_mapping(columns)
+    for parameter, reference in named.items():
+        if parameter in statistic.columns and parameter not in facts and isinstance(reference, str):
+            facts[parameter] = Columns((parameter,), (source.kinds[reference],))
+    return Table(source, source.kinds), named, facts
+
+
+def _framed(
+    statistic: Statistic, arguments: Mapping[str, Any], parameter: str
+) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
+    """A formula and the frame that has its columns."""
+    other = next((name for name in statistic.columns if name != parameter), None)
+    frame = None if other is None else arguments.get(other)
+    if frame is None or not _has_names(frame):
+        raise BadInput(
+            f"{parameter} is a formula, so {other} is the table that has its columns: a data frame, an Arrow table or a "
+            f"dictionary of columns, not {type(frame).__name__}"
+        )
+    held = opened(frame)
+    return Table(held, held.kinds), {**arguments, str(other): None}, {}
+
+
+def opened(frame: Any) -> Held:
+    """A frame of pandas, polars or Arrow, or a dictionary of columns, by name."""
+    from discreet.tables.frames import from_frame
+
+    return from_frame(frame)
+
+
+def _has_names(value: Any) -> bool:
+    """Whether these are named columns."""
+    framed = hasattr(value, "columns") or hasattr(value, "num_columns")
+    return isinstance(value, Mapping) or (framed and hasattr(value, "shape"))
+
+
+def is_table(value: Any) -> bool:
+    """By declared shape: two dimensions, or columns."""
+    return getattr(value, "ndim", 1) == 2 or _has_names(value)
+
+
+def _declared_width(arguments: Mapping[str, Any]) -> int | None:
+    """How many columns a list of rows is declared to have: no row's own length may decide it."""
+    names, columns = arguments.get("names"), arguments.get("columns")
+    if isinstance(names, list | tuple):
+        return len(names)
+    return columns if isinstance(columns, int) and not isinstance(columns, bool) else None
+
+
+def _of_samples(
+    statistic: Statistic, people: People, arguments: Mapping[str, Any], rng: Randomness
+) -> Release[Any]:
+    """Groups of people whose members are public: their sizes are, too, and a missing entry is what the test makes it."""
+    given = arguments.get(statistic.loose) if statistic.loose is not None else None
+    parts = (
+        {f"{statistic.loose}{place}": one for place, one in enumerate(given)}
+        if given is not None
+        else {name: arguments[name] for name in statistic.columns}
+    )
+    by_category = any(statistic.reads(name, arguments).kind == "category" for name in statistic.columns)
+    read = {name: column(one).astype(object) if by_category else numbers(one) for name, one in parts.items()}
+    facts = {name: Columns((name,), ("unknown",), size=len(values)) for name, values in read.items()}
+    options = {name: value for name, value in arguments.items() if name not in (*statistic.columns, statistic.loose)}
+    total = sum(len(values) for values in read.values())
+    priced = price(statistic, people, facts, options, part=False, size=lambda: total)
+    check_budget(priced.guarantee.epsilon, priced.guarantee.delta, priced.size)
+    return priced.mechanism.release(statistic.rows(read), rng)
+
+
+def _of_blocks(
+    statistic: Statistic, ours: Mapping[str, Any], arguments: dict[str, Any], rng: Randomness
+) -> Release[Any]:
+    """An estimator on blocks: rows go to it as they are, each entry read by itself ([own_rows.1])."""
+    unit = ours["unit"]
+    frame = arguments.get("X", arguments.get("data"))
+    by_name = isinstance(unit, str) and hasattr(frame, "columns") and unit in frame.columns
+    owners = unit if by_name or (unit is not None and not isinstance(unit, str)) else None
+    people = People.of(None, None if owners is not None else unit, ours["neighbours"])
+    if owners is not None:
+        people = People("person", "person", people.neighbours)
+    given = {name: arguments.get(name) for name in statistic.columns}
+    rows = statistic.rows(given | {"people": owners, "categories": arguments.get("categories")})
+    drops = isinstance(ours["missing"], str) and ours["missing"] == "drop"
+    if not drops and ours["missing"] != "keep":
+        raise BadInput(f"missing is {ours['missing']!r}; an estimator's rows take 'drop' or 'keep'")
+    facts = {name: None if value is None else Columns((name,), ("unknown",)) for name, value in given.items()}
+    options = {name: value for name, value in arguments.items() if name not in statistic.columns}
+    priced = price(statistic, people, facts, options, part=drops, size=lambda: _people(rows), schema=rows)
+    check_machine(priced.mechanism)
+    release = priced.mechanism.release(rows.present() if drops else rows, rng)
+    notes = [HALVED] if priced.relation is not people.neighbours else []
+    return labelled(release, priced.guarantee, notes, None)
+
+
+def _people(rows: Any) -> int:
+    from discreet.subsample.partition import units
+
+    found = units(rows, Neighbours.REPLACE)
+    assert found is not None
+    return found
+
+
+@cache
+def function(name: str) -> Callable[..., Release[Any]]:
+    """A statistic as a function, with its own signature and docstring."""
+    statistic = declared(name)
+
+    def asked(*given: Any, **options: Any) -> Release[Any]:
+        return ask(statistic, given, options)
+
+    asked.__name__ = asked.__qualname__ = name
+    asked.__module__ = "discreet"
+    asked.__doc__ = statistic.make.__doc__
+    own = statistic.signature
+    extra = [
+        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[each])
+        for each in OURS
+        if each not in own.parameters
+    ]
+    asked.__signature__ = own.replace(parameters=[*own.parameters.values(), *extra])  # type: ignore[attr-defined]
+    return asked
+
+

@@ -1,0 +1,403 @@
+"""A question about people: a statistic, its columns, and whom it is about. Its price is known before a row is read.
+
+Promise
+    [asking.1] The mechanism, its loss and its guarantee depend on the arguments, on declared kinds, and on the number
+          of people where that is public: on nothing else of the data.
+    [asking.2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE
+          the mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a
+          delta that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
+    [asking.3] Groups: all their answers cost as much as one ([grouped.1], then [asking.2]); groups that are not listed
+          are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
+    [asking.4] One row for each person, however many rows a person has. Under REPLACE the rows are in an order that does
+          not depend on what they hold: that of the source where each row keeps its place, else one drawn at random.
+Why
+    [asking.1] A declaration is given `Public` and `Columns`, which hold these alone, and returns the mechanism; that
+    mechanism is priced, charged and then released.
+    [asking.2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed and
+    one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a sum, over
+    all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at most 1, and
+    the noise of [additive.1] under ADD_OR_REMOVE is for that.
+    [asking.3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [open_histogram.1]; the sum is
+    basic composition. Under REPLACE, two people as in [asking.2].
+    [asking.4] A person's row is a function of that person's rows alone ([table.1]), so that a person more, fewer or
+    other is a row more, fewer or other. A mechanism may read rows by position under REPLACE, and relies on neighbours
+    that differ in one place. A uniform order, drawn independently of everything, makes the distribution of the list of
+    rows a function of the multiset of rows alone. If two multisets differ in one row, give the new row the place of the
+    old one: this is a bijection of the orders, so both distributions are mixtures, with equal weights, of pairs of
+    lists that differ in one place. Where blocks hold all rows of a person, rows keep their places beside their owners'
+    numbers, and the coupling is that of [partition.2].
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.errors import BadInput, DiscreetError, Refused
+from discreet.privacy.declaration import Columns, Public, Statistic
+from discreet.privacy.exact import exact, is_number
+from discreet.privacy.grouped import Groups
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Loss, group_delta
+from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release, plain
+from discreet.tables.entries import Stream, key
+from discreet.tables.entries import name as name_of
+from discreet.tables.table import OWNER, Table, Want
+from discreet.tables.wanted import Terms, Wanted, known, wanted
+from discreet.tables.where import Where
+
+KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
+TWO: Final = 2  # people: one removed, one added
+MOST_KEYS: Final = 10_000
+HALVED: Final = (
+    "how many people it is about is private, and to replace one may remove one and add another: it ran at half of "
+    "epsilon"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Whose rows they are: the column that says so, what one of them is called, and which change is hidden."""
+
+    person: str | None
+    unit: str
+    neighbours: Neighbours
+
+    @classmethod
+    def of(cls, person: str | None, unit: object, neighbours: object) -> "People":
+        """With the usual word, if none is given."""
+        word = ("row" if person is None else "person") if unit is None else unit
+        if not isinstance(word, str) or not word.strip():
+            raise BadInput(f"unit is {unit!r}; name what a row is, for example 'patient'")
+        try:
+            return cls(person, word, Neighbours(neighbours))
+        except ValueError:
+            raise BadInput(f"neighbours is {neighbours!r}; give 'add_or_remove' or 'replace'") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A mechanism, what it is asked under, and what it costs with the finding of groups."""
+
+    mechanism: Mechanism[Any]
+    relation: Neighbours
+    size: int | None  # where it is public
+    guarantee: Guarantee
+    loss: Loss
+    finder: Any = None
+
+    def check(self, title: str) -> None:
+        """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
+        check_machine(self.mechanism)
+        promised = self.mechanism.guarantee
+        check_budget(promised.epsilon, promised.delta, self.size)
+        try:
+            check(self.mechanism, self.size)
+        except Refused as error:
+            raise Refused(f"{title}: {error}. Nothing was charged") from None
+
+
+def price(
+    statistic: Statistic,
+    people: People,
+    columns: Mapping[str, Columns | None],
+    options: Mapping[str, Any],
+    *,
+    part: bool,
+    size: Callable[[], int],
+    schema: Any = None,
+    finds: str | None = None,
+) -> Price:
+    """The mechanism and its price. `part`: it is about some of the people; `finds` names a column of unknown groups."""
+    options = dict(options)
+    epsilon = options.get("epsilon")
+    delta = options.get("delta", 0.0) if "delta" in statistic.options else options.pop("delta", 0.0)
+    if not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:  # type: ignore[operator]
+        raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
+    relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
+    share, rest = exact(epsilon), exact(delta)  # type: ignore[arg-type]
+    halved = relation is not people.neighbours and not (statistic.name == "count" and finds is None)
+    if halved:  # [asking.2]
+        share, rest = share / TWO, _delta_of_one(share, rest)
+    finder = None
+    if finds is not None:  # [asking.3]
+        if not rest:
+            raise BadInput(f"groups by {finds!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]")
+        spare = rest / 2 if statistic.needs_delta(options, columns) else Fraction(0)
+        finder = _finder(share * KEYS, rest - spare, relation, people.unit)
+        share, rest = share - share * KEYS, spare
+    if halved or finder is not None:
+        options["epsilon"] = share
+        if "delta" in statistic.options:
+            options["delta"] = rest
+    counted = size() if relation.size_is_public else None
+    mechanism = made(statistic, Public(relation, people.unit, counted, schema), columns, options)
+    if halved or finder is not None:
+        if not _implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # [asking.2], [asking.3]
+            raise DiscreetError(f"{statistic.name} would cost more than its part; nothing was read")
+        loss: Loss = Approximate(epsilon, delta)  # type: ignore[arg-type]
+        guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)  # type: ignore[arg-type]
+    else:
+        loss = mechanism.loss
+        guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
+    return Price(mechanism, relation, counted, guarantee, loss, finder)
+
+
+def made(
+    statistic: Statistic, public: Public, columns: Mapping[str, Columns | None], options: Mapping[str, Any]
+) -> Mechanism[Any]:
+    """The mechanism that a declaration makes of public facts; whatever an option makes it raise becomes BadInput."""
+    try:
+        if statistic.loose is not None:
+            return statistic.make(public, *columns.values(), **options)
+        return statistic.make(public, **columns, **options)
+    except DiscreetError:
+        raise
+    except Exception as error:  # noqa: BLE001  of the options alone: no row is there
+        raise BadInput(
+            f"{statistic.name} cannot be asked with these options ({type(error).__name__}: {str(error)[:200]}); see "
+            f"help(discreet.{statistic.name})"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A statistic of some columns of a table, and its price."""
+
+    statistic: Statistic
+    arguments: Mapping[str, Any]  # columns by name, options as they were given
+    wanted: Wanted
+    people: People
+    price: Price
+    where: Where | None
+    by: str | None
+    keys: tuple[Any, ...] | None
+
+    @property
+    def title(self) -> str:
+        """In a few words, for people."""
+        formula = next((one.formula for one in self.wanted.facts.values() if one is not None and one.formula), None)
+        about = formula or self.wanted.names
+        words = f"{self.statistic.name.replace('_', ' ')}{f' of {about}' if about else ''}"
+        words += "" if self.where is None else f" where {self.where.text}"
+        return words + ("" if self.by is None else f" by {self.by}")
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The whole question in plain values, for the ledger."""
+        return {
+            "statistic": self.statistic.name,
+            "options": {name: _said(value) for name, value in self.arguments.items()},
+            "where": None if self.where is None else self.where.text,
+            "by": self.by,
+            "keys": None if self.keys is None else _said(self.keys),
+            "columns": [_said(want) for want in self.wanted.wants],
+            "person": self.people.person,
+        }
+
+    def check(self) -> None:
+        """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
+        if not _implies(self.price.loss, self.price.guarantee):
+            raise DiscreetError(f"{self.statistic.name} would cost more than it says; nothing was read")
+        self.price.check(self.title)
+
+    def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
+        """Read and draw; call this only when it is paid for."""
+        return self._grouped(table, rng) if self.by is not None else self._single(table, rng)
+
+    def _single(self, table: Table, rng: Randomness) -> Release[Any]:
+        person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
+        found = table.columns(
+            self.wanted.wants, where=self.where, person=None if whole else person, owner=person if whole else None
+        )
+        if not self._streams:  # whether it is long may be private: nobody is refused for it
+            found = {name: held(values) for name, values in found.items()}
+        owners = found.pop(OWNER) if whole else None
+        return self._released(found if whole else self._shuffled(found, table, rng), rng, owners)
+
+    @property
+    def _streams(self) -> bool:
+        return all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
+
+    def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
+        release = self.price.mechanism.release(arranged(self.statistic, self.wanted, columns, owners), rng)
+        notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
+        if self.people.neighbours is not self.price.relation:
+            notes.append(HALVED)
+        return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
+
+    def _grouped(self, table: Table, rng: Randomness) -> Groups:
+        assert self.by is not None
+        wants = _with_groups(self.wanted.wants, self.by)
+        columns = table.columns(wants, where=self.where, person=self.people.person)
+        label = [_group(entry) for entry in columns[self.by]]
+        notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
+        if self.price.finder is not None:
+            found = self.price.finder.release([name_of(entry) for entry in label], rng)
+            keys = () if found.refusal is not None else tuple(name for name in found.value.keys if name is not None)
+            notes.append("the groups were found: those with few people are not shown")
+        else:
+            assert self.keys is not None
+            keys = self.keys
+        places = {_group(name): place for place, name in enumerate(keys)}
+        group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
+        order = np.argsort(group, kind="stable")
+        edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
+        releases = []
+        for place, name in enumerate(keys):
+            chosen = order[edges[place] : edges[place + 1]]
+            part = {want.name: np.asarray(columns[want.name])[chosen] for want in self.wanted.wants}
+            releases.append((name, replace(self._released(part, rng), name=f"{self.title}: {name}")))
+        return Groups(self.by, self.price.guarantee, tuple(releases), self.title, tuple(notes))
+
+    def _shuffled(self, columns: dict[str, Any], table: Table, rng: Randomness) -> dict[str, Any]:
+        """In a random order where a mechanism may read places and the table does not keep them. [asking.4]"""
+        kept = self.people.person is None and table.ordered
+        if kept or self.price.relation is not Neighbours.REPLACE:
+            return columns
+        in_memory = {name: held(values) for name, values in columns.items()}
+        order = rng.permutation(len(next(iter(in_memory.values()))))
+        return {name: np.asarray(values)[order] for name, values in in_memory.items()}
+
+
+def prepare(
+    table: Table,
+    people: People,
+    statistic: Statistic,
+    arguments: Mapping[str, Any],
+    terms: Terms,
+    facts: Mapping[str, Columns] | None = None,
+) -> Question:
+    """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read.
+
+    `facts` are what is known of a caller's own arrays, whose names in the table are not theirs.
+    """
+    asked = wanted(table, statistic, arguments, terms, facts)
+    condition = None if terms.where is None else Where.parse(terms.where)
+    keys = _listed_keys(table, statistic, terms, asked)
+    table.check(_with_groups(asked.wants, terms.groupby), where=condition, person=people.person)
+    options = {name: value for name, value in arguments.items() if name not in statistic.columns}
+    empty = {want.name: np.empty(0, dtype=object if want.kind == "key" else np.float64) for want in asked.wants}
+    found = price(
+        statistic,
+        people,
+        asked.facts,
+        options,
+        part=condition is not None or terms.groupby is not None or asked.leaves_out,
+        size=lambda: public_size(table, people.person),
+        schema=arranged(statistic, asked, empty, None) if statistic.blocks else None,
+        finds=terms.groupby if terms.groupby is not None and keys is None else None,
+    )
+    return Question(
+        statistic=statistic,
+        arguments=arguments,
+        wanted=asked,
+        people=people,
+        price=found,
+        where=condition,
+        by=terms.groupby,
+        keys=keys,
+    )
+
+
+def arranged(statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], owners: Any) -> Any:
+    """The columns, as the mechanism of a statistic takes them."""
+    if not asked.references:  # a count of all
+        (one,) = columns.values()
+        return np.ones(len(one))
+    placed = {name: _placed(reference, columns) for name, reference in asked.references.items()}
+    return statistic.rows(placed | {"people": owners} if statistic.blocks else placed)
+
+
+def _placed(reference: Any, columns: Mapping[str, Any]) -> Any:
+    if isinstance(reference, str):
+        return columns[reference]
+    if isinstance(reference, dict) or any(columns[name].dtype.kind == "O" for name in reference):
+        return {name: columns[name] for name in reference}
+    return np.column_stack([columns[name] for name in reference])
+
+
+def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name: str | None) -> Release[Any]:
+    """The release of a question: with the promise to the people asked about, and what was done to their rows."""
+    history = replace(release.provenance, notes=(*release.provenance.notes, *notes))
+    return replace(release, guarantee=guarantee, provenance=history, name=release.name if name is None else name)
+
+
+def _listed_keys(table: Table, statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
+    by, keys = terms.groupby, terms.keys
+    if by is None:
+        if keys is not None:
+            raise BadInput("keys are the groups of groupby=; give groupby too, or leave keys out")
+        return None
+    known(table, by)
+    if not statistic.groups:
+        raise BadInput(f"{statistic.name} cannot be asked by group; ask with where= for each group")
+    if by in asked.references.values():
+        raise BadInput(f"groupby is {by!r}, the column that the question is about; group by another")
+    if keys is None:
+        return None
+    if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
+        raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
+    if len({_group(name) for name in keys}) != len(keys):
+        raise BadInput("a group is listed twice in keys; list each once")
+    return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
+
+
+def _with_groups(wants: tuple[Want, ...], by: str | None) -> tuple[Want, ...]:
+    """The columns of a question and the one that says who is in which group."""
+    if by is None or any(want.name == by for want in wants):
+        return wants
+    return (*wants, Want(by, "key", "keep", "first", None))
+
+
+def _group(entry: Any) -> Hashable:
+    """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
+    return key(name_of(key(entry)))
+
+
+def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A delta that comes to no more than `delta` for two people, at half of epsilon each. [asking.2]"""
+    if not delta:
+        return delta
+    weight = Fraction(group_delta(float(epsilon / TWO), 1e-300, TWO)) / Fraction(1e-300)
+    return exact(float(delta / weight * Fraction(999_999, 1_000_000)))
+
+
+def _finder(epsilon: Fraction, delta: Fraction, relation: Neighbours, unit: str) -> Any:
+    from discreet.statistics.open_histogram import OpenHistogram
+
+    return OpenHistogram(epsilon, delta, neighbours=relation, unit=unit)
+
+
+def _implies(loss: Loss, guarantee: Guarantee) -> bool:
+    from discreet.accounting.compose import implies
+
+    return implies(loss, guarantee)
+
+
+def held(values: Any) -> Any:
+    """A column in memory."""
+    return np.concatenate([np.empty(0), *values]) if isinstance(values, Stream) else values
+
+
+def public_size(table: Table, person: str | None) -> int:
+    """The number of people, counted where it is public."""
+    size = table.size() if person is None else table.people(person)
+    if size == 0:
+        raise BadInput("the table is empty; a statistic needs at least 1 row")
+    return size
+
+
+def _said(thing: Any) -> Any:
+    """An option for the record: values as they are, code by its name."""
+    if callable(thing) and hasattr(thing, "__qualname__"):
+        return f"{thing.__module__}.{thing.__qualname__}"
+    if isinstance(thing, Mapping):
+        return {str(name): _said(value) for name, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [_said(item) for item in thing]
+    return str(thing) if isinstance(thing, Fraction) else plain(thing)

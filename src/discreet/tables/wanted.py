@@ -1,0 +1,176 @@
+"""Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Reads, Statistic
+from discreet.tables.table import Table, Want
+from discreet.tables.where import Where
+
+WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
+OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Which rows a question is about, what a missing entry stands for, and what is made of a person's several rows."""
+
+    where: Any = None
+    groupby: Any = None
+    keys: Any = None
+    missing: Any = None
+    per_person: Any = None
+    max_rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The columns of a question: `references` by parameter (a name, names, or a formula's), and how each is read."""
+
+    references: Mapping[str, Any]
+    wants: tuple[Want, ...]
+    facts: Mapping[str, Columns | None]
+
+    @property
+    def names(self) -> str:
+        """The columns in words; those without a name of their own are passed over."""
+        shown = []
+        for reference in self.references.values():
+            if isinstance(reference, str):
+                shown += [] if reference.startswith(OWN) else [reference]
+            elif not any(name.startswith(OWN) for name in reference):
+                shown.append(" and ".join(reference))
+        return ", ".join(shown)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether people may be left out for a missing entry."""
+        return any(_leaves_out(want) for want in self.wants)
+
+    def notes(self, unit: str, several_rows: bool) -> list[str]:
+        """What was done about missing entries and a person's several rows."""
+        shown, notes = [want for want in self.wants if not want.name.startswith(OWN)], []
+        for want in shown:
+            if want.missing not in ("drop", "keep"):
+                notes.append(f"where {want.name} is missing, {want.missing!r} stands in")
+            if several_rows:
+                cap = f" of at most {want.cap}" if want.cap is not None else ""
+                notes.append(f"{want.name}: the {want.rule}{cap} of a person's rows")
+        dropped = [want.name for want in shown if _leaves_out(want)]
+        if dropped:
+            notes.insert(0, f"each {unit} whose {' or '.join(dropped)} is missing is left out")
+        return notes
+
+
+def wanted(
+    table: Table,
+    statistic: Statistic,
+    arguments: Mapping[str, Any],
+    terms: Terms,
+    facts: Mapping[str, Columns] | None = None,
+) -> Wanted:
+    """The columns that a statistic is asked about, looked up in a table; BadInput for what does not fit."""
+    references: dict[str, Any] = {}
+    kinds: dict[str, str] = {}
+    for parameter in statistic.columns:
+        given, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
+        if given is None:
+            if not reads.optional and not any(isinstance(one, dict) for one in references.values()):
+                raise BadInput(f"{statistic.name} needs {parameter}; give the name of a column")
+        elif statistic.formula is not None and isinstance(given, str) and "~" in given:
+            factors = statistic.formula(given)
+            references[parameter] = dict.fromkeys(factors, given)
+            for name in factors:
+                kinds[name] = _kind(table, name, factors[name], statistic.name)
+        else:
+            references[parameter] = _reference(given, parameter, reads)
+            listed = [references[parameter]] if isinstance(references[parameter], str) else references[parameter]
+            kinds |= {name: _kind(table, name, reads, statistic.name) for name in listed}
+    if not kinds:  # any column tells how many there are
+        return Wanted({}, (Want(table.names[0], "key", "keep"),), {name: None for name in statistic.columns})
+    known_facts = {name: _facts(table, name, references.get(name), facts) for name in statistic.columns}
+    return Wanted(references, _wants(table, kinds, terms), known_facts)
+
+
+def _reference(given: Any, parameter: str, reads: Reads) -> Any:
+    if isinstance(given, str):
+        return given if reads.width != "several" else [given]
+    listed = isinstance(given, list | tuple) and given and all(isinstance(name, str) for name in given)
+    if not listed or reads.width == "one":
+        more = "" if reads.width == "one" else ", or a list of names"
+        raise BadInput(f"{parameter} is {short(given)}; give the name of a column{more}")
+    if len(set(given)) != len(given):
+        raise BadInput(f"{parameter} names a column twice: {list(given)!r}; name each once")
+    return list(given)
+
+
+def _kind(table: Table, name: str, reads: Reads, verb: str) -> str:
+    """As what a column is read."""
+    if name not in table.names and reads.kind == "boolean" and _is_condition(table, name):
+        return "where"
+    declared = table.kinds[known(table, name)]
+    if reads.kind == "category" or (reads.kind == "any" and declared in WRONG):
+        return "key"
+    if reads.kind == "boolean":
+        return "truth"
+    if declared in WRONG:
+        raise BadInput(
+            f"{verb} needs numbers, and {name.removeprefix(OWN)!r} is declared to hold {WRONG[declared]}. To read its "
+            f"cells as numbers, open the table with types={{{name.removeprefix(OWN)!r}: 'number'}}"
+        )
+    return "number"
+
+
+def _is_condition(table: Table, text: str) -> bool:
+    """Whether a yes or no is asked for as a condition, "age >= 65", rather than as a column."""
+    if not any(letter in text for letter in " `<>=!"):
+        return False
+    Where.parse(text).check(table.kinds)
+    return True
+
+
+def _wants(table: Table, kinds: Mapping[str, str], terms: Terms) -> tuple[Want, ...]:
+    """How each column is read: what a missing entry stands for, and what is made of a person's rows."""
+    missing, rule = (_by_column(given, table) for given in (terms.missing, terms.per_person))
+    found = []
+    for name, kind in kinds.items():
+        chosen = "keep" if kind == "where" else missing.get(name, missing.get("", "drop"))
+        by = rule.get(name, rule.get("", "mean" if kind == "number" else "first"))
+        found.append(Want(name, kind, chosen, by, terms.max_rows))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def _by_column(given: Any, table: Table) -> dict[str, Any]:
+    """One choice for all columns, under "", or one by name."""
+    if isinstance(given, Mapping):
+        return {known(table, name): choice for name, choice in given.items()}
+    return {} if given is None else {"": given}
+
+
+def _leaves_out(want: Want) -> bool:
+    return isinstance(want.missing, str) and want.missing == "drop"
+
+
+def _facts(table: Table, parameter: str, reference: Any, facts: Mapping[str, Columns] | None) -> Columns | None:
+    if reference is None or (facts is not None and parameter in facts):
+        return None if facts is None else facts.get(parameter)
+    names = (reference,) if isinstance(reference, str) else tuple(reference)
+    formula = next(iter(reference.values())) if isinstance(reference, dict) else None
+    kinds = tuple(table.kinds.get(name, "boolean") for name in names)
+    return Columns(names, kinds, several=not isinstance(reference, str), formula=formula)
+
+
+def known(table: Table, name: object) -> str:
+    """The name of a column that is there."""
+    if not isinstance(name, str) or name not in table.names:
+        there = ", ".join(table.names[:20]) + (", ..." if len(table.names) > 20 else "")
+        raise BadInput(f"there is no column {short(name)}; the table has {there}")
+    return name
+
+
+def short(thing: object) -> str:
+    """What was given, cut where it is long."""
+    seen = repr(thing)
+    return seen if len(seen) <= 60 else f"{seen[:57]}..."

@@ -121,7 +121,7 @@ def pandas(_: Path, __: Any) -> Table:
 
 
 def polars(_: Path, __: Any) -> Table:
-    return read(pl.from_arrow(TABLE))
+    return read(pl.from_arrow(TABLE), types=TYPES)
 
 
 def mapping(_: Path, __: Any) -> Table:

@@ -191,6 +191,10 @@ def test_every_source_gives_the_same_columns(
     np.testing.assert_array_equal(owned["n"], [3, math.nan, -7, 0])
 
 
+def test_names_of_columns_do_not_steer_a_terminal() -> None:
+    assert repr(read({"odd\x1b[31m": [1.0]})) == "<columns in memory: odd\ufffd[31m>"
+
+
 def refused(*arguments: Any, says: str, **options: Any) -> str:
     with pytest.raises(BadInput, match=says) as caught:
         read(*arguments, **options)

@@ -32,7 +32,7 @@ from discreet.data.files import Parquet
 from discreet.data.people import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.data.source import Source, guarded, in_order
 from discreet.data.where import Where
-from discreet.errors import BadInput
+from discreet.errors import BadInput, printable
 from discreet.promise.exact import is_number
 
 HELD: Final = 2**25  # rows: a longer column is streamed
@@ -173,7 +173,7 @@ class Table:
         self._size: int | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.description}: {', '.join(self.names[:20])}>"
+        return printable(f"<{self.description}: {', '.join(self.names[:20])}>")
 
     @property
     def names(self) -> tuple[str, ...]:

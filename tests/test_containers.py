@@ -202,15 +202,32 @@ def test_the_median_of_whole_numbers_has_an_interval_beside_any_entry(odd: Any) 
 @pytest.mark.claim("entries.2")
 def test_which_types_are_declared() -> None:
     for container, make in CONTAINERS.items():
-        declared = container.startswith(("polars", "arrow")) or container == "pandas declared"
+        declared = container.startswith("arrow") or container == "pandas declared"
         for kind, entries in COLUMNS.items():
             assert bool(declared_type(make(entries, kind))) == declared
     dates = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"]))
     for column in (dates, dates.dt.tz_localize("UTC"), pd.Series([1, 2]).astype("Sparse[int64]"), pd.Series([1j])):
         assert not declared_type(column)
     assert declared_whole(pd.Series([1], dtype="int64[pyarrow]"))
-    assert declared_whole(pl.Series([1]))
     assert not declared_whole(np.array([1]))
+
+
+@pytest.mark.claim("entries.2")
+def test_types_that_polars_infers_are_not_declared(tmp_path: Path) -> None:
+    """One 0.5 makes floats of all whole numbers, in a list and among the first lines of a file."""
+    whole: list[Any] = list(range(2000))
+    types = set()
+    for odd in (0, None, 0.5):
+        (tmp_path / "a.csv").write_text(
+            "\n".join(["a", *("" if one is None else str(one) for one in [odd, *whole[1:]])])
+        )
+        for column in (pl.Series([odd, *whole[1:]], strict=False), pl.read_csv(tmp_path / "a.csv")["a"]):
+            types.add(str(column.dtype))
+            assert not declared_type(column)
+            assert discreet.median(column, epsilon=1.0, rng=Seeded(1)).interval() is not None
+            for source in (pl.DataFrame({"a": column}), {"a": column}):
+                assert dict(read(source).kinds) == {"a": "unknown"}
+    assert types == {"Int64", "Float64"}
 
 
 @pytest.mark.claim("entries.1")
@@ -299,7 +316,7 @@ def test_truth_values_are_levels_only_where_they_are_declared() -> None:
     formula = Formula.read("b ~ C(a) + a")
     for container, make in CONTAINERS.items():
         frame = framed(make(COLUMNS["truth"], "truth"))
-        declared = container in ("pandas declared", "polars", "arrow", "arrow dictionary")
+        declared = container in ("pandas declared", "arrow", "arrow dictionary")
         assert bool(declared_levels(None, formula, frame)) == declared, container
         check_frame(formula, frame)
         design = columns_of(formula, frame, {"a": (key(False), key(True))}, {})

@@ -42,6 +42,11 @@ def test_gram_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.first.tolist(), found.second.tolist()) == ([2**34], [[2**64]])
     merged = found + found
     assert merged.second.tolist() == [[2**65]]
+    held = gram.Moments(np.array([2**62]), np.array([[2**62]]))  # as a part of the rows has them, in an int64
+    assert ((held + held).first.tolist(), (held + held).second.tolist()) == ([2**63], [[2**63]])
+    monkeypatch.setattr(gram, "moments", lambda *_: held)
+    parts = gram.moments_of_blocks([np.zeros((1, 1))] * 4, Frame.of(np.ones(1), np.eye(1)), 1.0, "clip")
+    assert (parts.first.tolist(), parts.second.tolist()) == ([2**64], [[2**64]])
 
 
 @pytest.mark.claim("clip.2")
@@ -76,6 +81,8 @@ def test_cluster_sums_do_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     found = assign.cluster_sums(rows, assign.Ball(np.zeros(1), 1.0), np.zeros((1, 1)), 1, norm=2, centred=False)
     assert (found.counts.tolist(), found.sums.tolist()) == ([16], [[2**64]])
     assert (found + found).sums.tolist() == [[2**65]]
+    held = assign.Sums(np.array([1]), np.array([[2**62]]))  # as a part of the rows has them, in an int64
+    assert (held + held).sums.tolist() == [[2**63]]
 
 
 @pytest.mark.claim("taper.3")

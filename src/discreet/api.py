@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
-
-
 from discreet.asking import HALVED, People, labelled, prepare, price
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Statistic, declared

@@ -231,3 +231,14 @@ def test_planted_faults_are_seen() -> None:
                 assert tilted.delta(float(epsilon)) >= true
                 below += bool(replace(tilted, **without).delta(float(epsilon)) < true)
         assert below, without
+
+
+@pytest.mark.claim("G3")
+@pytest.mark.parametrize("times", [1, 1000])
+def test_rounding_of_exponents_and_sums_is_paid_for(times: int) -> None:
+    """With no error of a transform in it, the bound still has what the proof adds for exponents and for sums."""
+    part = random_part(np.random.default_rng(1), 20, times)
+    tilted = Sum([part], 0.1, 1.0).tilted(0.0)
+    bare = replace(tilted, error=0.0, lost=0.0, rounding=0.0)
+    more = replace(tilted, error=0.0, lost=0.0)
+    assert more.delta(0.5) >= bare.delta(0.5) * (1 + 1e-12 * (times + 10) + 1e-10)

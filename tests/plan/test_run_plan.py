@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from discreet.session.question import Question
 
-from discreet.errors import BadInput, DiscreetError, OverBudget
+from discreet.errors import BadInput, DiscreetError, NotAnswered, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded
 from discreet.plan.bound_plan import Bound, bind
 from discreet.plan.plan_file import parse_plan
 from discreet.plan.run_plan import composition, run_plan
 from discreet.report import page, to_csv, to_json
-from discreet.session.question import Question
 from discreet.tables.table import Table
 
 Binds = Callable[[str], Bound]
@@ -85,6 +85,20 @@ def test_a_plan_that_failed_after_a_draw_is_not_drawn_again(
     with monkeypatch.context() as broken:
         broken.setattr(Question, "answer", second_fails)
         with pytest.raises(ZeroDivisionError):
+            run_plan(bound(plan), rng=Seeded(1))
+    with pytest.raises(DiscreetError, match="no answers could be made to this plan"):
+        run_plan(bound(plan), rng=Seeded(1))
+    assert len(charges(folder)) == 1
+
+
+@pytest.mark.claim("run_plan.1")
+def test_a_plan_whose_answers_cannot_be_written_down_is_not_drawn_again(
+    bound: Binds, plan: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That they cannot is an answer too, and another draw would have another chance of it."""
+    with monkeypatch.context() as broken:
+        broken.setattr("discreet.spec.run._assumptions", lambda _: [float("nan")])
+        with pytest.raises(NotAnswered, match="budget was spent"):
             run_plan(bound(plan), rng=Seeded(1))
     with pytest.raises(DiscreetError, match="no answers could be made to this plan"):
         run_plan(bound(plan), rng=Seeded(1))

@@ -240,6 +240,24 @@ def test_the_average_excess_of_a_guess_is_reached(epsilon: float, delta: float, 
 
 
 @pytest.mark.claim("meaning.2")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_what_goes_beyond_the_factor_is_nearly_reached(epsilon: float) -> None:
+    """Three answers: one that a likely table gives only without the person, one only with them, and the rest."""
+    delta, grow = 1e-6, math.exp(epsilon)
+    often, tiny = 1 / (1 + grow), 1e-12
+    likely = np.array([[0, delta, 1 - delta], [delta, 0, 1 - delta]])  # with the person's data, and without
+    other = np.array([[grow * often, tiny / grow, 0], [often, tiny, 0]])
+    other[:, 2] = 1 - other.sum(axis=1)
+    for used, unused in (likely, likely[::-1], other, other[::-1]):
+        assert np.maximum(used - grow * unused, 0).sum() <= delta * (1 + 1e-6)
+    joint = np.stack([0.99 * likely, 0.01 * other])  # by table, by whether the data are used, by answer
+    used, unused = joint[:, 0], joint[:, 1]
+    beyond = np.maximum(unused / unused.sum(axis=0) - grow**2 * used / used.sum(axis=0), 0).sum(axis=0)
+    found = float((used.sum(axis=0) * beyond).sum())
+    assert 0.95 * excess_with_and_without(epsilon, delta) < found <= excess_with_and_without(epsilon, delta)
+
+
+@pytest.mark.claim("meaning.2")
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
 def test_with_and_without_a_person_beyond_the_factor(epsilon: float) -> None:
     """As for pure answers, with normal noise and its exact delta: what is beyond the factor, whatever event is seen."""

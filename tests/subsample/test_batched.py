@@ -275,6 +275,8 @@ def test_one_outcome_has_an_estimate_under_firth_if_it_is_known_which() -> None:
     assert known[0].tobytes() == known[1].tobytes()
     assert known[0][-1] < 0 < known[2][-1]
     assert np.isnan(rows_of("logistic", x[:20], np.full(20, 2.0), [20], True)).all()
+    for text in ("no", "yes"):  # which of two labels it is, only other blocks could tell
+        assert np.isnan(rows_of("logistic", x[:20], np.full(20, text, dtype=object), [20], True)).all()
     assert np.isnan(rows_of("logistic", x[:20], np.zeros(20), [20], False)).all()
     assert np.isfinite(rows_of("poisson", x[:20], np.zeros(20), [20], True)).all()
     assert np.isnan(rows_of("poisson", x[:20], np.zeros(20), [20], False)).all()

@@ -85,6 +85,37 @@ def test_tables_whose_rows_come_from_elsewhere_are_refused(tmp_path: Path, serve
 
 
 @pytest.mark.claim("databases.1")
+def test_computed_columns_of_duckdb_are_refused(tmp_path: Path) -> None:
+    """It checks them when rows are inserted, and not when these are updated: then one value makes every read fail."""
+    address = duck(
+        tmp_path,
+        "CREATE TABLE g (x VARCHAR, n INTEGER GENERATED ALWAYS AS (CAST(x AS INTEGER)))",
+        "INSERT INTO g VALUES ('1')",
+        "UPDATE g SET x = 'abc'",
+        """CREATE TABLE s ("generated ""as" VARCHAR DEFAULT 'it''s GENERATED')""",
+    )
+    refuses(address, "g")
+    assert read(address, table="s").names == ('generated "as',)
+
+
+@pytest.mark.claim("databases.1")
+def test_a_policy_that_reads_values_is_refused(server: Any) -> None:
+    """Who may see a row is computed from its values, which may fail; the owner of a table sees all of it as it is."""
+    address = postgres(
+        server,
+        "CREATE TABLE policed (x TEXT)",
+        "INSERT INTO policed VALUES ('1'), ('abc')",
+        "CREATE POLICY above ON policed USING (x::integer > 0)",
+        "ALTER TABLE policed ENABLE ROW LEVEL SECURITY",
+        "CREATE ROLE reader LOGIN",
+        "GRANT SELECT ON policed TO reader",
+        "DO $$ BEGIN EXECUTE 'GRANT USAGE ON SCHEMA ' || current_schema() || ' TO reader'; END $$",
+    )
+    assert read(address, table="policed").size() == 2
+    refuses(address.replace("postgres:@", "reader:@", 1), "policed")
+
+
+@pytest.mark.claim("databases.1")
 def test_no_value_of_postgresql_raises(server: Any) -> None:
     table = read(
         postgres(

@@ -121,7 +121,7 @@ def pandas(_: Path, __: Any) -> Table:
 
 
 def polars(_: Path, __: Any) -> Table:
-    return read(pl.from_arrow(TABLE))
+    return read(pl.from_arrow(TABLE), types=TYPES)
 
 
 def mapping(_: Path, __: Any) -> Table:
@@ -189,6 +189,10 @@ def test_every_source_gives_the_same_columns(
     owned = table.columns([Want("n", "number")], owner="id")
     assert list(owned) == ["n", ""]
     np.testing.assert_array_equal(owned["n"], [3, math.nan, -7, 0])
+
+
+def test_names_of_columns_do_not_steer_a_terminal() -> None:
+    assert repr(read({"odd\x1b[31m": [1.0]})) == "<columns in memory: odd\ufffd[31m>"
 
 
 def refused(*arguments: Any, says: str, **options: Any) -> str:

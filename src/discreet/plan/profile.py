@@ -155,8 +155,9 @@ def describe(
     guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
     note = written(f"profile of {profile.table.description}", {"profile": profile.columns})
     receipt = private.charge(loss, guarantee, note)
-    made = paid(lambda: _answered(profile, first, rng, watch, charged=(private, before, receipt)))
-    return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))  # shown when it is stored
+    charged = (private, before, receipt)
+    made = paid(lambda: json.dumps(_answered(profile, first, rng, watch, charged=charged), allow_nan=False))
+    return stored(private.ledger.store(receipt, made))  # shown when it is stored
 
 
 def _answered(

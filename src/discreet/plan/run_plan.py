@@ -32,7 +32,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import versions
 from discreet.privacy.release import Release, plain
-from discreet.session.private import Session
+from discreet.session import Session, paid
 from discreet.session.question import Question
 from discreet.version import __version__
 
@@ -63,21 +63,26 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
             for question in bound.priced.questions:
                 watch(question.title)
                 answers.append(question.answer(private.table, noise).signed(str(receipt)))
-        entries = [_entry(bound, place, answer) for place, answer in enumerate(answers)]
-        made = dossier(
-            title=bound.plan.title,
-            description=bound.plan.description,
-            data=about(private),
-            entries=entries,
-            spent=spent,
-            balance=(before, private.balance),
-            composition=composition(bound.priced),
-            methods=methods(bound.priced.questions),
-            answers=answers,
-            receipt=receipt,
-            plan=bound.digest,
-        )
-        return stored(private.ledger.store(receipt, json.dumps(made, allow_nan=False)))
+            made = paid(lambda: json.dumps(_dossier(bound, private, before, receipt, answers), allow_nan=False))
+        return stored(private.ledger.store(receipt, made))
+
+
+def _dossier(
+    bound: Bound, private: Session, before: Filter, receipt: Receipt, answers: Sequence[Release[Any] | Groups]
+) -> dict[str, Any]:
+    return dossier(
+        title=bound.plan.title,
+        description=bound.plan.description,
+        data=about(private),
+        entries=[_entry(bound, place, answer) for place, answer in enumerate(answers)],
+        spent=bound.priced.together,
+        balance=(before, private.balance),
+        composition=composition(bound.priced),
+        methods=methods(bound.priced.questions),
+        answers=answers,
+        receipt=receipt,
+        plan=bound.digest,
+    )
 
 
 def stored(text: str) -> dict[str, Any]:

@@ -4,19 +4,20 @@ Promise
     [databases.1] No value of a table decides whether it can be read: a table is refused when it is opened, or never.
 
 Why
-    [databases.1] A view computes what it shows, and so does a foreign or virtual table: one value could make that fail.
-    They are refused by what the catalogue says of them. Of a stored table, columns of a few types come as they are,
-    those whose every value Arrow has too. All others come as the database's own texts, which it has for every value it
-    can hold: their conversion to Arrow might fail, as that of long intervals does. PostgreSQL recodes texts if its
-    encoding is not UTF-8, and not all of them can be: of other encodings, LATIN1 alone is read.
-
-The one text that reaches a query is a name that the database's own catalogue holds, between quotes; the catalogue is
-asked with bound parameters. A table of a database has no order: a row that is updated may move to the end. Rows are
-read as they are stored, whatever indexes there are, so that those of one person keep their order. What a database
-raises is not told, as it may hold a value, or the password of the address. Nothing but the database itself is read:
-DuckDB has no access to other files or the network, and SQLite loads no extension.
+    [databases.1] A view computes what it shows, and so do a foreign or virtual table, a computed column that is not
+    stored and a policy that says who may see which rows: one value could make that fail. They are refused by what the
+    catalogue says of them. Of a stored table, columns of a few types come as they are, those whose every value Arrow
+    has too. All others come as the database's own texts, which it has for every value it can hold: their conversion to
+    Arrow might fail, as that of long intervals does. PostgreSQL recodes texts if its encoding is not UTF-8, and not all
+    of them can be: of other encodings, LATIN1 alone is read.  The one text that reaches a query is a name that the
+    database's own catalogue holds, between quotes; the catalogue is asked with bound parameters. A table of a database
+    has no order: a row that is updated may move to the end. Rows are read as they are stored, whatever indexes there
+    are, so that those of one person keep their order. What a database raises is not told, as it may hold a value, or
+    the password of the address. Nothing but the database itself is read: DuckDB has no access to other files or the
+    network, and SQLite loads no extension.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -33,13 +34,15 @@ COLUMNS: Final = (
     "SELECT table_schema, column_name, data_type FROM information_schema.columns"
     " WHERE table_name = {} ORDER BY table_schema, ordinal_position"
 )
-STORED: Final = (  # tables, and those that are a part of them, other than those that hold their rows; computed columns
+STORED: Final = (  # other than plain tables, those that are a part of them too; computed columns; policies for rows
     "WITH RECURSIVE part AS (SELECT c.oid, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE n.nspname = $1 AND c.relname = $2 UNION SELECT c.oid, c.relkind FROM part JOIN pg_inherits i"
     " ON i.inhparent = part.oid JOIN pg_class c ON c.oid = i.inhrelid) SELECT count(*) FROM part"
     " LEFT JOIN pg_attribute a ON a.attrelid = part.oid AND a.attgenerated = 'v'"
-    " WHERE part.relkind NOT IN ('r', 'p') OR a.attrelid IS NOT NULL"
+    " WHERE part.relkind NOT IN ('r', 'p') OR a.attrelid IS NOT NULL OR row_security_active(part.oid)"
 )
+NAMED: Final = re.compile(r"""\"(?:[^"]|"")*\"|'(?:[^']|'')*'""")  # names and texts of a statement
+COMPUTED: Final = re.compile(r"\bGENERATED\b", re.IGNORECASE)
 ENCODING: Final = "SELECT pg_encoding_to_char(encoding)::text FROM pg_database WHERE datname = current_database()"
 SETTINGS: Final = (  # read only; rows as they are stored, by one process and from the first; texts of one form
     "SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
@@ -176,9 +179,10 @@ class Duck:
         return list(connection.execute(COLUMNS.format("?"), [table]).fetchall())
 
     def stored(self, connection: Any, schema: str, table: str) -> bool:
-        """As the standard has it; it checks its computed columns when rows are written. [databases.1]"""
-        query = "SELECT table_type FROM information_schema.tables WHERE table_schema = ? AND table_name = ?"
-        return bool(connection.execute(query, [schema, table]).fetchone()[0] == "BASE TABLE")
+        """A table of the file without computed columns: DuckDB does not check those on an update. [databases.1]"""
+        query = "SELECT sql FROM duckdb_tables() WHERE schema_name = ? AND table_name = ?"
+        made = connection.execute(query, [schema, table]).fetchall()
+        return bool(made) and not any(COMPUTED.search(NAMED.sub("", str(sql))) for (sql,) in made)
 
     def home(self, connection: Any) -> str:
         """The schema in use."""
@@ -224,7 +228,7 @@ class Postgres:
             return list(cursor.fetchall())
 
     def stored(self, connection: Any, schema: str, table: str) -> bool:
-        """Not a view, nor a foreign table, nor made of such; no column is computed when it is read. [databases.1]"""
+        """Not a view or a foreign table; neither a column nor who may see a row is computed. [databases.1]"""
         with connection.cursor() as cursor:
             cursor.execute(ENCODING)
             encoding = str(cursor.fetchone()[0])

@@ -8,14 +8,16 @@ Promise
 
 What counts as a declared type
     Declared: the types of a schema that stands beside the entries and stays when one of them goes missing. These are
-    the schemas of Arrow, polars, Parquet and databases, and those types of pandas that nobody gets unasked: nullable
-    numbers and truth values, "string", Arrow's own.
-    Inferred: what numpy or pandas read off the entries. One missing entry among whole numbers makes floats of them, one
-    among truth values makes objects, one text makes objects or texts of all; a category of pandas lists what occurs.
-    So every type of numpy's is "no declared type", in an array and in a column of pandas, as that of a list is: truth
-    values, whole numbers, floats, objects, texts and dates are read entry by entry, by the same function, and nothing
-    else follows from which of them it is. The array of whole numbers that a caller made is no exception: its
-    neighbour with a missing entry cannot be one.
+    the schemas of Arrow, Parquet and databases, and those types of pandas that nobody gets unasked: nullable numbers
+    and truth values, "string", Arrow's own.
+    Inferred: what numpy, pandas or polars read off the entries. One missing entry among whole numbers makes floats of
+    them, one among truth values makes objects, one text makes objects or texts of all; a category of pandas lists what
+    occurs. polars keeps its type where an entry is missing, but one 0.5 in a list, or among the first lines of a file,
+    makes floats of all whole numbers, and nothing tells a type that was found from one that was given.
+    So every type of numpy's is "no declared type", in an array and in a column of pandas, as that of a list is, and so
+    is every type of polars'. Truth values, whole numbers, floats, objects, texts and dates are read entry by entry, by
+    the same function, and nothing else follows from which of them it is. The array of whole numbers that a caller made
+    is no exception: its neighbour with a missing entry cannot be one.
 """
 
 import datetime
@@ -372,8 +374,12 @@ def declared_type(rows: Any) -> str:
     """The name of a column's declared type in whatever library; "" where there is none. No entry is read.
     [entries.2]"""
     found = getattr(rows, "dtype", getattr(rows, "type", ""))
-    name = "" if isinstance(found, np.dtype) else str(found)
+    name = "" if isinstance(found, np.dtype) or _in_polars(rows) else str(found)
     return "" if GUESSED.match(name) else name
+
+
+def _in_polars(rows: Any) -> bool:
+    return type(rows).__module__.partition(".")[0] == "polars"
 
 
 def declared_whole(rows: Any) -> bool:

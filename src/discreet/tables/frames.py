@@ -92,13 +92,7 @@ def from_polars(frame: Any) -> Held:
     """A data frame of polars; its columns are handed to Arrow piece by piece."""
     names = named(frame.columns, "the data frame")
     held = {name: frame.get_column(name) for name in names}
-    kinds = {name: _kind_in_polars(column) for name, column in held.items()}
-    return Held(held, kinds, frame.height, "a polars data frame")
-
-
-def _kind_in_polars(series: Any) -> Kind:
-    empty = _arrow_of(series.head(0))
-    return kind_of(empty.type) if is_arrow(empty) else "unknown"
+    return Held(held, dict.fromkeys(names, "unknown"), frame.height, "a polars data frame")  # [entries.2]
 
 
 def _arrow_of(series: Any) -> Any:
@@ -116,9 +110,7 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
     for name, given in zip(names, columns.values(), strict=True):
         if is_arrow(given):
             held[name], kinds[name] = given, kind_of(given.type)
-        elif hasattr(given, "to_arrow"):  # a series of polars
-            held[name], kinds[name] = given, _kind_in_polars(given)
-        elif isinstance(given, rows.Stream) or (isinstance(given, np.ndarray) and given.ndim == 2):
+        elif hasattr(given, "to_arrow") or isinstance(given, rows.Stream) or (isinstance(given, np.ndarray) and given.ndim == 2):  # a series of polars
             held[name], kinds[name] = given, "unknown"
         else:
             held[name], kinds[name] = rows.column(given), _kind(given)
@@ -129,3 +121,24 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
         )
         raise BadInput(f"columns {one!r} and {other!r} are not equally long; columns of one table must be")
     return Held(held, kinds, next(iter(lengths.values())), "columns in memory")
+
+
+def from_frame(source: Any) -> Held:
+    """Named columns in memory: a frame of pandas or polars, an Arrow table, or a mapping of columns."""
+    if isinstance(source, Mapping):
+        return from_mapping(source)
+    library, kind = type(source).__module__.partition(".")[0], type(source).__name__
+    if library == "pyarrow" and kind in ("Table", "RecordBatch"):
+        return from_arrow(source)
+    if library == "polars" and kind == "LazyFrame":
+        raise BadInput(
+            "a lazy frame of polars is a query, and a value could make it fail after the budget was spent; give "
+            "frame.collect(), or the path of the file that it scans"
+        )
+    if library == "polars" and kind == "DataFrame":
+        return from_polars(source)
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
+        return from_pandas(source)
+    raise BadInput(
+        f"the table is of type {kind}; give a path, an address, a data frame, an Arrow table or a mapping of columns"
+    )

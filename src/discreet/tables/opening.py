@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-import pyarrow as pa
 import pyarrow.dataset as ds
 
 from discreet.errors import BadInput
 from discreet.tables.arrow_files import ARROW, PARQUET, Parquet, Scanned
 from discreet.tables.cells import KINDS, Kind
 from discreet.tables.databases import Database, Duck, InDatabase, Postgres, Sqlite
-from discreet.tables.frames import from_arrow, from_mapping, from_pandas, from_polars
+from discreet.tables.frames import from_frame
 from discreet.tables.source import Source
 from discreet.tables.table import Table
 from discreet.tables.text_files import SUFFIXES, Lines
@@ -136,22 +135,4 @@ def _suffixes() -> str:
 
 
 def _from_memory(source: Any) -> Source:
-    if isinstance(source, pa.Table | pa.RecordBatch):
-        return from_arrow(source)
-    if isinstance(source, ds.Dataset):
-        return Scanned.opened(source)
-    if isinstance(source, Mapping):
-        return from_mapping(source)
-    library, kind = type(source).__module__.partition(".")[0], type(source).__name__
-    if library == "polars" and kind == "LazyFrame":
-        raise BadInput(
-            "a lazy frame of polars is a query, and a value could make it fail after the budget was spent; give "
-            "frame.collect(), or the path of the file that it scans"
-        )
-    if library == "polars" and kind == "DataFrame":
-        return from_polars(source)
-    if hasattr(source, "iloc") and hasattr(source, "columns"):
-        return from_pandas(source)
-    raise BadInput(
-        f"the table is of type {kind}; give a path, an address, a data frame, an Arrow table or a mapping of columns"
-    )
+    return Scanned.opened(source) if isinstance(source, ds.Dataset) else from_frame(source)

@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, printable
 from discreet.privacy.exact import is_number
 from discreet.tables import entries as rows
 from discreet.tables.arrow import is_arrow, pa
@@ -176,7 +176,7 @@ class Table:
         self._size: int | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.description}: {', '.join(self.names[:20])}>"
+        return printable(f"<{self.description}: {', '.join(self.names[:20])}>")
 
     @property
     def names(self) -> tuple[str, ...]:

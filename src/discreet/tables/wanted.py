@@ -89,7 +89,7 @@ def wanted(
             listed = [references[parameter]] if isinstance(references[parameter], str) else references[parameter]
             kinds |= {name: _kind(table, name, reads, statistic.name) for name in listed}
     if not kinds:  # any column tells how many there are
-        return Wanted({}, (Want(table.names[0], "key", "keep"),), {name: None for name in statistic.columns})
+        return Wanted({}, (Want(table.names[0], "key", "keep"),), dict.fromkeys(statistic.columns))
     known_facts = {name: _facts(table, name, references.get(name), facts) for name in statistic.columns}
     return Wanted(references, _wants(table, kinds, terms), known_facts)
 

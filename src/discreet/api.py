@@ -50,7 +50,7 @@ def ask(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, Any]
         return _of_blocks(statistic, ours, arguments, rng)
     people = People.of(None, ours["unit"], ours["neighbours"])
     table, named, facts = given_table(statistic, arguments)
-    question = prepare(table, people, statistic, named, Terms(missing=ours["missing"]), facts)
+    question = prepare(table, people, statistic, named, terms=Terms(missing=ours["missing"]), facts=facts)
     promised = question.price.mechanism.guarantee
     check_budget(promised.epsilon, promised.delta, question.price.size)
     check_machine(question.price.mechanism)

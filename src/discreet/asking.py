@@ -269,6 +269,7 @@ def prepare(
     people: People,
     statistic: Statistic,
     arguments: Mapping[str, Any],
+    *,
     terms: Terms,
     facts: Mapping[str, Columns] | None = None,
 ) -> Question:

@@ -22,8 +22,12 @@ Needs
 
 import contextlib
 import json
+import shutil
+import weakref
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
@@ -101,7 +105,7 @@ class Session(Asking):
     ) -> Question:
         """The question and its price, with nothing charged and nothing read. [session.1]"""
         terms = Terms(where, groupby, keys, missing, per_person, max_rows)
-        return asked(self.table, self.people, statistic, columns, options, terms)
+        return asked(self.table, self.people, statistic, columns, options, terms=terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
         """Charge, read, answer, store: the answer, or OverBudget and nothing is read. [session.1]"""
@@ -217,7 +221,7 @@ class Session(Asking):
 
 
 def asked(
-    table: Table, people: People, name: str, given: tuple[Any, ...], options: Mapping[str, Any], terms: Terms
+    table: Table, people: People, name: str, given: tuple[Any, ...], options: Mapping[str, Any], *, terms: Terms
 ) -> Question:
     """A statistic by its name, asked about a table's columns by their names."""
     statistic = declared(name)
@@ -232,7 +236,7 @@ def asked(
     finds = terms.groupby is not None and terms.keys is None and "delta" not in statistic.options
     own = {option: value for option, value in options.items() if not (finds and option == "delta")}
     arguments = statistic.bind(given, own) | ({"delta": options["delta"]} if finds and "delta" in options else {})
-    return prepare(table, people, statistic, arguments, terms)
+    return prepare(table, people, statistic, arguments, terms=terms)
 
 
 def open(  # noqa: A001  as people call it: discreet.open
@@ -270,26 +274,37 @@ def open(  # noqa: A001  as people call it: discreet.open
     """
     if ledger is None:
         raise BadInput(
-            "there is no ledger; give the path of a file, ledger='study.ledger' say, in which what is spent is kept, or "
+            "there is no ledger; give the path of a file in which what is spent is kept, ledger='study.ledger' say, or "
             "':memory:' for one that is gone with the session"
         )
     noise = door(rng)
     found = read(source, table=table, types=types)
     if person is not None:
         known(found, person)
-    people, name = People.of(person, unit, neighbours), population or _population(source, table)
+    name = population or _population(source, table)
+    people = People.of(person, unit, neighbours)
     spend = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
+    terms: dict[str, Any] = {"budget": spend, "accounting": accounting, "analyst": analyst, "rng": noise}
     if isinstance(ledger, Ledger):
-        return session_of(found, people, ledger, name, budget=spend, accounting=accounting, analyst=analyst, rng=noise)
-    book = Ledger(ledger, key=key, anchor=anchor)
+        return session_of(found, _as_opened(people, unit, ledger, name), ledger, name, **terms)
+    folder = mkdtemp(prefix="discreet-") if ledger == ":memory:" else None
+    book = Ledger(ledger if folder is None else Path(folder) / "budget", key=key, anchor=anchor)
     try:
-        session = session_of(
-            found, people, book, name, budget=spend, accounting=accounting, analyst=analyst, rng=noise
-        )
+        session = session_of(found, _as_opened(people, unit, book, name), book, name, **terms).closing()
     except BaseException:
         book.close()
         raise
-    return session.closing()
+    if folder is not None:
+        weakref.finalize(session, shutil.rmtree, folder, True)
+    return session
+
+
+def _as_opened(people: People, unit: str | None, ledger: Ledger, population: str) -> People:
+    """The same people, called what the account of their population calls them unless another word was given."""
+    known_as = {name: account for name, analyst, account in ledger.accounts() if not analyst}
+    if unit is not None or population not in known_as:
+        return people
+    return replace(people, unit=ledger.account(population).unit)
 
 
 def session_of(

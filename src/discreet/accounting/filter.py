@@ -79,8 +79,8 @@ class Currency(Enum):
     """What is summed."""
 
     EPSILON = "epsilon"
-    RHO = "rho"
-    MU_SQUARED = "mu squared"
+    RHO = "zcdp"
+    MU_SQUARED = "gdp"
 
 
 @dataclass(frozen=True, slots=True)

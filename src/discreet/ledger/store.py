@@ -100,7 +100,7 @@ class Ledger:
         population: str,
         budget: Budget,
         *,
-        counted: Currency | str = Currency.EPSILON,
+        accounting: Currency | str = Currency.EPSILON,
         reserve: Number | None = None,
         neighbours: Neighbours = Neighbours.REPLACE,
         unit: str = "person",
@@ -110,7 +110,7 @@ class Ledger:
         `reserve` is the share of delta for the charges' own deltas, where rho or mu squared is counted.
         """
         name, unit = words.name("the population", population), words.name("the unit", unit)
-        account = Account.opened(budget, words.currency(counted), reserve, Neighbours(neighbours), unit)
+        account = Account.opened(budget, words.currency(accounting), reserve, Neighbours(neighbours), unit)
         return self._begin("open", name, None, account)
 
     def allot(self, population: str, analyst: str, budget: Budget, *, reserve: Number | None = None) -> Filter:

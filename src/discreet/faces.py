@@ -1,0 +1,84 @@
+"""The faces of the declared statistics: functions here, methods of `Asking`. Their types are in faces.pyi.
+
+faces.pyi is made from the declarations by scripts/faces.py, so that editors and type checkers see real signatures.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+from discreet.api import function
+from discreet.privacy.declaration import declared, homes
+
+TERMS: Final = {"where": None, "groupby": None, "keys": None, "missing": None, "per_person": None, "max_rows": None}
+
+
+class _Method:
+    """A statistic as a method, which is looked up when it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, session: Any, kind: type) -> Callable[..., Any]:
+        statistic = declared(self.name)
+        if session is None:
+            return function(self.name)
+
+        def asked(*columns: Any, **options: Any) -> Any:
+            return session.ask(self.name, *columns, **options)
+
+        own = statistic.signature
+        parameters = [one for one in own.parameters.values() if one.name not in ("neighbours", "unit", "rng")]
+        extra = {name: value for name, value in {**TERMS, "request": None}.items() if name not in own.parameters}
+        if not statistic.groups:
+            extra = {name: value for name, value in extra.items() if name not in ("groupby", "keys")}
+        parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=extra[name]) for name in extra]
+        asked.__name__ = asked.__qualname__ = self.name
+        asked.__doc__ = method_doc(self.name)
+        asked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return asked
+
+
+def method_doc(name: str) -> str:
+    """The docstring of a method: the statistic's own, with an example in a session."""
+    statistic = declared(name)
+    text, _, _ = inspect.cleandoc(statistic.make.__doc__ or "").partition("\n>>> ")
+    return f"{text.rstrip()}\n\nExample: {example(name)}\n"
+
+
+def example(name: str) -> str:
+    """A call of the method that could be typed in a session."""
+    statistic = declared(name)
+    words = []
+    for parameter, one in statistic.signature.parameters.items():
+        if parameter in statistic.columns:
+            reads = statistic.reads(parameter, {})
+            words += [] if reads.optional and one.default is None else [_column(parameter, reads.width)]
+        elif one.default is inspect.Parameter.empty and one.kind is not inspect.Parameter.KEYWORD_ONLY:
+            words.append(EXAMPLES.get(parameter, "..."))
+    words.append("epsilon=0.5")
+    needs = statistic.needs_delta({}, {column: None for column in statistic.columns})
+    return f"session.{name}({', '.join([*words, 'delta=1e-6'] if needs else words)})"
+
+
+EXAMPLES: Final = {"q": "0.25", "k": "3", "null": "0.5", "estimator": "LinearRegression()", "family": '"poisson"'}
+
+
+def _column(parameter: str, width: str) -> str:
+    if width == "several":
+        return '["age", "bmi"]'
+    return {"x": '"age"', "y": '"bmi"'}.get(parameter, '"age"')
+
+
+class Asking:
+    """Every statistic that can be asked of a table, as a method that takes columns by name."""
+
+
+for _name in homes():
+    setattr(Asking, _name, _Method(_name))
+
+
+def __getattr__(name: str) -> Any:
+    if name in homes():
+        return function(name)
+    raise AttributeError(f"module 'discreet.faces' has no attribute {name!r}")

@@ -93,7 +93,7 @@ def dots(above: Curve, below: Curve, grid: float, low: int, high: int) -> Part:
     return Part(low, masses, float(h[-1]) + NEGLIGIBLE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TiltedMasses:
     """A convolution, its masses times e^(theta l) / M."""
 
@@ -245,7 +245,17 @@ class Sum:
         lost = self._lost() + self._above(start + length - 1, steep)
         rounding = math.expm1(EACH * (self.many + 10)) + SUMMED
         masses, whole = np.maximum(masses, 0.0), start <= self.low
-        return TiltedMasses(theta, self.grid, start, masses, whole, scale, error + NEGLIGIBLE, lost, rounding)
+        return TiltedMasses(
+            theta=theta,
+            grid=self.grid,
+            start=start,
+            masses=masses,
+            whole=whole,
+            scale=scale,
+            error=error + NEGLIGIBLE,
+            lost=lost,
+            rounding=rounding,
+        )
 
     def _moment(self, part: Part, theta: float) -> tuple[Floats, float]:
         """The masses of a part times e^(theta l) / M, and log M."""

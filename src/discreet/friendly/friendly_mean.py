@@ -36,7 +36,7 @@ Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022, and as cited in the modules above.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -111,6 +111,7 @@ class FriendlyMean:
     radius: float
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     method: Method = "match"
     columns: int | None = None
@@ -211,4 +212,4 @@ class NoiseBand:
         each = -np.expm1(np.log(min(1 - 1e-15, confidence + 1e-12)) / self.noisy.size)
         reach = -self.privacy * float(ndtri(each / 2)) if self.privacy else 0.0
         about = "the mean of those rows in this table that agree, all columns at once"
-        return Interval(self.noisy - reach, self.noisy + reach, confidence, about, population=False)
+        return Interval(self.noisy - reach, self.noisy + reach, confidence=confidence, about=about, population=False)

@@ -44,7 +44,7 @@ Source
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -96,6 +96,7 @@ class RefinedMean:
 
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     dimension: int | None = None
     sigma: float | None = None
     neighbours: Neighbours = Neighbours.REPLACE

@@ -26,7 +26,7 @@ Source
     that needs no radius; this one is the lectures', with the separation that makes an average well defined.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -176,6 +176,7 @@ class TupleCore:
 
     radius: float
     k: int
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     neighbours: Neighbours = Neighbours.REPLACE

@@ -27,7 +27,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -74,6 +74,7 @@ class FitTest:
     bins: Bins
     probabilities: tuple[float, ...]
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -133,6 +134,7 @@ class ClosenessTest:
     bins: Bins
     first: int
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -170,7 +172,7 @@ class ClosenessTest:
         observed = float(distance(noisy[None, :, :], sizes, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, 2 * len(chances)))  # [category_tests.3]
         provenance = Provenance(
-            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, (LIMIT, PUBLIC_GROUPS)
+            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, notes=(LIMIT, PUBLIC_GROUPS)
         )
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test that two samples agree")
 
@@ -189,6 +191,7 @@ class IndependenceTest:
     one: Bins
     other: Bins
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -230,7 +233,7 @@ class IndependenceTest:
         observed = float(dependence(table, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [category_tests.3]
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
-        provenance = Provenance("IndependenceTest", shown, rng.secure, (LIMIT,))
+        provenance = Provenance("IndependenceTest", shown, rng.secure, notes=(LIMIT,))
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test of independence")
 
     def cells(self, rows: Any) -> Integers:

@@ -24,7 +24,7 @@ Source
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -119,6 +119,7 @@ class SimpleTest:
     p: Any
     q: Any
     epsilon: Number
+    _: KW_ONLY
     method: Literal["clamped", "vote"] = "clamped"
     clamp: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE

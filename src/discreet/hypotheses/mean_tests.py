@@ -33,7 +33,7 @@ Source
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -78,6 +78,7 @@ class MeanTest:
 
     null: float
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     model: Model = None
     bounds: tuple[float, float] | None = None
@@ -138,6 +139,7 @@ class TwoMeansTest:
 
     first: int
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     model: Model = None
     bounds: tuple[float, float] | None = None
@@ -147,7 +149,7 @@ class TwoMeansTest:
 
     def __post_init__(self) -> None:
         check_replace(self.neighbours)
-        MeanTest(0.0, self.epsilon, self.alternative, self.model, self.bounds)
+        MeanTest(0.0, self.epsilon, alternative=self.alternative, model=self.model, bounds=self.bounds)
         check_sizes((self.first,))
         check_size(self.size, self.neighbours)
 
@@ -175,7 +177,7 @@ class TwoMeansTest:
         sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
         found = self._clip(values, sizes, rng)  # [mean_tests.2]
         shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
-        provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT, PUBLIC_GROUPS))
+        provenance = Provenance("TwoMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
         if isinstance(found, str):

@@ -153,7 +153,7 @@ def _error_of_mean(size: int, epsilon: Number) -> ConvolvedSpread:
     response = clipped_mean(0.0, r)
     sampling = math.sqrt(response.variance / size) / response.slope
     noise = sensitivity_of(1, REPLACE) * r / (size * float(stages.mean.epsilon)) / response.slope
-    return ConvolvedSpread(0.0, sampling, noise, freedom=freedom(size, stages.scale, REPLACE))
+    return ConvolvedSpread(0.0, sampling=sampling, laplace=noise, freedom=freedom(size, stages.scale, REPLACE))
 
 
 def _power_of_two_means(

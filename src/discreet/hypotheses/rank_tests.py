@@ -37,7 +37,7 @@ Source
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import accumulate
 from typing import Any, Final
 
@@ -87,6 +87,7 @@ class RankSumTest:
 
     first: int
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -117,7 +118,7 @@ class RankSumTest:
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
         answer = Tested(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
-        provenance = Provenance("RankSumTest", shown, rng.secure, (PUBLIC_GROUPS,))
+        provenance = Provenance("RankSumTest", shown, rng.secure, notes=(PUBLIC_GROUPS,))
         return Release(self.guarantee, provenance, answer, name=f"rank sum test ({self.alternative})")
 
 
@@ -133,6 +134,7 @@ class GroupsTest:
 
     sizes: tuple[int, ...]
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -168,7 +170,7 @@ class GroupsTest:
 
         draws = self.draws if size <= NORMAL or min(groups) >= FULL else min(self.draws, FEWEST)
         p_value = simulated_p_value(noisy, draw, rng, draws)  # [rank_tests.3]
-        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, (PUBLIC_GROUPS,))
+        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, notes=(PUBLIC_GROUPS,))
         answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=f"test that {len(groups)} groups have one law")
 

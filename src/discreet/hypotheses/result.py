@@ -1,6 +1,6 @@
 """Private tests: a release whose value has a p-value."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 from discreet.errors import BadInput
@@ -51,6 +51,7 @@ class ProportionTest:
 
     null: float
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"

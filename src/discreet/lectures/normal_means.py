@@ -29,7 +29,7 @@ Source
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -83,7 +83,7 @@ def _last_stage(
     found = noisy_sum(
         values, centre=centre, radius=radius, cost=Laplace(epsilon), neighbours=Neighbours.REPLACE, rng=rng
     )  # [normal_means.1]
-    return ConvolvedSpread(centre + found.total / size, sigma / math.sqrt(size), found.noise / size)
+    return ConvolvedSpread(centre + found.total / size, sampling=sigma / math.sqrt(size), laplace=found.noise / size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +217,7 @@ class KarwaVadhan:
     reach: float
     sigmas: tuple[float, float]
     epsilon: Number
+    _: KW_ONLY
     confidence: float = 0.95
     unit: str = "row"
 
@@ -267,7 +268,13 @@ class KarwaVadhan:
         variance = max(moment - max(0.0, abs(offset) - wobble * share) ** 2, 0.0)
         student = float(stdtrit(max(1, size - 1), 1 - miss / 8))
         width = student * math.sqrt(variance / size) + wobble * share
-        spread = Declared(centre + offset, width, self.confidence, math.sqrt(variance / size), math.sqrt(2) * wobble)
+        spread = Declared(
+            estimate=centre + offset,
+            width=width,
+            confidence=self.confidence,
+            sampling=math.sqrt(variance / size),
+            privacy=math.sqrt(2) * wobble,
+        )
         return _mean(self, spread, rng, size)
 
     def _scale(self, values: Floats, epsilon: Fraction, rng: Randomness) -> float:
@@ -282,7 +289,7 @@ class KarwaVadhan:
         return float(2.0 ** (low + int(np.argmax(noisy)) + 2))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
     """An interval whose confidence was declared before the release."""
 
@@ -298,8 +305,8 @@ class Declared:
             raise Refused(
                 f"the interval was drawn for {self.confidence:g}; declare confidence={confidence:g} beforehand"
             )
-        ends = self.estimate - self.width, self.estimate + self.width
-        return Interval(*ends, self.confidence, "the population's mean", population=True)
+        low, high = self.estimate - self.width, self.estimate + self.width
+        return Interval(low, high, confidence=self.confidence, about="the population's mean", population=True)
 
 
 def _history(mechanism: Any, rng: Randomness, size: int) -> Provenance:

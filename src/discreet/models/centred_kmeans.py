@@ -26,7 +26,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -74,6 +74,7 @@ class CentredKMeans:
     k: int
     epsilon: Number
     delta: Number = 0.0
+    _: KW_ONLY
     radius: float | None = None
     centre: tuple[float, ...] | None = None
     iterations: int | None = None

@@ -28,7 +28,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -60,7 +60,7 @@ MODEL: Final = "the population's coefficients, each by itself, if the model hold
 LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DescentPlan:
     """What each part costs: scaling and largest count if they are not declared, moments, scores, information."""
 
@@ -95,6 +95,7 @@ class Descent:
     features: Features
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     family: Name = "logistic"
     largest: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -142,12 +143,12 @@ class Descent:
 
         step = score_cost(strength(Fraction(30, 100) / STEPS), coefficients, radius, relation)
         return DescentPlan(
-            Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
-            Choice(root_below(each)) if counted else None,
-            moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
-            (step,) * STEPS,
-            moment_cost(strength(Fraction(15, 100)), coefficients, radius, relation),
-            score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
+            measuring=Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
+            count=Choice(root_below(each)) if counted else None,
+            second=moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
+            steps=(step,) * STEPS,
+            information=moment_cost(strength(Fraction(15, 100)), coefficients, radius, relation),
+            last=score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
         )
 
     def informative(self, size: int | None) -> bool:
@@ -170,7 +171,7 @@ class Descent:
         plan = self.plan(size)
         shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.features.names)}
         blank: Release[Coefficients] = Release(
-            self.guarantee, Provenance("Descent", shown, rng.secure, self.notes), name=f"{self.family} regression"
+            self.guarantee, Provenance("Descent", shown, rng.secure, notes=self.notes), name=f"{self.family} regression"
         )
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:

@@ -36,7 +36,7 @@ Source
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -234,6 +234,7 @@ class Formulated:
 
     formula: Formula
     make: Make
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     levels: Mapping[str, Any] = field(default_factory=dict)

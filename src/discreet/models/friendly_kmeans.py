@@ -28,7 +28,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -83,6 +83,7 @@ class FriendlyKMeans:
     k: int
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     with_loss: bool = False
     columns: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE

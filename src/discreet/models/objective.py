@@ -33,7 +33,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -92,6 +92,7 @@ class ObjectivePerturbation:
 
     features: Features
     epsilon: Number
+    _: KW_ONLY
     ridge: Number | None = None
     confidence: float | None = 0.95
     neighbours: Neighbours = Neighbours.REPLACE
@@ -180,7 +181,7 @@ class ObjectivePerturbation:
         }
         blank: Release[Coefficients] = Release(
             self.guarantee,
-            Provenance("ObjectivePerturbation", shown, rng.secure, self.notes),
+            Provenance("ObjectivePerturbation", shown, rng.secure, notes=self.notes),
             name="logistic regression",
         )
         scaling: Scaling | str | None = self.features.scaling()

@@ -24,7 +24,7 @@ Source
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -67,13 +67,14 @@ class StochasticDescent:
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(4000)])
-    >>> model = StochasticDescent(Features(("x",)), "logistic", 2.0, 1e-6, steps=40, people=4000)
+    >>> model = StochasticDescent(Features(("x",)), "logistic", epsilon=2.0, delta=1e-6, steps=40, people=4000)
     >>> bool(0.3 < model.release(rows, Seeded(1)).value["x"] < 2)
     True
     """
 
     features: Features
     descends: str | Callable[[Floats, Any, Any], Any]
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     steps: int = 40
@@ -178,7 +179,9 @@ class StochasticDescent:
 
     def _gradients(self, table: Floats, scaling: Scaling) -> Gradients:
         if callable(self.descends):
-            return AnyGradients(self.descends, table[:, :-1], table[:, -1], self.size, self.longest)
+            return AnyGradients(
+                gradients=self.descends, X=table[:, :-1], y=table[:, -1], size=self.size, clip=self.longest
+            )
         return ModelGradients.of(prepared(table, scaling), self.descends, self.longest)  # type: ignore[arg-type]
 
     def _released(self, w: Floats, scaling: Scaling, rng: Randomness) -> Release[Any]:
@@ -193,7 +196,7 @@ class StochasticDescent:
         if not callable(self.descends):
             slopes, constant = scaling.back(w)
             value = Coefficients(slopes, constant, self.features.names, LINKS.get(self.descends, "identity"))
-        provenance = Provenance("StochasticDescent", shown, rng.secure, (NO_INTERVAL,))
+        provenance = Provenance("StochasticDescent", shown, rng.secure, notes=(NO_INTERVAL,))
         return Release(self.guarantee, provenance, value, name="descent")
 
 

@@ -43,7 +43,7 @@ FIRST, MORE = 96, 64  # bits of U at first, and each time they do not decide
 Range = tuple[Fraction, Fraction | None]  # what |T| lies between; None is no bound
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SmoothNoise:
     """v plus noise of scale S / s, rounded and cut to 0, ..., top. `reach` is S in units of 1 / `unit`."""
 

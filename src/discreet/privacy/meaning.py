@@ -171,7 +171,7 @@ def power_zcdp(level: float, rho: Number) -> float:
     return high  # [meaning.5]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """A guarantee in numbers that people can use; `sentences` puts them into words."""
 
@@ -258,19 +258,19 @@ def explain(guarantee: Guarantee, prior: float = 0.01, group: int = 1) -> Meanin
     whole = guarantee if group == 1 else guarantee.for_group(group)
     epsilon, delta = whole.epsilon, whole.delta
     return Meaning(
-        whole,
-        group,
-        _probability(prior, "the prior"),
-        safe_exp(float(epsilon)),
-        posterior(prior, epsilon),
-        excess(prior, epsilon, delta),
-        posterior_with_and_without(epsilon),
-        excess_with_and_without(epsilon, delta),
-        guess(epsilon, delta),
-        power(0.05, epsilon=epsilon, delta=delta),
-        power(0.01, epsilon=epsilon, delta=delta),
-        min(1.0, 2 * float(delta)),  # [meaning.7]
-        _gaussian_chance(float(epsilon), float(delta)),
+        guarantee=whole,
+        group=group,
+        prior=_probability(prior, "the prior"),
+        factor=safe_exp(float(epsilon)),
+        posterior=posterior(prior, epsilon),
+        posterior_excess=excess(prior, epsilon, delta),
+        with_and_without=posterior_with_and_without(epsilon),
+        with_and_without_excess=excess_with_and_without(epsilon, delta),
+        guess=guess(epsilon, delta),
+        power_at_5_percent=power(0.05, epsilon=epsilon, delta=delta),
+        power_at_1_percent=power(0.01, epsilon=epsilon, delta=delta),
+        double_chance=min(1.0, 2 * float(delta)),  # [meaning.7]
+        gaussian_chance=_gaussian_chance(float(epsilon), float(delta)),
     )
 
 

@@ -142,9 +142,9 @@ def reading(table: Table, verb: str, given: tuple[Any, ...], asked: Mapping[str,
         Want(
             name,
             "where" if name in conditions else kind,
-            "keep" if name in conditions else _policy(terms.missing, name, kind),
-            _rule(terms.rule, name, kind),
-            terms.cap,
+            missing="keep" if name in conditions else _policy(terms.missing, name, kind),
+            rule=_rule(terms.rule, name, kind),
+            cap=terms.cap,
         )
         for name, kind in kinds.items()
     )

@@ -111,7 +111,7 @@ class _Paid:
         return mechanism.release(rows, self.rng)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A verb, its columns by name, and its price."""
 
@@ -219,7 +219,7 @@ class Question:
             part = {column: np.asarray(columns[column])[chosen] for column in self.reading.named}
             release = self._released(part, {}, rng)
             releases.append((name, replace(release, name=f"{self.title}: {name}")))
-        return Groups(self.by, self.guarantee, tuple(releases), self.title, tuple(notes))
+        return Groups(self.by, self.guarantee, releases=tuple(releases), name=self.title, notes=tuple(notes))
 
     def _shuffled(self, columns: dict[str, Any], rng: Randomness) -> dict[str, Any]:
         """In a random order where places matter and were not given by the table. [question.4]"""
@@ -296,7 +296,17 @@ def prepare(
     if not implies(loss, guarantee):
         raise DiscreetError(f"{verb} would cost more than it says; nothing was read")
     return Question(
-        table.description, people, read, condition, terms.groupby, keys, guarantee, loss, options, mechanism, finder
+        source=table.description,
+        people=people,
+        reading=read,
+        where=condition,
+        by=terms.groupby,
+        keys=keys,
+        guarantee=guarantee,
+        loss=loss,
+        asked=options,
+        mechanism=mechanism,
+        finder=finder,
     )
 
 
@@ -351,7 +361,9 @@ def _listed_keys(table: Table, verb: str, terms: Terms, read: Reading) -> tuple[
 
 def _wanted(read: Reading, by: str | None) -> tuple[Want, ...]:
     """The columns of a question and the one that says who is in which group."""
-    return read.wants if by is None or by in read.named else (*read.wants, Want(by, "key", "keep", "first", None))
+    if by is None or by in read.named:
+        return read.wants
+    return (*read.wants, Want(by, "key", missing="keep", rule="first", cap=None))
 
 
 def _group(entry: Any) -> Hashable:

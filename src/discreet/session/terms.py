@@ -31,7 +31,7 @@ class People:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Which rows a question is about, what a missing entry stands for, and what is made of a person's several rows."""
 

@@ -33,7 +33,7 @@ Source
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -76,6 +76,7 @@ class InverseSensitivity:
     statistic: Callable[[Floats], float] | None
     bounds: tuple[float, float]
     epsilon: Number
+    _: KW_ONLY
     reach: Reach | None = None
     rounding: float = ROUNDING
     unit: str = "row"
@@ -120,7 +121,7 @@ class InverseSensitivity:
         self._check_nested(min(size, MOST_TRIED))
         lower, upper = self._reaches(ordered, steps)
         points = np.concatenate([lower[::-1], upper])
-        stairs = Staircase(points, Fraction(steps), low, high, prior=uniform())
+        stairs = Staircase(points, Fraction(steps), low=low, high=high, prior=uniform())
         drawn = rng.choose_float(stairs, sensitivity=1, cost=self.loss)  # [inverse_sensitivity.1]
         parameters = {"bounds": self.bounds, "steps": steps, "rows": size}
         declared = (

@@ -23,7 +23,7 @@ Source
     Nissim, Raskhodnikova and Smith 2007; the weights in whole numbers, which make O(n + K^2) exact, are ours.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import isqrt, log
 from typing import Any, Final
@@ -55,6 +55,7 @@ class SmoothMedian:
     """The median between public bounds, by smooth sensitivity; `law` of the noise: student, cauchy, or laplace."""
 
     epsilon: Number
+    _: KW_ONLY
     bounds: tuple[float, float]
     delta: Number = 0.0
     law: Law = "student"

@@ -134,7 +134,9 @@ class MultinomialFit:
             raise BadInput(f"categories are shown as {names!r}, some of them alike; give each a name of its own")
 
     def _histogram(self) -> Histogram:
-        return Histogram(self.categories, self.epsilon, 0.0, "laplace", self.neighbours, self.unit)
+        return Histogram(
+            self.categories, self.epsilon, 0.0, noise="laplace", neighbours=self.neighbours, unit=self.unit
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -202,7 +204,7 @@ class NoisyShare:
 
         low = solve(lambda p: p + reach(p), self.share, 0.0, self.share)
         high = solve(lambda p: p - reach(p), self.share, self.share, 1.0)
-        return Interval(low, high, confidence, "the population's share", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's share", population=True)
 
 
 def noisy_share(count: float, whole: float, epsilon: float, many: int) -> NoisyShare:

@@ -91,4 +91,4 @@ class CountSpread:
         """Exact: the noise is within `radius` with at least this probability."""
         radius = self.law.radius(confidence)
         low, high = self.clip(self.noisy - radius), self.clip(self.noisy + radius)
-        return Interval(low, high, confidence, "the count in this table", population=False)
+        return Interval(low, high, confidence=confidence, about="the count in this table", population=False)

@@ -35,7 +35,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -151,6 +151,7 @@ class BoundedMean:
     low: float
     high: float
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
 
@@ -190,7 +191,7 @@ class BoundedMean:
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         note = f"a missing entry counts as {show(low / 2 + high / 2)}, the middle of the bounds"
-        provenance = Provenance("BoundedMean", shown, rng.secure, (note,))
+        provenance = Provenance("BoundedMean", shown, rng.secure, notes=(note,))
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 
@@ -258,7 +259,7 @@ def plan_mean(
     check_sigma(sigma)
     check_size(size, neighbours)
     if model == "gaussian":
-        return GaussianMean(epsilon, delta, sigma, bounds, neighbours, unit, size)
+        return GaussianMean(epsilon, delta, sigma=sigma, bounds=bounds, neighbours=neighbours, unit=unit, size=size)
     if model is not None:
         raise BadInput(f"model is {model!r}; give 'gaussian', or None for data of any shape")
     free = RankClippedMean(epsilon, neighbours, unit, size)
@@ -268,4 +269,4 @@ def plan_mean(
     wide = sigma is not None and high - low > SPAN * float(sigma)
     if wide and size is not None and size >= 4 * free.beyond:
         return free
-    return BoundedMean(low, high, epsilon, neighbours, unit)
+    return BoundedMean(low, high, epsilon, neighbours=neighbours, unit=unit)

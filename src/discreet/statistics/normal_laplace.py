@@ -8,7 +8,7 @@ each product taken as one exponential. Where b < s/100 the law is normal with th
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from discreet.privacy.exact import show
@@ -78,6 +78,7 @@ class ConvolvedSpread:
     """
 
     estimate: float
+    _: KW_ONLY
     sampling: float
     laplace: float
     normal_noise: float = 0.0
@@ -102,8 +103,8 @@ class ConvolvedSpread:
         return Interval(
             min(max(self.estimate - width, self.low), self.high),
             min(max(self.estimate + width, self.low), self.high),
-            confidence,
-            self.about,
+            confidence=confidence,
+            about=self.about,
             population=True,
         )
 
@@ -147,7 +148,7 @@ class SquareSpread:
 
         low = solve(lambda v: chance(v, 1), miss, *LIMITS)
         high = solve(lambda v: -chance(v, -1), -miss, *LIMITS)
-        return Interval(self._units(low), self._units(high), confidence, self.about, population=True)
+        return Interval(self._units(low), self._units(high), confidence=confidence, about=self.about, population=True)
 
     def _at(self, v: float) -> ClippedResponse:
         return clipped_square(v, self.square.radius)
@@ -206,8 +207,8 @@ class NormalSpread:
         return Interval(
             Normal(mean.low, variance.low),
             Normal(mean.high, variance.high),
-            confidence,
-            "the population's mean and variance, both at once",
+            confidence=confidence,
+            about="the population's mean and variance, both at once",
             population=True,
         )
 

@@ -27,7 +27,7 @@ Source
     Biswas, Dong, Kamath and Ullman 2020; Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the centre.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -62,6 +62,7 @@ class MultivariateGaussian:
 
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     dimension: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -100,7 +101,9 @@ class MultivariateGaussian:
         stages = self.stages(size, table.width)
         shown = {"neighbours": self.neighbours, "rows": size, "columns": table.width}
         blank: Release[MultivariateNormal] = Release(
-            self.guarantee, Provenance("MultivariateGaussian", shown, rng.secure, (NOTE,)), name="normal distribution"
+            self.guarantee,
+            Provenance("MultivariateGaussian", shown, rng.secure, notes=(NOTE,)),
+            name="normal distribution",
         )
         if not stages.enough:  # [normal_table.2]
             least = needed(self.epsilon, self.delta, table.width, model=True, mean=MEAN)

@@ -28,7 +28,7 @@ Source
 import math
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -130,7 +130,7 @@ class OpenHistogram:
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
             Tally(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
-            spread=OpenBand(counts, law, size, size or MANY),
+            spread=OpenBand(noisy=counts, law=law, size=size, bins=size or MANY),
             name="histogram",
         )
 
@@ -141,6 +141,7 @@ class SparseHistogram:
 
     keys: range
     epsilon: Number
+    _: KW_ONLY
     spurious: Number = 1
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -201,7 +202,7 @@ class SparseHistogram:
             self.guarantee,
             Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
             Tally(keys, _within(counts, size), other=other, threshold=self.threshold),
-            spread=OpenBand(counts, self.law, size, outside + 1),
+            spread=OpenBand(noisy=counts, law=self.law, size=size, bins=outside + 1),
             name="histogram",
         )
 
@@ -215,7 +216,7 @@ class SparseHistogram:
         return np.where(member, place, len(self.keys))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBand:
     """The error of shown counts, and what a bin that is not shown may hold."""
 
@@ -235,7 +236,7 @@ class OpenBand:
         radius = self.law.radius(confidence, self.bins)
         low, high = _within(self.noisy - radius, self.size), _within(self.noisy + radius, self.size)
         about = f"the counts in this table, all at once (a bin not shown holds fewer than the threshold + {radius})"
-        return Interval(low, high, confidence, about, population=False)
+        return Interval(low, high, confidence=confidence, about=about, population=False)
 
 
 def _within(counts: npt.NDArray[np.int64], size: int | None) -> npt.NDArray[np.int64]:

@@ -129,7 +129,7 @@ class KnownSize:
         miss = (1 - confidence) / 2
         low = least_share(self.size, self.noisy, self.epsilon, miss)
         high = 1 - least_share(self.size, self.size - self.noisy, self.epsilon, miss)  # the no entries
-        return Interval(low, high, confidence, "the population's share", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's share", population=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class PrivateSize:
 
         (low_yes, high_yes), (low_no, high_no) = ends(self.ayes), ends(self.noes)
         low, high = sorted((max(low_yes, 1 - high_no), min(high_yes, 1 - low_no)))
-        return Interval(low, high, confidence, "the population's share", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's share", population=True)
 
 
 def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:

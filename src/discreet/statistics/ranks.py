@@ -263,7 +263,7 @@ def flat_below(binade: int) -> Prior:
 # --- what two draws aim at ---
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """What two draws aim at: ranks, or shares of a private n; and how far one record moves their scores."""
 
@@ -335,7 +335,7 @@ class RankCells:
         if self.size == 1:
             return 0
         raised = places if isinstance(places, Ordered) else places + START
-        stairs = Staircase(raised, rank, START, START + self.size - 1)
+        stairs = Staircase(raised, rank, low=START, high=START + self.size - 1)
         return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - START)
 
     def edges(self, place: int) -> tuple[float, float]:

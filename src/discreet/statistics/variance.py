@@ -28,7 +28,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -67,6 +67,7 @@ class Variance:
     """
 
     epsilon: Number
+    _: KW_ONLY
     model: Literal["gaussian"] | None = None
     bounds: Bounds | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -121,7 +122,9 @@ class Variance:
 
     def _model(self) -> GaussianMean:
         """The mechanism that finds a centre and a scale."""
-        return GaussianMean(self.epsilon, 0.0, None, self.bounds, self.neighbours, self.unit)
+        return GaussianMean(
+            self.epsilon, 0.0, sigma=None, bounds=self.bounds, neighbours=self.neighbours, unit=self.unit
+        )
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
@@ -144,7 +147,7 @@ class Variance:
         else:
             found = self._by_rank(values, stages, seen, rng)
         spread, note = found
-        provenance = Provenance("Variance", shown, rng.secure, () if note is None else (note,))
+        provenance = Provenance("Variance", shown, rng.secure, notes=() if note is None else (note,))
         blank: Release[float] = Release(self.guarantee, provenance, name="variance")
         if isinstance(spread, str):
             return replace(blank, refusal=spread)

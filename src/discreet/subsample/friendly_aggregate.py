@@ -40,7 +40,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -96,6 +96,7 @@ class BlockFriends:
 
     blocks: int
     width: int
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     scales: tuple[float, ...] | None = None
@@ -112,7 +113,7 @@ class BlockFriends:
             len(self.scales) != self.width or not all(is_number(s) and 1e-100 < s < 1e100 for s in self.scales)
         ):
             raise BadInput(f"scales is {self.scales!r}; give {self.width} positive numbers, or None")
-        RefinedMean(self.epsilon, self.delta, self.width)  # what it refuses is refused here
+        RefinedMean(self.epsilon, self.delta, dimension=self.width)  # what it refuses is refused here
 
     @property
     def guarantee(self) -> Guarantee:
@@ -235,7 +236,7 @@ COINCIDE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FriendlyShares:
     """What the stages cost: all together, the count, each scale, and the mean; no mean where too little is left."""
 
@@ -258,7 +259,7 @@ def shared(
 ) -> FriendlyShares:
     """mu squared, shared out by public numbers and the noisy share of `good` blocks. [friendly_aggregate.1],
     [friendly_aggregate.2]"""
-    model = RefinedMean(epsilon, delta, width, method="refine")
+    model = RefinedMean(epsilon, delta, dimension=width, method="refine")
     each = model.slack
     slack = (DRAWS + width + 1) * each
     tenth = math.ceil(1 - math.log10(delta))
@@ -270,10 +271,10 @@ def shared(
     most = MOST_SCALES if good == 1 else MOST_FAILED
     share = seen_share(blocks * good**2, many, float(mu), most=most, across=across)
     if share is None:
-        return FriendlyShares(mu, slack, number, None, None)
+        return FriendlyShares(mu=mu, slack=slack, count=number, scale=None, inner=None)
     scale = Gaussian(root_below(mu**2 * Fraction(share) / many), each)
     left -= many * exact(scale.mu) ** 2
-    return FriendlyShares(mu, slack, number, scale, _strong(model, root_below(left)))
+    return FriendlyShares(mu=mu, slack=slack, count=number, scale=scale, inner=_strong(model, root_below(left)))
 
 
 def seen_share(blocks: Number, many: int, mu: float, *, most: float = MOST_SCALES, across: int = 1) -> float | None:
@@ -333,7 +334,7 @@ def least_friends(width: int, epsilon: Number, delta: Number, private: bool = Tr
     most = min(MANY, math.floor(1 / (10 * float(delta))))  # beyond that delta is too large for so many blocks
 
     def does(blocks: int) -> bool:
-        return BlockFriends(blocks, width, epsilon, delta, scales).feasible
+        return BlockFriends(blocks, width, epsilon=epsilon, delta=delta, scales=scales).feasible
 
     low, high = 0, min(2, most)
     while not does(high):

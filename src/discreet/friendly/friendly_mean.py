@@ -50,10 +50,10 @@ from discreet.friendly.friendly_budget import Strength, check_costs, check_promi
 from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.friendly.weights import STABILITY, weighted_centre
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Gaussian, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -135,10 +135,7 @@ class FriendlyMean:
         if self.columns is not None and (not isinstance(self.columns, int) or not 1 <= self.columns <= 2**20):
             raise BadInput(f"columns is {self.columns!r}; give the number of columns, 1 or more, or None for arrays")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As it was asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -47,9 +47,9 @@ from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -94,10 +94,7 @@ class FitTest:
                 f"the probabilities are {given!r}; give {len(self.bins)} numbers, 0 or more, that sum to at most 1"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -145,10 +142,7 @@ class ClosenessTest:
         check_draws(self.draws)
         check_sizes((self.first,))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -203,10 +197,7 @@ class IndependenceTest:
         if min(len(self.one), len(self.other)) < 2:
             raise BadInput("each column needs two categories or more; list them")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

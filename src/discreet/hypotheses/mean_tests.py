@@ -43,9 +43,9 @@ from discreet.errors import BadInput
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -96,10 +96,7 @@ class MeanTest:
         if self.model not in (None, "gaussian"):
             raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -153,10 +150,7 @@ class TwoMeansTest:
         check_sizes((self.first,))
         check_size(self.size, self.neighbours)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

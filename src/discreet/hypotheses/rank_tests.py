@@ -61,9 +61,9 @@ from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -98,10 +98,7 @@ class RankSumTest:
         check_replace(self.neighbours)
         check_sizes((self.first,))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -145,10 +142,7 @@ class GroupsTest:
         check_sizes(self.sizes)
         check_draws(self.draws)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

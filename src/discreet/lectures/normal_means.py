@@ -31,7 +31,7 @@ import math
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -40,10 +40,10 @@ from discreet.accounting.allocation import split
 from discreet.errors import BadInput, Refused
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.loss import Approximate, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -94,16 +94,14 @@ class ClippedMean:
     sigma: float
     epsilon: Number
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         _positive("reach", self.reach)
         _positive("sigma", self.sigma)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -127,6 +125,7 @@ class TwoStageMean:
     sigma: float
     epsilon: Number
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -135,10 +134,7 @@ class TwoStageMean:
                 f"reach / sigma is {self.reach / self.sigma:.3g}; above {MOST_BINS / 2:g} use method='stability'"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -173,6 +169,7 @@ class StabilityMean:
     epsilon: Number
     delta: Number
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, 1)
@@ -180,10 +177,7 @@ class StabilityMean:
         if not 0 < self.delta <= -math.expm1(-float(self.epsilon) / 4):
             raise BadInput(f"delta is {self.delta!r}; this method needs delta above 0, about 1e-6")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -220,6 +214,7 @@ class KarwaVadhan:
     _: KW_ONLY
     confidence: float = 0.95
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -232,10 +227,7 @@ class KarwaVadhan:
                 f"sigmas are {self.sigmas!r}, reach {self.reach!r}; give the smaller sigma first, reach below 5e6 of it"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

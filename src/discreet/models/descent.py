@@ -41,9 +41,9 @@ from discreet.models.features import NATS, Features, Measuring, Prepared, Scalin
 from discreet.models.link import Name, OutcomeMean, logistic, poisson
 from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
 from discreet.privacy.exact import Number, exact, is_number, root_below
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -114,10 +114,7 @@ class Descent:
             raise BadInput(f"largest is {self.largest!r}; give a count that hardly anybody exceeds, 1 to {MOST_COUNT}")
         self.plan(self.size)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -57,9 +57,9 @@ from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, CoefficientSpread
 from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, plan
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -235,10 +235,7 @@ class LeastSquares:
                 check_bounds(pair)
         self.stages(self.size or (1 if self.neighbours.size_is_public else None))  # epsilon and delta are within reach
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

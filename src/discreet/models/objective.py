@@ -48,9 +48,9 @@ from discreet.models.score import COARSE, WEIGHT, moments
 from discreet.noise.lattice import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -112,10 +112,7 @@ class ObjectivePerturbation:
             raise BadInput(f"ridge is {self.ridge!r}; give a number from 2^-10 to 2^40, or None")
         self.rate(self.shares(self.size))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -43,7 +43,7 @@ from discreet.noise.sampled_sum import rounded_rate
 from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -115,10 +115,7 @@ class StochasticDescent:
                 raise BadInput(f"{name} is {value!r}; give a number from 1e-9 to 1e9, or None")
         self.cost  # noqa: B018  too small a budget is refused here
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def cost(self) -> Gaussian:

@@ -35,7 +35,7 @@ import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +43,9 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.choose_float import Staircase, uniform
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -80,6 +80,7 @@ class InverseSensitivity:
     reach: Reach | None = None
     rounding: float = ROUNDING
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -95,10 +96,7 @@ class InverseSensitivity:
         for size in TRIED:
             self._check_nested(size)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, Neighbours.REPLACE, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Choice:

@@ -36,10 +36,10 @@ from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.lattice import Grid
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -85,10 +85,7 @@ class ProposeTestRelease:
             raise BadInput("statistic and distance are two functions of the rows")
         self._check_distance()
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

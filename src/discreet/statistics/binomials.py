@@ -39,7 +39,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -75,10 +75,7 @@ class BinomialFit:
         if not whole or not 1 <= self.trials <= MOST_TRIALS:
             raise BadInput(f"trials is {self.trials!r}; give the public number of trials of each record, 1 or more")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

@@ -48,10 +48,10 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -248,10 +248,7 @@ class Covariance:
         if self.model not in (None, "gaussian"):
             raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -49,9 +49,9 @@ import numpy as np
 
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -91,10 +91,7 @@ class Density:
         check_budget(self.epsilon, 0, None)
         check_bounds(self.support, LARGEST / 4)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

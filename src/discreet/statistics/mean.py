@@ -42,9 +42,9 @@ from typing import Any, Final, Literal
 from discreet.accounting.allocation import split
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -84,10 +84,7 @@ class RankClippedMean:
         check_budget(self.epsilon, 0, None)
         check_size(self.size, self.neighbours)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -159,10 +156,7 @@ class BoundedMean:
         check_budget(self.epsilon, 0, None)
         check_bounds((self.low, self.high))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def stages(self) -> Stages:

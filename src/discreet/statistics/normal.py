@@ -44,7 +44,7 @@ from discreet.accounting.allocation import split
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -194,10 +194,7 @@ class Gaussian1D:
             size=self.size,
         )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return self._mean().guarantee
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

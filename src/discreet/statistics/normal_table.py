@@ -32,9 +32,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -78,10 +77,7 @@ class MultivariateGaussian:
             what="a normal distribution",
         )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -38,10 +38,10 @@ from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -85,10 +85,7 @@ class OpenHistogram:
                 "(1 - exp(-epsilon/2)); give delta=1e-6, or list the public categories"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -157,10 +154,7 @@ class SparseHistogram:
         if not (is_number(self.spurious) and 1e-6 <= self.spurious <= 1000):
             raise BadInput(f"spurious is {self.spurious!r}; the expected number of empty bins shown is 1e-6 to 1000")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

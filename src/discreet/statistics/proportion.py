@@ -35,10 +35,10 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -62,10 +62,7 @@ class Proportion:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

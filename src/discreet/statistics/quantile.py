@@ -76,10 +76,10 @@ from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import TIES, QuantileSpread, check_confidence
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -150,10 +150,7 @@ class Quantile:
             raise BadInput(f"missing is {self.missing!r}; give the finite number that stands for missing entries")
         check_granularity(self.granularity, self.bounds)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

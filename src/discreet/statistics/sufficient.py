@@ -46,10 +46,10 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -121,10 +121,7 @@ class SufficientStatistics:
             raise BadInput(f"family is {self.family!r}; give a discreet.Family, or one of the names of discreet.family")
         self.family.check_start()
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

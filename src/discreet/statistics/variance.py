@@ -35,10 +35,10 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -81,10 +81,7 @@ class Variance:
         if self.model not in (None, "gaussian"):
             raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

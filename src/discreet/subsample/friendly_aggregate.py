@@ -43,7 +43,7 @@ import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -58,9 +58,9 @@ from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, r_clip
 from discreet.friendly.refine import DRAWS, MISS, STRONGEST, RefinedMean
 from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, exact, is_number, root_below, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.declared import LARGEST, SMALLEST
@@ -100,6 +100,8 @@ class BlockFriends:
     epsilon: Number
     delta: Number
     scales: tuple[float, ...] | None = None
+    neighbours: ClassVar = SWAP
+    unit: ClassVar[str] = "estimate"
 
     def __post_init__(self) -> None:
         if self.blocks < 1 or self.width < 1:
@@ -115,10 +117,7 @@ class BlockFriends:
             raise BadInput(f"scales is {self.scales!r}; give {self.width} positive numbers, or None")
         RefinedMean(self.epsilon, self.delta, dimension=self.width)  # what it refuses is refused here
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta), for one estimate."""
-        return Guarantee(self.epsilon, self.delta, SWAP, "estimate")
+    guarantee = promised
 
     @property
     def stages(self) -> "FriendlyShares":

@@ -36,10 +36,10 @@ Source
 import math
 from typing import Final
 
-from discreet.accounting.search import largest, smallest
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.loss import safe_exp
+from discreet.privacy.search import bisect, largest, smallest
 
 UP: Final = 1 + 1e-11  # more than the relative error of the formulas below
 FLOOR: Final = 1e-305
@@ -87,16 +87,13 @@ def delta_of_rho(epsilon: Number, rho: Number) -> float:
         return 0.0
     if math.inf in (rate, eps):
         return 1.0 if rate == math.inf else FLOOR
-    # t = a - 1; the derivative of the exponent is (1 + 2 t) rho - eps - ln(1 + 1/t), which increases
-    low, high = math.log(1e-15), math.log(min(1e300, max(1.0, (eps + 1) / (2 * rate))))
-    for _ in range(60):
-        middle = (low + high) / 2
-        t = math.exp(middle)
-        if (1 + 2 * t) * rate - eps - math.log1p(1 / t) > 0:
-            high = middle
-        else:
-            low = middle
-    t = math.exp(high)
+
+    def rises(log: float) -> bool:  # the derivative of the exponent at t = a - 1, which increases, is positive
+        t = math.exp(log)
+        return (1 + 2 * t) * rate - eps - math.log1p(1 / t) > 0
+
+    ends = math.log(1e-15), math.log(min(1e300, max(1.0, (eps + 1) / (2 * rate))))
+    t = math.exp(bisect(rises, *ends)[1])
     loss, gain = (1 + t) * rate, eps + math.log1p(1 / t)
     exponent = t * (loss * (1 + ROUNDING) - gain * (1 - ROUNDING)) - math.log1p(t)  # [calibrate.2]
     return min(1.0, max(FLOOR, math.exp(min(0.0, exponent)) * UP))

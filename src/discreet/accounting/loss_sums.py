@@ -48,6 +48,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from discreet.privacy.search import bisect
+
 Floats = npt.NDArray[np.float64]
 Curve = Callable[[Floats], Floats]
 UNIT: Final = 2.0**-53
@@ -182,9 +184,7 @@ class Sum:
         low, high = math.log(self.steepest) - 20.0, math.log(self.steepest)
         if beyond(math.exp(low)) >= 0:
             return 0.0
-        for _ in range(12):
-            middle = (low + high) / 2
-            low, high = (low, middle) if beyond(math.exp(middle)) > 0 else (middle, high)
+        _, high = bisect(lambda log: beyond(math.exp(log)) > 0, low, high, steps=12)
         return math.exp(min(round(64 * high) / 64, math.log(self.steepest)))
 
     @cached_property

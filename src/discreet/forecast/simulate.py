@@ -20,6 +20,7 @@ from discreet.noise import distributions as simulated
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect
 from discreet.statistics.normal_laplace import radius, tail
 
 SEED: Final = 20_260_301
@@ -236,12 +237,12 @@ def shifted_radius(confidence: float, normal: float, laplace: float, shift: floa
     """
     if not shift:
         return radius(confidence, normal, laplace)
-    low, high = 0.0, abs(shift) + radius(max(confidence, 0.9), normal, laplace) * 4
-    for _ in range(60):
-        middle = (low + high) / 2
-        missed = tail(middle - shift, normal, laplace) + tail(middle + shift, normal, laplace)
-        low, high = (middle, high) if missed > 1 - confidence else (low, middle)
-    return high
+    farthest = abs(shift) + radius(max(confidence, 0.9), normal, laplace) * 4
+
+    def enough(t: float) -> bool:
+        return tail(t - shift, normal, laplace) + tail(t + shift, normal, laplace) <= 1 - confidence
+
+    return bisect(enough, 0.0, farthest)[1]
 
 
 def _by_runs(

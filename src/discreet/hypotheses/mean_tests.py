@@ -49,10 +49,11 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect, solve
 from discreet.stages.clip import Floats, Moment, Power, exact_sums, fitting_bits, noise_size, sensitivity_of
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
-from discreet.stages.normal_stages import clipped_square, find_place, mean_radius, solve
+from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
 from discreet.stages.stage_budget import Stages, unit_variance
 from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, public_stages, too_few
@@ -309,12 +310,12 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     The interval at confidence 1 - p reaches t(p) F(p), with chance(t(p)) = p / 2 and F Student's factor. Both fall with
     p, so that the p with t(p) F(p) = |apart| is found by halving.
     """
-    low, high = math.log(1e-12), 0.0
-    for _ in range(45):
-        middle = (low + high) / 2
-        p = math.exp(middle)
+
+    def leaves_out(log: float) -> bool:
+        p = math.exp(log)
         inside = abs(apart) / student_factor(freedom, 1 - p) if p < 1 else abs(apart)
-        low, high = (low, middle) if 2 * chance(inside) <= p else (middle, high)
-    two_sided = min(1.0, math.exp(high))
+        return 2 * chance(inside) <= p
+
+    two_sided = min(1.0, math.exp(bisect(leaves_out, math.log(1e-12), 0.0, steps=45)[1]))
     towards = (apart > 0) == (alternative == "greater")
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2

@@ -47,6 +47,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
 from discreet.stages.stage_budget import STRONGEST
@@ -214,9 +215,13 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
         whole = gaussian(guarantee.epsilon, guarantee.delta, times * exact(costing(most).slack))
         return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [sgd.1]
     low = float(strength(guarantee, 1.0, times, size, moved).mu)  # of all people at every step
-    high = min(3 * low / rate, float(STRONGEST))
-    while high / low > 1.02:
-        middle = math.sqrt(low * high)
-        fits = implies(_steps(costing(exact(middle)), rate, times), guarantee)  # [sgd.1]
-        low, high = (middle, high) if fits else (low, middle)
-    return costing(exact(low))
+    ratio = max(1.0, min(3 / rate, float(STRONGEST) / low))
+
+    def at(share: float) -> Gaussian:
+        return costing(exact(low * ratio**share))
+
+    def costs_too_much(share: float) -> bool:
+        return not implies(_steps(at(share), rate, times), guarantee)  # [sgd.1]
+
+    steps = math.ceil(math.log2(max(1.0, math.log(ratio) / math.log(1.02))))
+    return at(bisect(costs_too_much, 0.0, 1.0, steps)[0])  # [sgd.1]: within 2%

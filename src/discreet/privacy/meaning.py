@@ -58,6 +58,7 @@ from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import safe_exp
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.search import bisect
 
 ORDERS: Final = tuple(1 + 2.0**k for k in range(-10, 11))  # [meaning.5]
 
@@ -161,14 +162,11 @@ def power_zcdp(level: float, rho: Number) -> float:
     a, rate = _probability(level, "the level"), _size(rho, "rho")
     if a in (0.0, 1.0):
         return a
-    low, high = a, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if all(_divergence(*pair, order) <= order * rate for order in ORDERS for pair in ((middle, a), (a, middle))):
-            low = middle
-        else:
-            high = middle
-    return high  # [meaning.5]
+
+    def excluded(b: float) -> bool:
+        return any(_divergence(*pair, order) > order * rate for order in ORDERS for pair in ((b, a), (a, b)))
+
+    return bisect(excluded, a, 1.0)[1]  # [meaning.5]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,12 +279,11 @@ def _gaussian_chance(epsilon: float, delta: float) -> float | None:
     """
     if not (1e-3 <= epsilon <= 50 and 1e-12 <= delta <= 0.1):
         return None
-    low, high = 0.0, 20.0
-    for _ in range(80):
-        mu = (low + high) / 2
-        found = loss_beyond_gaussian(epsilon, mu) - math.exp(epsilon) * _tail(epsilon / mu + mu / 2)
-        low, high = (mu, high) if found < delta else (low, mu)
-    return loss_beyond_gaussian(epsilon, high)
+
+    def reached(mu: float) -> bool:
+        return loss_beyond_gaussian(epsilon, mu) - math.exp(epsilon) * _tail(epsilon / mu + mu / 2) >= delta
+
+    return loss_beyond_gaussian(epsilon, bisect(reached, 0.0, 20.0, steps=80)[1])
 
 
 def _tail(x: float) -> float:

@@ -43,7 +43,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.normal_stages import solve
+from discreet.privacy.search import solve
 from discreet.statistics.bins import Categories
 from discreet.statistics.family import Fitted, binomial
 from discreet.statistics.histogram import Band, Histogram, label

@@ -13,7 +13,8 @@ from typing import Any
 
 from discreet.privacy.exact import show
 from discreet.privacy.intervals import Interval
-from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density, solve
+from discreet.privacy.search import bisect, solve
+from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density
 
 FAR = 800.0
 LIMITS = (1e-4, 1e4)  # a variance is within this factor of the square of the scale that was found first
@@ -47,13 +48,14 @@ def radius(confidence: float, normal: float, laplace: float) -> float:
     if not size:
         return 0.0
     miss = (1 - confidence) / 2
-    low, high = 0.0, 4.0
-    while tail(high, normal / size, laplace / size) > miss:
+
+    def enough(t: float) -> bool:
+        return tail(t, normal / size, laplace / size) <= miss
+
+    high = 4.0
+    while not enough(high):
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, normal / size, laplace / size) > miss else (low, middle)
-    return high * size
+    return bisect(enough, 0.0, high)[1] * size
 
 
 def quantile_of(level: float, normal: float, laplace: float) -> float:
@@ -62,11 +64,7 @@ def quantile_of(level: float, normal: float, laplace: float) -> float:
     >>> round(quantile_of(0.025, 1.0, 0.0), 4)
     1.96
     """
-    low, high = 0.0, 40 * (normal + laplace)
-    for _ in range(36):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, normal, laplace) > level else (low, middle)
-    return high
+    return bisect(lambda t: tail(t, normal, laplace) <= level, 0.0, 40 * (normal + laplace), steps=36)[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect, least_whole
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.subsample.coordinatewise import SWAP, mostly_failed
 
@@ -289,15 +290,15 @@ def seen_share(blocks: Number, many: int, mu: float, *, most: float = MOST_SCALE
 def _strong(model: RefinedMean, mu: Fraction) -> RefinedMean | None:
     """The same mechanism with no more than this mu: with a smaller epsilon, at the same delta.
     [friendly_aggregate.1]"""
-    low, high = 0.0, float(model.epsilon)
-    for _ in range(40):
-        between = (low + high) / 2
+
+    def too_strong(epsilon: float) -> bool:
         try:
-            low, high = (between, high) if exact(replace(model, epsilon=between).mu) <= mu else (low, between)
+            return exact(replace(model, epsilon=epsilon).mu) > mu
         except BadInput:  # too small an epsilon for any noise
-            low = between
+            return False
+
     try:
-        found = replace(model, epsilon=low)
+        found = replace(model, epsilon=bisect(too_strong, 0.0, float(model.epsilon), steps=40)[0])
     except BadInput:
         return None
     return found if exact(found.mu) <= mu else None  # [friendly_aggregate.1]
@@ -340,7 +341,4 @@ def least_friends(width: int, epsilon: Number, delta: Number, private: bool = Tr
         if high == most:
             return None
         low, high = high, min(2 * high, most)
-    while high - low > 1:
-        between = (low + high) // 2
-        low, high = (low, between) if does(between) else (between, high)
-    return high
+    return least_whole(does, low, high)

@@ -209,7 +209,7 @@ def failing_rows(runs: int) -> Iterator[Row]:
 
     one = bank.by_formula(mean, mean, lambda g, n: g.exponential(size=n), 1.0, spread, correct=None)
     g = np.random.default_rng(0)
-    five = BlockFriends(1000, 5, 1.0, 1e-6)
+    five = BlockFriends(1000, 5, epsilon=1.0, delta=1e-6)
     several = SubsampleAggregate(one.mechanism.fit, one.mechanism.shape, five)
     many = Bank(several, g.normal(size=(60_000, 5)), np.zeros(5), np.full(5, 3.92 / math.sqrt(1000)))
     for share in (0.0, 0.05, 0.2):

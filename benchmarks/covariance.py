@@ -46,7 +46,7 @@ def errors(rows: int, columns: int, condition: float, model: str | None, runs: i
         turn = turn * np.sqrt(np.logspace(0, math.log10(condition), columns))
         back = np.linalg.inv(turn)
         table = rng.normal(size=(rows, columns)) @ turn.T + 1e4 * rng.normal(size=columns)
-        found = Covariance(1.0, 1e-6, model).release(table, Seeded(seed)).value  # type: ignore[arg-type]
+        found = Covariance(1.0, 1e-6, model=model).release(table, Seeded(seed)).value  # type: ignore[arg-type]
         for errors_of, estimate in ((ours, found), (plain, np.cov(table.T))):
             errors_of.append(float(np.linalg.norm(back @ estimate @ back.T - np.eye(columns))))
     mine, theirs = float(np.median(ours)), float(np.median(plain))

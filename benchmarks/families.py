@@ -120,11 +120,11 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
     for name, (key, truth, draw, known) in laws.items():
         width = len(truth)
         asked = FitRequest(
-            Shape("named", key[1]),
-            20_000,
-            1.0,
-            1e-6,
-            "auto",
+            shape=Shape("named", key[1]),
+            people=20_000,
+            epsilon=1.0,
+            delta=1e-6,
+            blocks="auto",
             smallest=25,
             unbiased=False,
             scales=None,

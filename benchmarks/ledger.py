@@ -261,7 +261,17 @@ def write_many(pages: Pages, head: Head, count: int) -> tuple[None, Head]:
     sign = partial(pages.seal.sign, "head", pages.ledger)
     for _ in range(count - 1):
         number += 1
-        entry = Entry(pages.ledger, number, "charge", now(), PEOPLE, None, None, canonical(body), last)
+        entry = Entry(
+            ledger=pages.ledger,
+            number=number,
+            kind="charge",
+            time=now(),
+            population=PEOPLE,
+            analyst=None,
+            request=None,
+            body=canonical(body),
+            previous=last,
+        )
         last = entry.hash
         rows.append(
             {name: getattr(entry, name) for name in Entry.__slots__[1:]}

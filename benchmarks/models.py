@@ -60,7 +60,7 @@ def study_errors(rows: int, columns: int, runs: int, bar: float | None) -> Itera
         for relation in Neighbours:
             if relation is Neighbours.ADD_OR_REMOVE and seed % 5:
                 continue
-            release = LeastSquares(EPSILON, DELTA, names, neighbours=relation).release(
+            release = LeastSquares(EPSILON, DELTA, names=names, neighbours=relation).release(
                 np.column_stack([x, y]), Seeded(seed)
             )
             if release.refusal is not None:
@@ -109,7 +109,7 @@ def hard(what: str, runs: int) -> Iterator[Row]:
             x = math.sqrt(0.01) * x + math.sqrt(0.99) * rng.normal(size=(5000, 1))
         elif what == "normal, x and y at 1e5":
             x = x + 1e5
-        mechanism = LeastSquares(EPSILON, DELTA, tuple("abcde"))
+        mechanism = LeastSquares(EPSILON, DELTA, names=tuple("abcde"))
         release = mechanism.release(np.column_stack([x, x @ truth + errors]), Seeded(seed))
         if release.refusal is None:
             interval, whole = release.interval(0.95), np.append(truth, 0.0)
@@ -124,7 +124,7 @@ def speed() -> Iterator[Row]:
     """A million rows."""
     rows = np.random.default_rng(0).normal(size=(1_000_000, 11))
     rows[:, 10] += rows[:, 0]
-    mechanism = LeastSquares(EPSILON, 1e-8, tuple(f"x{place}" for place in range(10)))
+    mechanism = LeastSquares(EPSILON, 1e-8, names=tuple(f"x{place}" for place in range(10)))
     theirs, ours = seconds(2, lambda: np.cov(rows, rowvar=False), lambda: mechanism.release(rows, Seeded(0)))
     yield "whole release of 1e6 x 10", "CPU seconds", f"{ours:.2f}", "", True
     yield "whole release of 1e6 x 10", "CPU over np.cov", f"{ours / theirs:.1f}", "", True

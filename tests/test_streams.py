@@ -32,13 +32,13 @@ from discreet.tables.entries import Stream
 Floats = npt.NDArray[np.float64]
 MECHANISMS: dict[str, Callable[[Neighbours], Mechanism[Any]]] = {
     "mean": lambda relation: RankClippedMean(30.0, relation),
-    "mean with bounds": lambda relation: BoundedMean(-1, 2, 1.0, relation),
+    "mean with bounds": lambda relation: BoundedMean(-1, 2, 1.0, neighbours=relation),
     "gaussian mean": lambda relation: GaussianMean(30.0, neighbours=relation),
     "gaussian mean with bounds": lambda relation: GaussianMean(30.0, bounds=(-9, 9), sigma=1.0, neighbours=relation),
     "gaussian": lambda relation: Gaussian1D(30.0, neighbours=relation),
     "variance": lambda relation: Variance(30.0, neighbours=relation),
     "variance with bounds": lambda relation: Variance(2.0, bounds=(-1, 2), neighbours=relation),
-    "gaussian variance": lambda relation: Variance(30.0, "gaussian", neighbours=relation),
+    "gaussian variance": lambda relation: Variance(30.0, model="gaussian", neighbours=relation),
     "quantile": lambda relation: Quantile((0.2, 0.5), 60.0, missing=1.0, neighbours=relation),
     "points": lambda relation: Quantile((0.9, 0.5), 30.0, confidence=None, neighbours=relation),
     "quantile with bounds": lambda relation: Quantile(0.5, 9.0, bounds=(-1, 2), neighbours=relation),

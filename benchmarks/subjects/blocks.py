@@ -29,7 +29,7 @@ NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), l
 
 def probed(relation: Neighbours) -> Probed:
     """A mean of 10 blocks, and of 20."""
-    fit = SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), relation)
+    fit = SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), neighbours=relation)
     return Probed(fit, replace(fit, aggregator=BlockMean(20, 1, 20.0)))
 
 
@@ -69,7 +69,7 @@ def regressed(estimator: Any, correct: Correct, relation: Neighbours) -> Regress
     names = ("coef_[0]", "coef_[1]", "intercept_")
     shape = Shape("named", names)
     return Regressed(
-        SubsampleAggregate(SklearnFit(estimator), shape, BlockMean(20, 3, 60.0), relation, correct=correct)
+        SubsampleAggregate(SklearnFit(estimator), shape, BlockMean(20, 3, 60.0), neighbours=relation, correct=correct)
     )
 
 
@@ -80,13 +80,15 @@ def above_one(x: Any) -> int:
 
 SUBJECTS = {
     "SubsampleAggregate, BlockMean": Subject(
-        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), r),
+        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), neighbours=r),
         NUMBERS,
         edge_pairs(0.0, 1e12, SPREAD),
         least=10,
     ),
     "SubsampleAggregate, BlockFriends": Subject(
-        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockFriends(60, 1, 30.0, 1e-4), r),
+        lambda r: SubsampleAggregate(
+            FunctionFit(np.mean), NUMBER, BlockFriends(60, 1, epsilon=30.0, delta=1e-4), neighbours=r
+        ),
         NUMBERS,
         edge_pairs(0.0, 1e12, SPREAD),
         least=60,
@@ -102,19 +104,21 @@ SUBJECTS = {
     ),
     "Probed": Subject(probed, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
     "SubsampleAggregate, BlockMedian": Subject(
-        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), r),
+        lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), neighbours=r),
         NUMBERS,
         edge_pairs(0.0, 1e12, SPREAD),
         least=20,
     ),
     "SubsampleAggregate, Vote": Subject(
-        lambda r: SubsampleAggregate(FunctionFit(above_one), YES_NO, Vote(5, 2, 1.0), r),
+        lambda r: SubsampleAggregate(FunctionFit(above_one), YES_NO, Vote(5, 2, 1.0), neighbours=r),
         NUMBERS,
         edge_pairs(0.0, 1e12, [1.0] * 5),
         least=5,
     ),
     "SubsampleAggregate, OpenVote": Subject(
-        lambda r: SubsampleAggregate(FunctionFit(lambda x: str(above_one(x))), TEXT, OpenVote(20, 2.0, 1e-4), r),
+        lambda r: SubsampleAggregate(
+            FunctionFit(lambda x: str(above_one(x))), TEXT, OpenVote(20, 2.0, 1e-4), neighbours=r
+        ),
         NUMBERS,
         edge_pairs(0.0, 1e12, [1.0] * 20),
         least=20,

@@ -10,13 +10,13 @@ TWO = [float(k % 2 * 40) + (k % 7) / 7 for k in range(1400)]
 
 SUBJECTS = {
     "CentredKMeans": Subject(
-        lambda r: CentredKMeans(2, 20.0, 1e-4, 3.0, with_loss=True, columns=2, neighbours=r),
+        lambda r: CentredKMeans(2, 20.0, 1e-4, radius=3.0, with_loss=True, columns=2, neighbours=r),
         POINTS,
         edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
         least=30,
     ),
     "CentredKMeans, pure": Subject(
-        lambda r: CentredKMeans(2, 40.0, 0.0, 3.0, with_loss=True, columns=2, neighbours=r),
+        lambda r: CentredKMeans(2, 40.0, 0.0, radius=3.0, with_loss=True, columns=2, neighbours=r),
         POINTS,
         edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
         least=30,
@@ -28,13 +28,13 @@ SUBJECTS = {
         least=120,
     ),
     "LloydKMeans": Subject(
-        lambda r: LloydKMeans(2, 20.0, 1e-4, 3.0, iterations=2, columns=2, neighbours=r),
+        lambda r: LloydKMeans(2, 20.0, 1e-4, radius=3.0, iterations=2, columns=2, neighbours=r),
         POINTS,
         edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
         least=30,
     ),
     "LloydKMeans, pure": Subject(
-        lambda r: LloydKMeans(2, 40.0, 0.0, 3.0, columns=2, neighbours=r),
+        lambda r: LloydKMeans(2, 40.0, 0.0, radius=3.0, columns=2, neighbours=r),
         POINTS,
         edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
         least=30,

@@ -54,7 +54,7 @@ SUBJECTS = {
         REPLACE,
     ),
     "SimpleTest, vote": Subject(
-        lambda _: SimpleTest(stats.norm(0, 1), stats.norm(0.5, 1), 2.0, "vote"),
+        lambda _: SimpleTest(stats.norm(0, 1), stats.norm(0.5, 1), 2.0, method="vote"),
         NUMBERS,
         edge_pairs(-9.0, 9.0, FEW),
         12,
@@ -70,13 +70,13 @@ SUBJECTS = {
         lambda _: TwoMeansTest(4, 1.0, bounds=(0.0, 2.0)), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 9), 9, REPLACE
     ),
     "BlockTest": Subject(
-        lambda r: BlockTest(FunctionFit(some_positive), ScoreSum(5, 1.0, 2.0), r),
+        lambda r: BlockTest(FunctionFit(some_positive), ScoreSum(5, 1.0, 2.0), neighbours=r),
         NUMBERS,
         edge_pairs(-9.0, 9.0, [1.0, -1.0] * 5),
         least=5,
     ),
     "BlockTest, votes": Subject(
-        lambda r: BlockTest(FunctionFit(some_positive), VoteCount(5, 0.4, 2.0), r),
+        lambda r: BlockTest(FunctionFit(some_positive), VoteCount(5, 0.4, 2.0), neighbours=r),
         NUMBERS,
         edge_pairs(-9.0, 9.0, [1.0, -1.0] * 5),
         least=5,

@@ -18,16 +18,25 @@ def likelihood(relation: Neighbours) -> MaximumLikelihood:
     """A gamma law on 10 blocks."""
     shape = Shape("named", ("a", "scale"))
     return MaximumLikelihood(
-        GAMMA, SubsampleAggregate(LikelihoodFit(GAMMA), shape, BlockMean(10, 2, 40.0), relation, correct="jackknife")
+        GAMMA,
+        SubsampleAggregate(
+            LikelihoodFit(GAMMA), shape, BlockMean(10, 2, 40.0), neighbours=relation, correct="jackknife"
+        ),
     )
 
 
 SUBJECTS = {
     "SufficientStatistics, poisson": Subject(
-        lambda r: SufficientStatistics(FAMILIES["poisson"], 4.0, r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+        lambda r: SufficientStatistics(FAMILIES["poisson"], 4.0, neighbours=r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, SPREAD),
+        least=100,
     ),
     "SufficientStatistics, gamma": Subject(
-        lambda r: SufficientStatistics(FAMILIES["gamma"], 4.0, r), NUMBERS, edge_pairs(1.0, 1e12, SPREAD), least=100
+        lambda r: SufficientStatistics(FAMILIES["gamma"], 4.0, neighbours=r),
+        NUMBERS,
+        edge_pairs(1.0, 1e12, SPREAD),
+        least=100,
     ),
     "BinomialFit": Subject(lambda r: BinomialFit(10, 1.0, r), NUMBERS, edge_pairs(0, 10, [5, 3] * 5)),
     "MultinomialFit": Subject(

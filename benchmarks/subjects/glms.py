@@ -27,7 +27,7 @@ def guessed(relation: Neighbours, loss: Any, rate: float = 1.0) -> StochasticDes
     """Three steps; sums are divided by a guess of 60."""
     parameters = 2 if callable(loss) else None
     return StochasticDescent(
-        ONE, loss, 4.0, 1e-4, steps=3, rate=rate, people=60, parameters=parameters, neighbours=relation
+        ONE, loss, epsilon=4.0, delta=1e-4, steps=3, rate=rate, people=60, parameters=parameters, neighbours=relation
     )
 
 
@@ -45,7 +45,7 @@ SUBJECTS = {
         lambda r: Descent(ONE, 12.0, 1e-4, neighbours=r), POINTS, edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD), least=40
     ),
     "Descent, Poisson": Subject(
-        lambda r: Descent(BOUNDED, 12.0, 1e-4, "poisson", 5, r),
+        lambda r: Descent(BOUNDED, 12.0, 1e-4, family="poisson", largest=5, neighbours=r),
         POINTS,
         edge_pairs((2.0, 0.0), (2.0, 9.0), CROWD),
         least=40,

@@ -15,7 +15,9 @@ from discreet.privacy.release import Release
 
 def made(design: Design, intercept: bool, epsilon: Number, delta: Number, *, relation: Neighbours) -> LeastSquares:
     """The model of a formula."""
-    return LeastSquares(epsilon, delta, design.names, intercept, None, design.bounds, relation)
+    return LeastSquares(
+        epsilon, delta, names=design.names, intercept=intercept, ridge=None, bounds=design.bounds, neighbours=relation
+    )
 
 
 class OfPairs(Formulated):
@@ -28,18 +30,22 @@ class OfPairs(Formulated):
 
 def by_formula(relation: Neighbours) -> OfPairs:
     """y on the levels of a category that have to be found."""
-    return OfPairs(Formula.read("y ~ C(group)"), partial(made, relation=relation), 16.0, 1e-4, neighbours=relation)
+    return OfPairs(
+        Formula.read("y ~ C(group)"), partial(made, relation=relation), epsilon=16.0, delta=1e-4, neighbours=relation
+    )
 
 
 SUBJECTS = {
     "LeastSquares": Subject(
-        lambda r: LeastSquares(16.0, 1e-5, ("x",), neighbours=r),
+        lambda r: LeastSquares(16.0, 1e-5, names=("x",), neighbours=r),
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
     ),
     "LeastSquares, bounds": Subject(
-        lambda r: LeastSquares(16.0, 1e-5, ("x",), False, 1.0, ((-1.0, 1.0), (-2.0, 2.0)), r),
+        lambda r: LeastSquares(
+            16.0, 1e-5, names=("x",), intercept=False, ridge=1.0, bounds=((-1.0, 1.0), (-2.0, 2.0)), neighbours=r
+        ),
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,

@@ -20,23 +20,25 @@ def positive(rows: Any) -> float:
 
 SUBJECTS = {
     "SmoothMedian, student": Subject(
-        lambda _: SmoothMedian(1.0, (0, 2)), NUMBERS, edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4), only=REPLACE
+        lambda _: SmoothMedian(1.0, bounds=(0, 2)), NUMBERS, edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4), only=REPLACE
     ),
     "SmoothMedian, cauchy": Subject(
-        lambda _: SmoothMedian(1.0, (0, 2), law="cauchy"),
+        lambda _: SmoothMedian(1.0, bounds=(0, 2), law="cauchy"),
         NUMBERS,
         edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
         only=REPLACE,
     ),
     "SmoothMedian, laplace": Subject(
-        lambda _: SmoothMedian(1.0, (0, 2), 1e-4, "laplace"),
+        lambda _: SmoothMedian(1.0, bounds=(0, 2), delta=1e-4, law="laplace"),
         NUMBERS,
         edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
         only=REPLACE,
     ),
     "stable_mode": Subject(lambda r: stable_mode(1.0, 1e-4, r), LABELS, edge_pairs("a", "z", ["a"] * 12 + ["b"] * 3)),
     "ProposeTestRelease, bound": Subject(
-        lambda r: ProposeTestRelease(positive, within, 2.0, 1e-4, 1.0, r), NUMBERS, edge_pairs(0.0, 1.0, [1.0] * 40)
+        lambda r: ProposeTestRelease(positive, within, epsilon=2.0, delta=1e-4, bound=1.0, neighbours=r),
+        NUMBERS,
+        edge_pairs(0.0, 1.0, [1.0] * 40),
     ),
     "InverseSensitivity": Subject(
         lambda _: InverseSensitivity(trimmed_mean(0.1), (0, 2), 4.0),

@@ -41,7 +41,7 @@ SUBJECTS = {
         lambda r: Histogram(Edges.of([-1, 0, 1, 1e13]), 1.0, neighbours=r), NUMBERS, edge_pairs(0, 1, [0.5] * 3)
     ),
     "Histogram, Gaussian": Subject(
-        lambda r: Histogram(Categories.of(["a", "b", 1]), 1.0, 1e-6, "gaussian", r),
+        lambda r: Histogram(Categories.of(["a", "b", 1]), 1.0, 1e-6, noise="gaussian", neighbours=r),
         LABELS,
         edge_pairs("a", "b", ["a"] * 3),
     ),
@@ -53,7 +53,7 @@ SUBJECTS = {
     ),
     "Quantile": Subject(lambda r: Quantile(0.5, 4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, SPREAD), least=100),
     "Quantile, points": Subject(
-        lambda r: Quantile((0.25, 0.5), 1.0, (-1e13, 1e13), None, neighbours=r),
+        lambda r: Quantile((0.25, 0.5), 1.0, bounds=(-1e13, 1e13), confidence=None, neighbours=r),
         NUMBERS,
         edge_pairs(0.0, 2.0, [1.0] * 4),
     ),
@@ -66,7 +66,7 @@ SUBJECTS = {
     "RankClippedMean": Subject(lambda r: RankClippedMean(4.0, r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
     "Variance": Subject(lambda r: Variance(8.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
     "Variance, gaussian": Subject(
-        lambda r: Variance(4.0, "gaussian", neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+        lambda r: Variance(4.0, model="gaussian", neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
     ),
     "Gaussian1D": Subject(lambda r: Gaussian1D(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
     "Covariance": Subject(
@@ -77,13 +77,15 @@ SUBJECTS = {
         REPLACE,
     ),
     "MultivariateGaussian": Subject(
-        lambda _: MultivariateGaussian(16.0, 1e-5, 2),
+        lambda _: MultivariateGaussian(16.0, 1e-5, dimension=2),
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
         REPLACE,
     ),
-    "BoundedMean": Subject(lambda r: BoundedMean(0.0, 2.0, 1.0, r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)),
+    "BoundedMean": Subject(
+        lambda r: BoundedMean(0.0, 2.0, 1.0, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)
+    ),
     "ClippedMean": Subject(
         lambda _: ClippedMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(-1e12, 1e12, [1.0] * 5), only=REPLACE
     ),

@@ -79,7 +79,7 @@ class People:
             raise BadInput(f"neighbours is {neighbours!r}; give 'add_or_remove' or 'replace'") from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """A mechanism, what it is asked under, and what it costs with the finding of groups."""
 
@@ -144,7 +144,9 @@ def price(
     else:
         loss = mechanism.loss
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
-    return Price(mechanism, relation, counted, guarantee, loss, finder)
+    return Price(
+        mechanism=mechanism, relation=relation, size=counted, guarantee=guarantee, loss=loss, finder=finder
+    )
 
 
 def made(

@@ -57,7 +57,7 @@ def example(name: str) -> str:
         elif one.default is inspect.Parameter.empty and one.kind is not inspect.Parameter.KEYWORD_ONLY:
             words.append(EXAMPLES.get(parameter, "..."))
     words.append("epsilon=0.5")
-    needs = statistic.needs_delta({}, {column: None for column in statistic.columns})
+    needs = statistic.needs_delta({}, dict.fromkeys(statistic.columns))
     return f"session.{name}({', '.join([*words, 'delta=1e-6'] if needs else words)})"
 
 

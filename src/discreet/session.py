@@ -104,7 +104,9 @@ class Session(Asking):
         **options: Any,
     ) -> Question:
         """The question and its price, with nothing charged and nothing read. [session.1]"""
-        terms = Terms(where, groupby, keys, missing, per_person, max_rows)
+        terms = Terms(
+            where=where, groupby=groupby, keys=keys, missing=missing, per_person=per_person, max_rows=max_rows
+        )
         return asked(self.table, self.people, statistic, columns, options, terms=terms)
 
     def ask(self, statistic: str, *columns: Any, request: str | None = None, **options: Any) -> Release[Any] | Groups:
@@ -134,7 +136,7 @@ class Session(Asking):
             raise BadInput(f"the loss of the mechanism is more than it promises: {seen}. Make it promise what it costs")
         if not columns:
             raise BadInput("give the names of the columns that the mechanism reads")
-        wants = [Want(known(self.table, name), "number", "keep", "mean", None) for name in columns]
+        wants = [Want(known(self.table, name), "number", missing="keep", rule="mean", cap=None) for name in columns]
         self.table.check(wants, person=people.person)
         check_machine(mechanism)
         receipt = self.charge(mechanism.loss, seen, json.dumps([repr(mechanism), *columns]), request)

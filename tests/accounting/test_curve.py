@@ -45,11 +45,18 @@ def test_no_overflow_no_underflow_to_a_pure_promise() -> None:
     assert delta_of_mu(1, 0) == delta_of_rho(1, 0) == 0
 
 
-def test_mills_ratio_has_no_seam() -> None:
-    for x in (-0.25, 0, 1, 4.999, 5, 5.001, 30, 1e6):
+@pytest.mark.claim("calibrate.1")
+def test_mills_ratio_against_forty_digits() -> None:
+    """The ratio, and one minus x times it, which cancels."""
+    places = np.concatenate([np.random.default_rng(1).uniform(-0.25, 39, 4000), np.geomspace(1e-12, 39, 400)])
+    for x, ratio in zip(places, mills(places), strict=True):
         with mp.workdps(40):
-            true = mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2 / mp.npdf(mp.mpf(x)) if x < 1e5 else 1 / mp.mpf(x)
-        assert float(mills(x) / true) == pytest.approx(1, abs=2e-12)
+            place = mp.mpf(float(x))
+            true = mp.erfc(place / mp.sqrt(2)) / 2 / mp.npdf(place)
+            assert abs(mp.mpf(float(ratio)) / true - 1) < 2e-15
+            assert abs(mp.mpf(float(1 - x * ratio)) / (1 - place * true) - 1) < 1e-12
+        assert mills(float(x)) == ratio
+    assert mills(1e6) == pytest.approx(1e-6, rel=2e-12)
 
 
 @pytest.mark.claim("calibrate.2")

@@ -130,7 +130,7 @@ def _tells_in_the_error_bar(rows: Any, rng: Randomness) -> Release[Any]:
 def _refuses_by_looking(rows: Any, rng: Randomness) -> Release[Any]:
     noisy = counted(rows, rng)
     refusal = "too few" if yes(rows) < 2 else None
-    return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), None if refusal else noisy, refusal)
+    return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), None if refusal else noisy, refusal=refusal)
 
 
 def _open(rows: Any, rng: Randomness, sensitivity: int, merge: int = 1) -> Any:
@@ -191,7 +191,7 @@ class _Opaque:
         self.__kept, self.privacy, self.sampling = kept, 1.0, None
 
     def interval(self, confidence: float) -> Interval:
-        return Interval(0, 1, confidence, "nothing", population=False)
+        return Interval(0, 1, confidence=confidence, about="nothing", population=False)
 
 
 def _keeps_the_rows(rows: Any, rng: Randomness) -> Release[Any]:

@@ -121,7 +121,7 @@ class Opaque:
         self.shift: Callable[[float], float] = lambda number: number + noisy
 
     def interval(self, confidence: float) -> Interval:
-        return Interval(self.shift(-1), self.shift(1), confidence, "the count", population=False)
+        return Interval(self.shift(-1), self.shift(1), confidence=confidence, about="the count", population=False)
 
 
 @pytest.mark.filterwarnings("ignore:for everybody")

@@ -54,7 +54,7 @@ def test_replay_and_all_rows_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match="radius"):
         reference_centre(rows, 0.0, rng=Seeded(0), **SHARP)  # type: ignore[arg-type]
     monkeypatch.setattr(reference.reference_centre, "__kwdefaults__", {"least": None, "references": 12})
-    mechanism, answers = FriendlyMean(1.6, 17.0, 1e-4, REPLACE, "reference", columns=2), 0
+    mechanism, answers = FriendlyMean(1.6, 17.0, 1e-4, neighbours=REPLACE, method="reference", columns=2), 0
     for seed, pair in enumerate(crowds(REPLACE, 120, (12, 30), columns=2)):
         assert replay(mechanism, pair, seed=seed) == []
         answers += mechanism.release(pair.left, Seeded(seed)).refusal is None

@@ -34,7 +34,7 @@ def test_loss_implies_guarantee_and_covers_the_draws(
 ) -> None:
     """Also where it refuses: the charge is the same, and was made before."""
     relation, method = kind
-    mechanism = FriendlyMean(1.0, epsilon, delta, relation, method)
+    mechanism = FriendlyMean(1.0, epsilon, delta, neighbours=relation, method=method)
     assert implies(mechanism.loss, mechanism.guarantee)
     assert Approximate(0, atoms(mechanism.loss)[1].delta) in atoms(mechanism.loss)  # type: ignore[union-attr]
     for rows in (np.zeros((40, 2)), np.arange(40.0)[:, None] * 9, np.zeros((2, 1))):
@@ -45,7 +45,7 @@ def test_loss_implies_guarantee_and_covers_the_draws(
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_audit(kind: tuple[Neighbours, Method]) -> None:
     relation, method = kind
-    mechanism = FriendlyMean(1.0, 17.0, 1e-4, relation, method, columns=1)
+    mechanism = FriendlyMean(1.0, 17.0, 1e-4, neighbours=relation, method=method, columns=1)
     world = crowds(relation, 30, (10, 40))
     audit.check(mechanism, world, hostile_values=method == "match").require()
     answers = [mechanism.release(pair.left, Seeded(0)).refusal is None for pair in world]
@@ -56,7 +56,7 @@ def test_audit(kind: tuple[Neighbours, Method]) -> None:
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_outputs_do_not_refute_it(relation: Neighbours) -> None:
     crowd = [0.0] * 30
-    mechanism = FriendlyMean(1.0, 2.0, 1e-4, relation, columns=1, share=0.5)
+    mechanism = FriendlyMean(1.0, 2.0, 1e-4, neighbours=relation, columns=1, share=0.5)
     one, other = [*crowd, 1.0], crowd if relation is ADD else [*crowd, -1.0]
     assert not audit.distinguish(mechanism, one, other, runs=500).violated
 
@@ -67,7 +67,7 @@ def test_far_away_with_strangers(kind: tuple[Neighbours, Method]) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3000, 2)) + np.array([1e6, -1e6])
     rows[:100] = rng.choice([np.nan, np.inf, 1e300, 0.0], size=(100, 2))
-    release = discreet.FriendlyMean(14.0, 2.0, 1e-6, relation, method).release(rows, Seeded(1))
+    release = discreet.FriendlyMean(14.0, 2.0, 1e-6, neighbours=relation, method=method).release(rows, Seeded(1))
     deviation = release.spread.privacy if release.spread else 0.0
     assert np.abs(release.value - [1e6, -1e6]).max() < 6 * deviation + 0.15
     interval = release.interval(0.99)
@@ -85,7 +85,7 @@ def test_how_much_noise_it_takes() -> None:
         (ADD, {200: 1.49, 500: 1.23, 1000: 1.14}),
     ):
         for size, figure in expected.items():
-            mechanism = FriendlyMean(1.0, 1.0, 1e-6, relation)
+            mechanism = FriendlyMean(1.0, 1.0, 1e-6, neighbours=relation)
             runs = [mechanism.release(np.zeros((size, 1)), Seeded(seed)) for seed in range(15)]
             noise = [run.spread.privacy * size * 0.236704 for run in runs if run.spread]
             assert len(noise) >= 14

@@ -50,7 +50,7 @@ def pairs_of(relation: Neighbours, seed: int, size: int = 400, width: int = 2) -
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("relation", BOTH)
 def test_replay_on_neighbours(relation: Neighbours, kind: tuple[float | None, Method]) -> None:
-    mechanism = RefinedMean(10.0, 1e-6, None, kind[0], relation, kind[1])
+    mechanism = RefinedMean(10.0, 1e-6, dimension=None, sigma=kind[0], neighbours=relation, method=kind[1])
     answered = 0
     for seed in range(2):
         for place, pair in enumerate(pairs_of(relation, seed)):
@@ -63,7 +63,7 @@ def test_replay_on_neighbours(relation: Neighbours, kind: tuple[float | None, Me
 def test_a_row_that_turns_to_another_axis_moves_the_squares_most() -> None:
     """At nearly the radius from the centre, first along one column, then along the other: sqrt 2 R^2, nearly."""
     crowd = np.random.default_rng(0).normal(size=(400, 2))
-    mechanism = RefinedMean(10.0, 1e-6, None, None, REPLACE, "refine")
+    mechanism = RefinedMean(10.0, 1e-6, dimension=None, sigma=None, neighbours=REPLACE, method="refine")
     for seed in range(3):
         found = mechanism.release(np.vstack([crowd, [[0.0, 0.0]]]), Seeded(seed))
         radius = 0.95 * found.provenance.parameters["radius"]
@@ -77,7 +77,7 @@ def test_a_row_that_turns_to_another_axis_moves_the_squares_most() -> None:
 def test_a_row_more_takes_its_block_from_one_side_to_the_other(sigma: float | None) -> None:
     """Blocks are replaced, not added: their tapered sum moves by more than one radius, and two are paid for."""
     crowd = np.random.default_rng(1).normal(size=(400, 1))
-    mechanism = RefinedMean(10.0, 1e-6, None, sigma, ADD, "blocks")
+    mechanism = RefinedMean(10.0, 1e-6, dimension=None, sigma=sigma, neighbours=ADD, method="blocks")
     for place, value in enumerate(np.linspace(-14, 14, 15)):
         more = np.vstack([crowd, [[value]]])
         assert replay(mechanism, audit.Pair(crowd, more), seed=place) == []
@@ -94,7 +94,7 @@ def test_odd_entries_of_lists_never_raise(relation: Neighbours) -> None:
         for pair in hostile(relation, (0.0,))[::40] + audit.numbers(relation, 2)[::20]
         if pair.left and pair.right
     ]
-    mechanism = RefinedMean(12.0, 1e-6, 1, 1.0, relation)
+    mechanism = RefinedMean(12.0, 1e-6, dimension=1, sigma=1.0, neighbours=relation)
     audit.check(mechanism, pairs[::2], hostile_values=False).require()
     assert mechanism.release(crowd, Seeded(1)).refusal is None
 
@@ -109,7 +109,7 @@ def test_what_is_drawn_is_within_the_loss_and_that_within_the_guarantee(
     rng = np.random.default_rng(5)
     tables = [rng.normal(size=(3000, 3)), rng.lognormal(size=(3000, 3)) ** 2, np.full((3000, 1), np.nan)]
     for sigma, method in KINDS:
-        mechanism = RefinedMean(*budget, None, sigma, relation, method)
+        mechanism = RefinedMean(*budget, sigma=sigma, neighbours=relation, method=method)
         assert implies(mechanism.loss, mechanism.guarantee)
         for table in tables:
             spent = drawn(mechanism, table)
@@ -122,7 +122,7 @@ def test_what_is_drawn_is_within_the_loss_and_that_within_the_guarantee(
 def test_outputs_do_not_refute_the_claim() -> None:
     crowd = np.zeros((150, 1))
     left, right = np.vstack([crowd, [[-3.0]]]), np.vstack([crowd, [[3.0]]])
-    mechanism = RefinedMean(8.0, 1e-5, 1, 1.0, method="refine")
+    mechanism = RefinedMean(8.0, 1e-5, dimension=1, sigma=1.0, method="refine")
     told = audit.distinguish(mechanism, left, right, runs=250, seed=1, feature=lambda release: float(release.value[0]))
     assert not told.violated
 

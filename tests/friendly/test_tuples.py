@@ -116,7 +116,7 @@ def test_a_replaced_tuple_moves_the_mean_no_further_than_claimed() -> None:
 @pytest.mark.claim("tuples.2")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_replay(relation: Neighbours) -> None:
-    mechanism, answers = TupleCore(1.5, 2, 17.0, 1e-4, relation), 0
+    mechanism, answers = TupleCore(1.5, 2, epsilon=17.0, delta=1e-4, neighbours=relation), 0
     for seed, pair in enumerate(world(120, 20, relation)):
         assert replay(mechanism, pair, seed=seed) == []
         answers += mechanism.release(pair.left, Seeded(seed)).refusal is None
@@ -126,10 +126,10 @@ def test_replay(relation: Neighbours) -> None:
 @pytest.mark.claim("tuples.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_audit(relation: Neighbours) -> None:
-    mechanism = TupleCore(1.5, 2, 17.0, 1e-4, relation, columns=4)
+    mechanism = TupleCore(1.5, 2, epsilon=17.0, delta=1e-4, neighbours=relation, columns=4)
     audit.check(mechanism, world(12, 25, relation), hostile_values=relation is REPLACE).require()
     for epsilon in (0.1, 1.0, 8.0):
-        asked = TupleCore(1.5, 2, epsilon, 1e-6, relation)
+        asked = TupleCore(1.5, 2, epsilon=epsilon, delta=1e-6, neighbours=relation)
         assert implies(asked.loss, asked.guarantee)
 
 
@@ -139,10 +139,12 @@ def test_centres_far_away_in_any_order(relation: Neighbours) -> None:
     truth = np.array([[1e5, 0.0], [1e5 + 30, 5.0], [1e5 + 60, -5.0]])
     rows = np.stack([rng.permutation(truth + rng.normal(size=(3, 2)) * 0.3) for _ in range(500)])
     rows[:40] = np.nan
-    release = TupleCore(3.0, 3, 2.0, 1e-6, relation).release(rows, Seeded(0))
+    release = TupleCore(3.0, 3, epsilon=2.0, delta=1e-6, neighbours=relation).release(rows, Seeded(0))
     assert release.value.shape == (3, 2)
     assert np.abs(release.value - truth).max() < 1.0
-    assert TupleCore(30.0, 3, 2.0, 1e-6, relation).release(rows, Seeded(0)).refusal is not None  # too close
+    assert (
+        TupleCore(30.0, 3, epsilon=2.0, delta=1e-6, neighbours=relation).release(rows, Seeded(0)).refusal is not None
+    )  # too close
     found = find_tuple(
         rows.reshape(500, -1),
         3.0,
@@ -158,7 +160,7 @@ def test_centres_far_away_in_any_order(relation: Neighbours) -> None:
 
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_few_tuples_or_none_never_raise(relation: Neighbours) -> None:
-    mechanism = TupleCore(1.5, 2, 17.0, 1e-4, relation, columns=4)
+    mechanism = TupleCore(1.5, 2, epsilon=17.0, delta=1e-4, neighbours=relation, columns=4)
     for size in range(3):
         for rows in ([(0.0, 0.0, 8.0, 8.0)] * size, [None] * size):
             assert mechanism.release(rows, Seeded(0)).refusal is not None
@@ -170,4 +172,4 @@ def test_what_is_refused() -> None:
         with pytest.raises(BadInput):
             TupleCore(**(good | change))
     with pytest.raises(BadInput, match="columns"):
-        TupleCore(1.0, 2, 1.0, 1e-6).release(np.zeros((9, 3)), Seeded(0))
+        TupleCore(1.0, 2, epsilon=1.0, delta=1e-6).release(np.zeros((9, 3)), Seeded(0))

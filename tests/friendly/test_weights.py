@@ -101,7 +101,8 @@ def test_it_is_a_check_on_the_other_filter() -> None:
     weights = friendly_weights(rows, Within(12.0))
     assert set(kept.tolist()) <= set(np.flatnonzero(weights > 0.5).tolist())
     plain, lectured = (
-        FriendlyMean(12.0, 2.0, 1e-6, REPLACE, method).release(rows, Seeded(5)) for method in ("match", "weights")
+        FriendlyMean(12.0, 2.0, 1e-6, neighbours=REPLACE, method=method).release(rows, Seeded(5))
+        for method in ("match", "weights")
     )
     assert plain.spread is not None
     assert lectured.spread is not None

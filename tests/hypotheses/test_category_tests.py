@@ -139,4 +139,4 @@ def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="two categories"):
         IndependenceTest(AB, Categories.of(["x"]), 1.0)
     with pytest.raises(BadInput, match="number of people"):
-        ClosenessTest(AB, 3, 1.0, Neighbours.ADD_OR_REMOVE)
+        ClosenessTest(AB, 3, 1.0, neighbours=Neighbours.ADD_OR_REMOVE)

@@ -32,7 +32,7 @@ WORLD = list(neighbours_of((0.0, 1.0, -1.0), VALUES, Neighbours.REPLACE))
 @pytest.mark.claim("likelihood_ratio.1")
 @pytest.mark.parametrize("method", ["clamped", "vote"])
 def test_ratios_pass_the_audit(method: str) -> None:
-    audit.check(SimpleTest(P, Q, 20.0, method), WORLD, hostile_values=False).require()  # type: ignore[arg-type]
+    audit.check(SimpleTest(P, Q, 20.0, method=method), WORLD, hostile_values=False).require()  # type: ignore[arg-type]
 
 
 def test_hostile_values_raise_nothing() -> None:
@@ -73,7 +73,7 @@ def test_cells_have_the_probabilities_of_their_laws(p: object, q: object) -> Non
 @pytest.mark.claim("likelihood_ratio.2")
 @pytest.mark.parametrize("method", ["clamped", "vote"])
 def test_p_values_are_super_uniform(method: str) -> None:
-    people, test = np.random.default_rng(2), SimpleTest(P, Q, 1.0, method)  # type: ignore[arg-type]
+    people, test = np.random.default_rng(2), SimpleTest(P, Q, 1.0, method=method)  # type: ignore[arg-type]
     found = [test.release(people.normal(size=90), Seeded(i)).value.p_value for i in range(300)]
     for level in (0.05, 0.2, 0.5):
         assert np.mean(np.array(found) <= level) <= level + 5 * math.sqrt(level * (1 - level) / 300)
@@ -105,7 +105,7 @@ def test_refusals_are_by_public_numbers() -> None:
         with pytest.raises(BadInput, match=words):
             SimpleTest(p, q, 1.0)
     with pytest.raises(BadInput, match="method"):
-        SimpleTest(P, Q, 1.0, "t")  # type: ignore[arg-type]
+        SimpleTest(P, Q, 1.0, method="t")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="clamp"):
         SimpleTest(P, Q, 1.0, clamp=(1.0, 0.0))
     with pytest.raises(BadInput, match="power of"):

@@ -59,7 +59,7 @@ def test_a_sum_moves_by_as_much_as_is_claimed_in_each_sample() -> None:
 @pytest.mark.claim("mean_tests.3")
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_the_p_value_is_where_the_interval_ends(alternative: str) -> None:
-    spread = ConvolvedSpread(1.3, 0.2, 0.15, 0.05, 80)
+    spread = ConvolvedSpread(1.3, sampling=0.2, laplace=0.15, normal_noise=0.05, freedom=80)
     release = test_mean([0.0] * 50, 0.0, epsilon=1.0, bounds=(-1.0, 1.0), rng=Seeded(1))
     assert 0 < release.value.p_value <= 1
     for null in (0.4, 0.9, 1.25):

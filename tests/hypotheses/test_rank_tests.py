@@ -154,7 +154,7 @@ def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="do not fill"):
         RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1))
     with pytest.raises(BadInput, match="number of people"):
-        GroupsTest((3,), 1.0, Neighbours.ADD_OR_REMOVE)
+        GroupsTest((3,), 1.0, neighbours=Neighbours.ADD_OR_REMOVE)
 
 
 @pytest.mark.claim("rank_tests.3")

@@ -7,7 +7,17 @@ from discreet.ledger.book import GENESIS, Entry, Receipt
 from discreet.privacy.loss import Laplace
 
 BODY = canonical({"loss": loss_to_plain(Laplace(0.1)), "note": "mean", "price": ["1/10", "0/1"]})
-ENTRY = Entry("f" * 32, 7, "charge", "2026-01-01T00:00:00+00:00", "people", "ann", "q", BODY, GENESIS)
+ENTRY = Entry(
+    ledger="f" * 32,
+    number=7,
+    kind="charge",
+    time="2026-01-01T00:00:00+00:00",
+    population="people",
+    analyst="ann",
+    request="q",
+    body=BODY,
+    previous=GENESIS,
+)
 
 
 @pytest.mark.claim("book.1")

@@ -33,7 +33,7 @@ def counts(size: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_audited_on_small_tables(relation: Neighbours, family: str) -> None:
-    mechanism = Descent(Features(("x",)), 10.0, 1e-4, family, neighbours=relation)  # type: ignore[arg-type]
+    mechanism = Descent(Features(("x",)), 10.0, 1e-4, family=family, neighbours=relation)  # type: ignore[arg-type]
     assert implies(mechanism.loss, mechanism.guarantee)
     audit.check(mechanism, pairs(relation)[::2], hostile_values=False).require()
 
@@ -41,7 +41,7 @@ def test_audited_on_small_tables(relation: Neighbours, family: str) -> None:
 @pytest.mark.claim("descent.1")
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_every_draw_is_in_the_loss(family: str) -> None:
-    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family, size=3000)  # type: ignore[arg-type]
+    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family=family, size=3000)  # type: ignore[arg-type]
     assert implies(mechanism.loss, mechanism.guarantee)
     assert itemised(drawn(mechanism, counts(3000))) == itemised(mechanism.loss)
 
@@ -53,7 +53,7 @@ def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
     odd = people(3000)
     odd[:300, 0], odd[300:600, 1], odd[600:700, 2] = np.nan, -np.inf, np.nan
     assert Descent(Features(("a", "b")), 2.0, 1e-6).release(odd, Seeded(0)).refusal is None
-    assert Descent(Features(("a", "b")), 2.0, 1e-6, "poisson").release(odd, Seeded(0)).refusal is None
+    assert Descent(Features(("a", "b")), 2.0, 1e-6, family="poisson").release(odd, Seeded(0)).refusal is None
 
 
 @pytest.mark.claim("descent.3")
@@ -61,7 +61,7 @@ def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
 @pytest.mark.parametrize("family", ["logistic", "poisson"])
 def test_coefficients_and_intervals(relation: Neighbours, family: str) -> None:
     """Of 18 intervals at 99.9% at most 2 miss (a chance of 1e-6)."""
-    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family, neighbours=relation)  # type: ignore[arg-type]
+    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family=family, neighbours=relation)  # type: ignore[arg-type]
     truth = {"logistic": (1.0, -0.025, 7.8), "poisson": (0.4, -0.01, 3.7)}[family]
     missed = 0
     for seed in range(6):

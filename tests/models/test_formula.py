@@ -118,7 +118,7 @@ def test_every_kind_of_frame() -> None:
 @pytest.mark.parametrize("relation", [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE])
 def test_levels_are_found_or_refused(relation: Neighbours) -> None:
     mechanism = Formulated(
-        Formula.read("y ~ age + C(sex)"), partial(made, relation=relation), 2.0, 1e-6, neighbours=relation
+        Formula.read("y ~ age + C(sex)"), partial(made, relation=relation), epsilon=2.0, delta=1e-6, neighbours=relation
     )
     release = mechanism.release(people(), Seeded(1))
     assert sorted(release.value.names)[0].startswith("C(sex)[T.")
@@ -130,7 +130,9 @@ def test_levels_are_found_or_refused(relation: Neighbours) -> None:
 
 
 def made(design: Design, intercept: bool, epsilon: Any, delta: Any, *, relation: Neighbours) -> LeastSquares:
-    return LeastSquares(epsilon, delta, design.names, intercept, None, design.bounds, relation)
+    return LeastSquares(
+        epsilon, delta, names=design.names, intercept=intercept, ridge=None, bounds=design.bounds, neighbours=relation
+    )
 
 
 class OfRows(Formulated):
@@ -150,7 +152,9 @@ def test_neighbours_stay_neighbours(relation: Neighbours) -> None:
     for one, other in zip(odd, [*odd[1:], odd[0]], strict=True):
         rest = [other] if relation is Neighbours.REPLACE else []
         pairs.append(audit.Pair([*crowd, one], [*crowd, *rest]))
-    mechanism = OfRows(Formula.read("y ~ C(g)"), partial(made, relation=relation), 16.0, 1e-4, neighbours=relation)
+    mechanism = OfRows(
+        Formula.read("y ~ C(g)"), partial(made, relation=relation), epsilon=16.0, delta=1e-4, neighbours=relation
+    )
     audit.check(mechanism, pairs, hostile_values=False).require()
     assert mechanism.release(crowd, Seeded(0)).refusal is None
 

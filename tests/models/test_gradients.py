@@ -76,7 +76,7 @@ def test_a_function_that_misbehaves_counts_as_nothing(capsys: pytest.CaptureFixt
             case _:
                 return [[0.3, 0.4]]
 
-    rows = AnyGradients(bad, np.zeros((8, 1)), np.arange(8.0), 2, 1.0)
+    rows = AnyGradients(gradients=bad, X=np.zeros((8, 1)), y=np.arange(8.0), size=2, clip=1.0)
     each = [rows.total(np.zeros(2), np.arange(8) == place) for place in range(8)]
     assert all((found == 0).all() for found in each[:5])
     assert np.allclose(each[5] / 2**26, [0.6, 0.8])
@@ -95,7 +95,7 @@ def test_random_numbers_of_a_row_do_not_depend_on_other_rows() -> None:
         return [random.random(), np.random.random()]  # noqa: NPY002
 
     def total(outcomes: list[float], w: float = 0.0) -> np.ndarray:
-        rows = AnyGradients(noisy, np.zeros((len(outcomes), 1)), np.array(outcomes), 2, 10.0)
+        rows = AnyGradients(gradients=noisy, X=np.zeros((len(outcomes), 1)), y=np.array(outcomes), size=2, clip=10.0)
         return rows.total(np.full(2, w), np.ones(len(outcomes), dtype=bool))
 
     random.seed(4)

@@ -52,7 +52,7 @@ def mixture(size: int, seed: int = 0) -> tuple[Any, Any]:
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("radius", [3.0, None])
 def test_small_worlds(kind: Any, delta: float, relation: Neighbours, radius: float | None) -> None:
-    mechanism = kind(2, LOUD, delta, radius, with_loss=True, columns=2, neighbours=relation)
+    mechanism = kind(2, LOUD, delta, radius=radius, with_loss=True, columns=2, neighbours=relation)
     pairs = list(world(relation, 120 if radius is None and relation is REPLACE else 6))
     if radius is None:
         pairs = pairs[::3]
@@ -67,7 +67,7 @@ def test_small_worlds(kind: Any, delta: float, relation: Neighbours, radius: flo
 @pytest.mark.claim("lloyd_kmeans.1")
 @pytest.mark.parametrize("kind", [CentredKMeans, LloydKMeans])
 def test_hostile_values(kind: Any) -> None:
-    audit.check(kind(2, LOUD, 1e-6, 2.0, columns=1), audit.numbers(REPLACE, 2)[::40]).require()
+    audit.check(kind(2, LOUD, 1e-6, radius=2.0, columns=1), audit.numbers(REPLACE, 2)[::40]).require()
 
 
 @pytest.mark.claim("lloyd_kmeans.1")
@@ -76,7 +76,7 @@ def test_the_constants_of_the_lecture() -> None:
     rows = np.random.default_rng(0).random((20_000, 2)) / 4
     for relation, times in ((REPLACE, 4), (ADD, 2)):
         door = Recorder(Seeded(1))
-        LloydKMeans(3, 2.0, 0.0, 1.0, iterations=4, neighbours=relation).release(rows, door)
+        LloydKMeans(3, 2.0, 0.0, radius=1.0, iterations=4, neighbours=relation).release(rows, door)
         assert len(door.log) == 4
         for request, _ in door.log:
             steps = int(request.sensitivity) / request.cost.epsilon  # type: ignore[attr-defined]
@@ -89,10 +89,10 @@ def test_the_constants_of_the_lecture() -> None:
 @pytest.mark.parametrize("kind", [CentredKMeans, LloydKMeans])
 def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
     door = Recorder(Seeded(0))
-    release = kind(8, 1.0, 1e-6, 1.0).release(np.zeros((500, 2)), door)
+    release = kind(8, 1.0, 1e-6, radius=1.0).release(np.zeros((500, 2)), door)
     assert "500 rows are too few for 8 clusters" in str(release.refusal)
     assert door.log == []
-    release = kind(8, 1.0, 1e-6, 1.0, neighbours=ADD).release(np.zeros((5, 2)), door)
+    release = kind(8, 1.0, 1e-6, radius=1.0, neighbours=ADD).release(np.zeros((5, 2)), door)
     assert "too few" in str(release.refusal)
     assert len(door.log) == 1  # by a noisy count
     assert release.provenance.parameters["rows"] is None

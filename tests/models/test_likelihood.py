@@ -29,7 +29,9 @@ def logistic(x: Any, place: float, spread: float) -> Any:
 def small(relation: Neighbours) -> MaximumLikelihood:
     """Eight blocks, for pairs of neighbours."""
     shape = Shape("named", ("a", "scale"))
-    inner = SubsampleAggregate(LikelihoodFit(GAMMA), shape, BlockMean(8, 2, 40.0), relation, correct="jackknife")
+    inner = SubsampleAggregate(
+        LikelihoodFit(GAMMA), shape, BlockMean(8, 2, 40.0), neighbours=relation, correct="jackknife"
+    )
     return MaximumLikelihood(GAMMA, inner)
 
 

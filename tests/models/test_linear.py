@@ -51,13 +51,13 @@ def world(step: int, relation: Neighbours) -> list[audit.Pair]:
 @pytest.mark.parametrize("given", [{}, {"intercept": False, "bounds": ((-5.0, 7.0), None), "ridge": 2.0}])
 def test_every_small_pair(relation: Neighbours, given: dict[str, Any]) -> None:
     size = 400 if relation is Neighbours.REPLACE else None
-    mechanism = LeastSquares(8.0, 1e-5, ("x",), neighbours=relation, size=size, **given)
+    mechanism = LeastSquares(8.0, 1e-5, names=("x",), neighbours=relation, size=size, **given)
     audit.check(mechanism, world(20, relation), hostile_values=False).require()
     rows = [*CROWD, (0.0, 1.0), (1.0, 1.0)]
     assert mechanism.release(rows, Seeded(0)).refusal is None  # a world of answers
     assert implies(mechanism.loss, mechanism.guarantee)
     assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
-    assert LeastSquares(8.0, 1e-5, ("x",)).loss == Approximate(8.0, 1e-5)
+    assert LeastSquares(8.0, 1e-5, names=("x",)).loss == Approximate(8.0, 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -85,28 +85,32 @@ def test_bad_arguments(given: dict[str, Any], word: str) -> None:
 @pytest.mark.claim("square_stages.2")
 def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     door = Recorder(Seeded(0))
-    release = LeastSquares(1.0, 1e-6, ("a", "b")).release(np.ones((300, 3)), door)
+    release = LeastSquares(1.0, 1e-6, names=("a", "b")).release(np.ones((300, 3)), door)
     assert "300 rows of 2 columns" in str(release.refusal)
     for rows, word in ((np.ones((0, 3)), "empty"), (np.ones((10**4, 4)), "4 columns"), ("text", "str")):
         with pytest.raises(BadInput, match=word):
-            LeastSquares(1.0, 1e-6, ("a", "b")).release(rows, door)
+            LeastSquares(1.0, 1e-6, names=("a", "b")).release(rows, door)
     assert door.log == []
-    few = LeastSquares(1.0, 1e-6, ("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((30, 2)), door)
+    few = LeastSquares(1.0, 1e-6, names=("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((30, 2)), door)
     assert "about" in str(few.refusal)
     assert len(door.log) == 1  # the count, and nothing else
     for value in (1.0, 1e300, math.nan, math.inf):
         for relation in BOTH:
-            still = LeastSquares(2.0, 1e-6, ("a",), neighbours=relation).release(np.full((3000, 2), value), Seeded(1))
+            still = LeastSquares(2.0, 1e-6, names=("a",), neighbours=relation).release(
+                np.full((3000, 2), value), Seeded(1)
+            )
             assert still.refusal or not np.isfinite(still.interval().high.coef).any()
             assert "rows" not in still.provenance.parameters or relation is Neighbours.REPLACE
     x = np.random.default_rng(0).normal(size=(3000, 2))
     for left, right in ((1e-140, 1e140), (1e149, 1e-149), (1e-300, 1e300), (1e160, 1.0)):
-        far = LeastSquares(2.0, 1e-6, ("a",)).release(x * [left, right], Seeded(1))
+        far = LeastSquares(2.0, 1e-6, names=("a",)).release(x * [left, right], Seeded(1))
         assert far.refusal or len(far.summary())
-    nothing = LeastSquares(2.0, 1e-6, ("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((0, 2)), Seeded(1))
+    nothing = LeastSquares(2.0, 1e-6, names=("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(
+        np.ones((0, 2)), Seeded(1)
+    )
     assert nothing.refusal
-    needed = LeastSquares(1.0, 1e-6, ("a", "b")).needed()
-    assert LeastSquares(1.0, 1e-6, ("a", "b")).stages(needed).enough(needed)
+    needed = LeastSquares(1.0, 1e-6, names=("a", "b")).needed()
+    assert LeastSquares(1.0, 1e-6, names=("a", "b")).stages(needed).enough(needed)
     assert needed < 2000
 
 
@@ -142,7 +146,7 @@ def test_a_factor_makes_rows_round() -> None:
 def test_coverage_and_error_far_from_zero(relation: Neighbours) -> None:
     """16 runs of 3 slopes: of 48 intervals of 95% fewer than 34 hold once in 1e8 runs, if they are independent."""
     hits, errors, plain = 0, [], []
-    mechanism = LeastSquares(1.0, 1e-6, ("a", "b", "c"), neighbours=relation)
+    mechanism = LeastSquares(1.0, 1e-6, names=("a", "b", "c"), neighbours=relation)
     for seed in range(16):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(4000, 3)) * [1.0, 100.0, 0.01] + 1e4 * rng.normal(size=3)
@@ -165,7 +169,9 @@ def test_ridge_is_that_of_other_libraries_and_no_intercept_means_none() -> None:
     y = x @ [1.0, 5.0] + rng.normal(size=30_000)
     for intercept in (True, False):
         for ridge in (0.0, 1e4):
-            release = LeastSquares(8.0, 1e-6, ("a", "b"), intercept, ridge).release(np.column_stack([x, y]), Seeded(1))
+            release = LeastSquares(8.0, 1e-6, names=("a", "b"), intercept=intercept, ridge=ridge).release(
+                np.column_stack([x, y]), Seeded(1)
+            )
             same = linear_model.Ridge(alpha=ridge, fit_intercept=intercept).fit(x, y)
             assert release.value.coef == pytest.approx(same.coef_, abs=0.15)
             assert (release.value.intercept != 0.0) is intercept
@@ -253,11 +259,11 @@ def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
     """In the units of a column found by a draw it may overflow: that must not raise."""
     x = np.random.default_rng(0).normal(size=(3000, 2))
     for relation in BOTH:
-        release = LeastSquares(8.0, 1e-5, ("a",), ridge=ridge, neighbours=relation).release(
+        release = LeastSquares(8.0, 1e-5, names=("a",), ridge=ridge, neighbours=relation).release(
             x * [1e-149, 1.0], Seeded(1)
         )
         assert "ridge" in str(release.refusal)
-    release = LeastSquares(8.0, 1e-5, ("a",), ridge=ridge).release(x, Seeded(1))
+    release = LeastSquares(8.0, 1e-5, names=("a",), ridge=ridge).release(x, Seeded(1))
     assert release.value["a"] == pytest.approx(0.0, abs=1e-3)
 
 

@@ -33,7 +33,15 @@ def test_audited_on_small_tables(relation: Neighbours, rate: float, loss: Any) -
     parameters = 2 if callable(loss) else None
     people = len(COMMON) + 1
     mechanism = StochasticDescent(
-        ONE, loss, 4.0, 1e-4, steps=3, rate=rate, people=people, parameters=parameters, neighbours=relation
+        ONE,
+        loss,
+        epsilon=4.0,
+        delta=1e-4,
+        steps=3,
+        rate=rate,
+        people=people,
+        parameters=parameters,
+        neighbours=relation,
     )
     assert implies(mechanism.loss, mechanism.guarantee)
     audit.check(mechanism, pairs(relation), hostile_values=False).require()
@@ -59,7 +67,7 @@ def test_a_small_sample_needs_less_noise_and_replace_is_refused() -> None:
 
 @pytest.mark.claim("sgd.2")
 def test_a_step_is_taken_when_nobody_is_there() -> None:
-    mechanism = StochasticDescent(ONE, "squared", 1.0, 1e-6, steps=4, people=100, neighbours=ADD)
+    mechanism = StochasticDescent(ONE, "squared", epsilon=1.0, delta=1e-6, steps=4, people=100, neighbours=ADD)
     assert len({mechanism.release(np.empty((0, 2)), Seeded(seed)).value["x"] for seed in range(4)}) == 4
 
 
@@ -74,7 +82,7 @@ def test_it_finds_the_slope(loss: str, truth: float) -> None:
         "poisson": lambda: rng.poisson(np.exp(0.5 * x)),
     }
     y = draws[loss]()
-    mechanism = StochasticDescent(ONE, loss, 2.0, 1e-6, steps=40, clip=4.0, people=20_000)
+    mechanism = StochasticDescent(ONE, loss, epsilon=2.0, delta=1e-6, steps=40, clip=4.0, people=20_000)
     found = mechanism.release(np.column_stack([x, y]), Seeded(1))
     assert abs(found.value["x"] - truth) < 0.2
     assert found.spread is None
@@ -99,4 +107,4 @@ def test_parameters_are_refused_in_words() -> None:
         with pytest.raises(BadInput, match=words):
             StochasticDescent(**(base | wrong))
     with pytest.raises(BadInput, match="declared"):
-        StochasticDescent(ONE, "squared", 1.0, 1e-6, people=7).release(np.zeros((5, 2)), Seeded(0))
+        StochasticDescent(ONE, "squared", epsilon=1.0, delta=1e-6, people=7).release(np.zeros((5, 2)), Seeded(0))

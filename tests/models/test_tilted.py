@@ -84,7 +84,9 @@ def test_every_minimum_is_found(
     monkeypatch.setattr(tilted, "ERROR", rounding * tilted.ERROR)
     features = Features(("x", "y"), intercept=False, bounds=(-2, 2))
     rows = valley(60_000)
-    release = ObjectivePerturbation(features, epsilon, ridge, None, relation).release(rows, Seeded(1))
+    release = ObjectivePerturbation(features, epsilon, ridge=ridge, confidence=None, neighbours=relation).release(
+        rows, Seeded(1)
+    )
     assert np.isfinite(release.value.coef).all()
 
 

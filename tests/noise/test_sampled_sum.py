@@ -37,15 +37,18 @@ def test_the_cost_is_that_of_a_sample_at_the_rate_that_is_drawn() -> None:
     recorder = Recorder(Seeded(0))
     recorder.sampled_sum(3, lambda c: np.array([0]), sensitivity=2**26, cost=COST, rate=rounded_rate(0.1))
     assert recorder.spent == Sampled(COST, Fraction(rounded_rate(0.1)))
-    full = SampledSum(3, lambda c: np.array([0]), 2**26, COST, 1.0)
+    full = SampledSum(people=3, sums=lambda c: np.array([0]), sensitivity=2**26, cost=COST, rate=1.0)
     assert full.loss == COST
     assert abs(rounded_rate(0.1) - 0.1) < 1e-15
     with pytest.raises(BadInput, match="rate"):
-        SampledSum(3, lambda c: np.array([0]), 2**26, COST, 0.0)
+        SampledSum(people=3, sums=lambda c: np.array([0]), sensitivity=2**26, cost=COST, rate=0.0)
 
 
 def test_a_sum_that_moves_too_far_is_objected_to() -> None:
-    left, right = (SampledSum(size, lambda c: np.array([2**27 * int(c.sum())]), 2**26, COST, 0.5) for size in (3, 4))
+    left, right = (
+        SampledSum(people=size, sums=lambda c: np.array([2**27 * int(c.sum())]), sensitivity=2**26, cost=COST, rate=0.5)
+        for size in (3, 4)
+    )
     assert "moved" in str(left.objection(right))
-    other = SampledSum(4, lambda c: np.array([0]), 2**26, COST, 0.25)
+    other = SampledSum(people=4, sums=lambda c: np.array([0]), sensitivity=2**26, cost=COST, rate=0.25)
     assert "parameters" in str(left.objection(other))

@@ -1,7 +1,6 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -59,9 +58,9 @@ def test_the_audited_thresholds(epsilon: float, delta: float, threshold: int, at
     assert replaced(threshold - 1, epsilon, 0, 0) > delta
     if before:
         assert replaced(threshold - 1, epsilon, 0, 0) == pytest.approx(before, rel=1e-2)
-    Sift({}, 2, Laplace(epsilon), threshold, delta, None)
+    Sift(counts={}, sensitivity=2, cost=Laplace(epsilon), above=threshold, delta=delta, bins=None)
     with pytest.raises(BadInput, match="lone person"):
-        Sift({}, 2, Laplace(epsilon), threshold - 1, delta, None)
+        Sift(counts={}, sensitivity=2, cost=Laplace(epsilon), above=threshold - 1, delta=delta, bins=None)
 
 
 def shown(count: int, threshold: int, scale: float) -> Any:
@@ -110,7 +109,7 @@ def test_two_bins_a_person_would_cost_two_deltas() -> None:
     assert 1 - (1 - lone) ** 2 > 1e-3  # both bins that only this person holds are shown or not, independently
     for sensitivity in (3, 4, Fraction(3, 2), 0, -1):
         with pytest.raises(BadInput):
-            Sift({}, sensitivity, Laplace(1), threshold, 1e-3, None)  # type: ignore[arg-type]
+            Sift(counts={}, sensitivity=sensitivity, cost=Laplace(1), above=threshold, delta=1e-3, bins=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.claim("threshold.3")
@@ -131,7 +130,12 @@ def test_a_tiny_delta_terminates(delta: float) -> None:
     """Below 2^-256 the search once never ended."""
     threshold = threshold_for(2, 1, delta)
     assert threshold == math.ceil(1 + 2 * (-math.log(delta) - math.log1p(math.exp(-0.5))))
-    assert Sift({"a": 5}, 2, Laplace(1), threshold, delta, None).answer(SeededSource(1)) == {}
+    assert (
+        Sift(counts={"a": 5}, sensitivity=2, cost=Laplace(1), above=threshold, delta=delta, bins=None).answer(
+            SeededSource(1)
+        )
+        == {}
+    )
 
 
 def test_a_threshold_needs_a_delta() -> None:
@@ -160,7 +164,10 @@ def joint_law(counts: dict[int, int], bins: int, above: int, scale: float) -> di
     ("counts", "above", "epsilon"), [({}, 1, 1), ({1: 2}, 1, 1), ({0: 1, 2: 3}, 2, 2), ({0: 1, 1: 1, 2: 1}, 3, 1)]
 )
 def test_known_bins_have_the_law_of_dense_noise(counts: dict[Any, int], above: int, epsilon: float) -> None:
-    request, source = Sift({**counts}, 1, Laplace(epsilon), above, 0, 3), SeededSource(17)
+    request, source = (
+        Sift(counts={**counts}, sensitivity=1, cost=Laplace(epsilon), above=above, delta=0, bins=3),
+        SeededSource(17),
+    )
     cells: Counter[tuple[int, ...]] = Counter()
     for _ in range(1600):
         answer = request.answer(source)
@@ -175,7 +182,7 @@ def test_known_bins_have_the_law_of_dense_noise(counts: dict[Any, int], above: i
 @pytest.mark.claim("threshold.2")
 @pytest.mark.parametrize(("size", "scale", "above"), [(1, 2.0, 1), (7, 1.0, 1), (50, 3.0, 5), (10**9, 1.0, 21)])
 def test_the_number_of_lifted_bins_is_binomial(size: int, scale: float, above: int) -> None:
-    request = Sift({}, 1, Laplace(1 / exact(scale)), above, 0, size)
+    request = Sift(counts={}, sensitivity=1, cost=Laplace(1 / exact(scale)), above=above, delta=0, bins=size)
     low, high = request._weights(size, 192)
     chance = true_tail(exact(scale), above)
     listed = len(low) if len(low) == size + 1 else len(low) - 1
@@ -193,13 +200,16 @@ def test_the_number_of_lifted_bins_is_binomial(size: int, scale: float, above: i
 @pytest.mark.claim("threshold.2")
 def test_many_lifted_bins_are_drawn_in_blocks() -> None:
     """A low threshold over many bins: 100,000 empty bins of which 0.45 rise, which one list could not hold."""
-    request, source = Sift({}, 1, Laplace(0.1), 1, 0, 100_000), SeededSource(3)
+    request, source = Sift(counts={}, sensitivity=1, cost=Laplace(0.1), above=1, delta=0, bins=100_000), SeededSource(3)
     chance = LaplaceLaw(10).tail(1)
     draws = [request._how_many(100_000, source) for _ in range(10)]
     spread = math.sqrt(100_000 * chance * (1 - chance))
     assert all(abs(draw - 100_000 * chance) < 6 * spread for draw in draws)
     assert abs(sum(draws) - 10**6 * chance) < 6 * spread * math.sqrt(10)
-    small = [Sift({}, 1, Laplace(1), 1, 0, 600)._how_many(600, source) for _ in range(300)]
+    small = [
+        Sift(counts={}, sensitivity=1, cost=Laplace(1), above=1, delta=0, bins=600)._how_many(600, source)
+        for _ in range(300)
+    ]
     chance = LaplaceLaw(1).tail(1)
     centred = (np.array(small) - 600 * chance) / math.sqrt(600 * chance * (1 - chance))
     cells = np.histogram(centred, bins=[-9, -0.8, 0, 0.8, 9])[0]
@@ -212,7 +222,10 @@ def test_many_lifted_bins_are_drawn_in_blocks() -> None:
 
 @pytest.mark.claim("threshold.2")
 def test_lifted_bins_are_uniform_among_the_empty_ones() -> None:
-    request, source = Sift({1: 10**6, 3: 10**6, 4: 10**6}, 1, Laplace(1), 1, 0, 7), SeededSource(5)
+    request, source = (
+        Sift(counts={1: 10**6, 3: 10**6, 4: 10**6}, sensitivity=1, cost=Laplace(1), above=1, delta=0, bins=7),
+        SeededSource(5),
+    )
     lifted: Counter[Any] = Counter()
     for _ in range(800):
         lifted.update(key for key, count in request.answer(source).items() if count < 1000)
@@ -223,7 +236,7 @@ def test_lifted_bins_are_uniform_among_the_empty_ones() -> None:
 @pytest.mark.claim("threshold.2")
 def test_the_rank_of_an_empty_bin_is_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     for occupied in itertools.chain.from_iterable(itertools.combinations(range(6), n) for n in range(6)):
-        request = Sift(dict.fromkeys(occupied, 1), 1, Laplace(1), 1, 0, 6)
+        request = Sift(counts=dict.fromkeys(occupied, 1), sensitivity=1, cost=Laplace(1), above=1, delta=0, bins=6)
         empty = [key for key in range(6) if key not in occupied]
         monkeypatch.setattr(Sift, "_how_many", lambda self, *_: self.bins - len(self.counts))
         source = Constant(2)
@@ -233,22 +246,28 @@ def test_the_rank_of_an_empty_bin_is_its_place(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.claim("threshold.2")
 def test_billions_of_bins_and_no_empty_ones() -> None:
-    request = Sift({5: 10**6, 4 * 10**9 - 1: 1}, 2, Laplace(1), 34, 0, 4 * 10**9)
+    request = Sift(
+        counts={5: 10**6, 4 * 10**9 - 1: 1}, sensitivity=2, cost=Laplace(1), above=34, delta=0, bins=4 * 10**9
+    )
     answer = request.answer(SeededSource(1))
     assert 60 < len(answer) < 160  # 103.1 empty bins are expected, plus one: 4 standard deviations
     assert next(iter(answer)) == 5
     assert all(isinstance(key, int) and 0 <= key < 4 * 10**9 for key in answer)
-    full = Sift(dict.fromkeys(range(50), 100), 1, Laplace(1), 1, 0, 50).answer(SeededSource(1))
+    full = Sift(counts=dict.fromkeys(range(50), 100), sensitivity=1, cost=Laplace(1), above=1, delta=0, bins=50).answer(
+        SeededSource(1)
+    )
     assert set(full) == set(range(50))
-    assert Sift({}, 1, Laplace(1e6), 1, 0, 10).answer(SeededSource(1)) == {}
-    assert set(Sift({0: 3}, 1, Laplace(1e6), 1, 0, 10).answer(SeededSource(1)).items()) == {(0, 3)}
+    assert Sift(counts={}, sensitivity=1, cost=Laplace(1e6), above=1, delta=0, bins=10).answer(SeededSource(1)) == {}
+    assert set(
+        Sift(counts={0: 3}, sensitivity=1, cost=Laplace(1e6), above=1, delta=0, bins=10).answer(SeededSource(1)).items()
+    ) == {(0, 3)}
 
 
 @pytest.mark.claim("threshold.2")
 def test_a_shown_bin_does_not_say_whether_it_was_empty() -> None:
     """The type of a key was once numpy's for bins with people and plain for the others."""
     counts: dict[Any, int] = {np.int64(0): 50, True: 50, np.uint8(3): 50}
-    answer = Sift(counts, 1, Laplace(0.1), 1, 0, 40).answer(SeededSource(2))
+    answer = Sift(counts=counts, sensitivity=1, cost=Laplace(0.1), above=1, delta=0, bins=40).answer(SeededSource(2))
     assert {type(key) for key in answer} == {int}
     assert {type(count) for count in answer.values()} == {int}
     assert {0, 1, 3} <= set(answer)
@@ -257,7 +276,7 @@ def test_a_shown_bin_does_not_say_whether_it_was_empty() -> None:
 @pytest.mark.claim("threshold.2")
 def test_keys_that_are_no_bins_are_ignored() -> None:
     counts: dict[Any, int] = {-1: 99, 3: 99, "a": 99, 1.5: 99, math.nan: 99, None: 99, 2: 99}
-    answer = Sift(counts, 1, Laplace(50), 5, 0, 3).answer(SeededSource(2))
+    answer = Sift(counts=counts, sensitivity=1, cost=Laplace(50), above=5, delta=0, bins=3).answer(SeededSource(2))
     assert list(answer) == [2]
 
 
@@ -266,33 +285,47 @@ def test_keys_that_are_no_bins_are_ignored() -> None:
 
 @pytest.mark.claim("threshold.3")
 def test_only_bins_with_people_are_noised_and_only_those_that_reach_are_shown() -> None:
-    request = Sift({"a": 20, "b": 13, "c": 12, "d": 0, "e": -4}, 2, Laplace(1), 14, 1e-3, None)
+    request = Sift(
+        counts={"a": 20, "b": 13, "c": 12, "d": 0, "e": -4},
+        sensitivity=2,
+        cost=Laplace(1),
+        above=14,
+        delta=1e-3,
+        bins=None,
+    )
     assert request.answer(Constant(0)) == {"a": 20}
     assert request.answer(Constant(1)) == {"a": 21, "b": 14}
     assert request.answer(Constant(2**62)) == dict.fromkeys("abc", ROOM)
     assert request.loss == Approximate(1, 1e-3)
-    assert Sift({}, 1, Laplace(1), 1, 0, 5).loss == Approximate(1, 0)
+    assert Sift(counts={}, sensitivity=1, cost=Laplace(1), above=1, delta=0, bins=5).loss == Approximate(1, 0)
 
 
 @pytest.mark.claim("threshold.3")
 def test_the_order_is_that_of_what_is_shown() -> None:
     for keys in itertools.permutations(["b", "a", "c"]):
         counts = {"a": 30, "b": 30, "c": 40}
-        answer = Sift({key: counts[key] for key in keys}, 2, Laplace(1), 14, 1e-3, None).answer(Constant(0))
+        answer = Sift(
+            counts={key: counts[key] for key in keys}, sensitivity=2, cost=Laplace(1), above=14, delta=1e-3, bins=None
+        ).answer(Constant(0))
         assert list(answer) == ["c", "a", "b"]
 
 
 @pytest.mark.claim("threshold.3")
 def test_counts_of_any_size_and_odd_keys() -> None:
     counts: dict[Any, Any] = {math.nan: 1, float("nan"): 1, (1, 2): np.int64(2**63 - 1), 1: np.uint64(40), "x": 10**30}
-    answer = Sift(counts, 2, Laplace(1), 14, 1e-3, None).answer(Constant(3))
+    answer = Sift(counts=counts, sensitivity=2, cost=Laplace(1), above=14, delta=1e-3, bins=None).answer(Constant(3))
     assert answer == {(1, 2): ROOM, "x": ROOM, 1: 43}
-    assert Sift({}, 2, Laplace(1), 14, 1e-3, None).answer(SeededSource(0)) == {}
+    assert (
+        Sift(counts={}, sensitivity=2, cost=Laplace(1), above=14, delta=1e-3, bins=None).answer(SeededSource(0)) == {}
+    )
 
 
 @pytest.mark.claim("threshold.3")
 def test_a_lone_person_is_shown_with_probability_delta() -> None:
-    request, source = Sift(dict.fromkeys(range(1000), 1), 2, Laplace(1), 8, 0.02, None), SeededSource(3)
+    request, source = (
+        Sift(counts=dict.fromkeys(range(1000), 1), sensitivity=2, cost=Laplace(1), above=8, delta=0.02, bins=None),
+        SeededSource(3),
+    )
     seen = sum(len(request.answer(source)) for _ in range(10))
     chance = LaplaceLaw(2).tail(7)
     assert chi_square([seen, 10_000 - seen], [chance, 1 - chance]) > 1e-6
@@ -329,10 +362,10 @@ def test_delta_is_held_to_its_ceiling_exactly() -> None:
     """1 - e^{-epsilon/2} by intervals, not by floats, which cancel for small epsilon."""
     for epsilon in (1e-9, 1e-4, 1.0):
         ceiling = -mpmath.expm1(-mpmath.mpf(epsilon) / 2)
-        make: Callable[..., Sift] = partial(Sift, {}, 2, Laplace(epsilon), 10**11)
-        make(float(ceiling * (1 - mpmath.mpf(10) ** -15)), None)
+        make = partial(Sift, counts={}, sensitivity=2, cost=Laplace(epsilon), above=10**11, bins=None)
+        make(delta=float(ceiling * (1 - mpmath.mpf(10) ** -15)))
         with pytest.raises(BadInput, match="exp"):
-            make(float(ceiling * (1 + mpmath.mpf(10) ** -15)), None)
+            make(delta=float(ceiling * (1 + mpmath.mpf(10) ** -15)))
 
 
 # --- objections ---
@@ -342,7 +375,12 @@ def test_delta_is_held_to_its_ceiling_exactly() -> None:
 @pytest.mark.claim("threshold.3")
 def test_objections() -> None:
     def ask(counts: dict[Any, int], sensitivity: int = 2, **more: Any) -> Sift:
-        return Sift(counts, sensitivity, Laplace(1), **{"above": 30, "delta": 1e-3, "bins": None, **more})
+        return Sift(
+            counts=counts,
+            sensitivity=sensitivity,
+            cost=Laplace(1),
+            **{"above": 30, "delta": 1e-3, "bins": None, **more},
+        )
 
     mine = ask({"a": 3, "b": 1})
     assert mine.objection(ask({"a": 3, "c": 1})) is None
@@ -364,5 +402,5 @@ def test_objections() -> None:
 def test_the_script_of_a_source_is_used_up() -> None:
     """Nothing is drawn for bins that cannot be lifted: a threshold far away needs one number."""
     source = Script(Fraction(1, 3))
-    assert Sift({}, 1, Laplace(1), 500, 0, 10)._how_many(10, source) == 0
+    assert Sift(counts={}, sensitivity=1, cost=Laplace(1), above=500, delta=0, bins=10)._how_many(10, source) == 0
     assert source.calls == 1

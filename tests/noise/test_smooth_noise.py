@@ -16,7 +16,16 @@ LAWS = {"student": stats.t(4), "cauchy": stats.cauchy(), "laplace": stats.laplac
 
 
 def asked(value: int, reach: int, law: str, top: int = TOP) -> SmoothNoise:
-    return SmoothNoise(value, reach, 1, top, law, Fraction(1, 10), Fraction(1, 2), Approximate(4, 1e-6))  # type: ignore[arg-type]
+    return SmoothNoise(
+        value=value,
+        reach=reach,
+        unit=1,
+        top=top,
+        law=law,  # type: ignore[arg-type]
+        pace=Fraction(1, 10),
+        divisor=Fraction(1, 2),
+        cost=Approximate(4, 1e-6),
+    )
 
 
 @pytest.mark.claim("smooth_noise.3")
@@ -73,4 +82,13 @@ def test_objections() -> None:
     assert "factor" in str(asked(0, 100, "student").objection(asked(0, 112, "student")))
     assert "parameters" in str(asked(0, 100, "student").objection(asked(0, 100, "cauchy")))
     with pytest.raises(BadInput, match="does not pay"):
-        SmoothNoise(0, 1, 1, 8, "student", Fraction(1), Fraction(1), Approximate(1, 0))
+        SmoothNoise(
+            value=0,
+            reach=1,
+            unit=1,
+            top=8,
+            law="student",
+            pace=Fraction(1),
+            divisor=Fraction(1),
+            cost=Approximate(1, 0),
+        )

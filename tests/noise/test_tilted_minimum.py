@@ -210,7 +210,9 @@ def test_the_last_noise_covers_rounding_too(size: int, monkeypatch: pytest.Monke
     whole = []
     for place in (edge, edge + apart):
         monkeypatch.setattr(module, "minimised", lambda *_, place=place: [place] * size)
-        ask = Minimum(objective, 2, Fraction(1, 4), ridge, Approximate(epsilon, 0))
+        ask = Minimum(
+            objective=objective, steepness=2, curvature=Fraction(1, 4), ridge=ridge, cost=Approximate(epsilon, 0)
+        )
         whole.append([Fraction(float(one)) / grid for one in ask.answer(Seeded(0)._source)])
     moved = sum(abs(a - b) for a, b in zip(*whole, strict=True))
     assert moved > 2**20
@@ -238,20 +240,27 @@ def test_the_tilt_is_round_and_of_gamma_length(size: int) -> None:
 def test_what_cannot_be_promised_is_refused() -> None:
     objective = rows(0, 2, 3)
     with pytest.raises(BadInput, match="larger ridge"):
-        Minimum(objective, 2, 0.25, 0.01, Approximate(0.1, 0))
+        Minimum(objective=objective, steepness=2, curvature=0.25, ridge=0.01, cost=Approximate(0.1, 0))
     with pytest.raises(BadInput, match="pure"):
-        Minimum(objective, 2, 0.25, 1, Approximate(1, 1e-6))
+        Minimum(objective=objective, steepness=2, curvature=0.25, ridge=1, cost=Approximate(1, 1e-6))
     with pytest.raises(BadInput, match="1 to 32"):
-        Minimum(rows(0, 40, 3), 2, 0.25, 1, Approximate(1, 0))
+        Minimum(objective=rows(0, 40, 3), steepness=2, curvature=0.25, ridge=1, cost=Approximate(1, 0))
 
 
 def test_a_door_keeper_objects_to_steeper_and_more_curved_objectives() -> None:
     left, right = rows(0, 2, 4), rows(0, 2, 4)
     right.x[0] *= -1
-    plain = [Minimum(one, 2, 0.25, 1, Approximate(1, 0)) for one in (left, right)]
+    plain = [
+        Minimum(objective=one, steepness=2, curvature=0.25, ridge=1, cost=Approximate(1, 0)) for one in (left, right)
+    ]
     assert plain[0].objection(plain[1]) is None
-    less = [Minimum(one, 0.5, 0.25, 1, Approximate(1, 0)) for one in (left, right)]
+    less = [
+        Minimum(objective=one, steepness=0.5, curvature=0.25, ridge=1, cost=Approximate(1, 0)) for one in (left, right)
+    ]
     assert "gradient moved" in str(less[0].objection(less[1]))
-    flat = [Minimum(one, 2, 0.01, 1, Approximate(1, 0)) for one in (left, Logistic(left.x[1:], left.y[1:]))]
+    flat = [
+        Minimum(objective=one, steepness=2, curvature=0.01, ridge=1, cost=Approximate(1, 0))
+        for one in (left, Logistic(left.x[1:], left.y[1:]))
+    ]
     assert "second derivatives" in str(flat[0].objection(flat[1]))
     assert "parameters" in str(plain[0].objection(flat[1]))

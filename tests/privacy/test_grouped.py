@@ -21,7 +21,7 @@ ADDED = Neighbours.ADD_OR_REMOVE
 def groups(*keys: Any) -> Groups:
     rng, count = Seeded(1), Count(1.0, ADDED, "person")
     each = tuple((key, count.release([True] * 50, rng)) for key in keys)
-    return Groups("sex", Guarantee(1.0, 0.0, ADDED, "person"), each, "count by sex", ("a note",))
+    return Groups("sex", Guarantee(1.0, 0.0, ADDED, "person"), releases=each, name="count by sex", notes=("a note",))
 
 
 @pytest.mark.claim("grouped.1")
@@ -85,4 +85,4 @@ def test_what_is_shown() -> None:
     assert groups("F").refusal is None
     assert "no group by sex" in str(groups().refusal)
     few: Release[float] = RankClippedMean(0.1, ADDED).release([1.0], Seeded(1))
-    assert Groups("sex", Guarantee(0.1), (("F", few),), "mean", ()).refusal == few.refusal
+    assert Groups("sex", Guarantee(0.1), releases=(("F", few),), name="mean", notes=()).refusal == few.refusal

@@ -1,4 +1,5 @@
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -6,6 +7,7 @@ import pytest
 
 from discreet.errors import BadInput
 from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.mechanism import promised
 from discreet.privacy.neighbours import Neighbours
 
 
@@ -83,3 +85,24 @@ def test_epsilons_that_promise_nothing(epsilon: Any) -> None:
 def test_deltas_that_allow_too_much(delta: Any, size: int | None) -> None:
     with pytest.raises(BadInput, match="delta is"):
         check_budget(1.0, delta, size)
+
+
+@dataclass(frozen=True)
+class Pure:
+    epsilon: float
+    neighbours: Neighbours
+    unit: str
+    guarantee = promised
+
+
+@dataclass(frozen=True)
+class Loose(Pure):
+    delta: float
+
+
+def test_the_shared_property_reads_the_fields_of_a_mechanism() -> None:
+    assert Pure(0.5, Neighbours.ADD_OR_REMOVE, "patient").guarantee == Guarantee(
+        0.5, 0.0, Neighbours.ADD_OR_REMOVE, "patient"
+    )
+    assert Loose(0.5, Neighbours.REPLACE, "row", 1e-6).guarantee == Guarantee(0.5, 1e-6, Neighbours.REPLACE, "row")
+    assert Pure.guarantee is promised

@@ -63,6 +63,8 @@ def test_what_was_found_in_data_is_printed_clean() -> None:
     rows = [EVIL] * 500 + ["a\nb"] * 500
     release = discreet.histogram(rows, epsilon=10.0, delta=1e-6, rng=discreet.Seeded(1))
     assert quiet(str(replace(release, name=EVIL)))
-    groups = Groups(EVIL, release.guarantee, ((EVIL, replace(release, name=f"x: {EVIL}\ny")),), EVIL, (EVIL,))
+    groups = Groups(
+        EVIL, release.guarantee, releases=((EVIL, replace(release, name=f"x: {EVIL}\ny")),), name=EVIL, notes=(EVIL,)
+    )
     assert quiet(str(groups))
     assert len(str(groups).splitlines()) == 4

@@ -18,7 +18,7 @@ from discreet.privacy.summary import lines
 VALUE = Coefficients(np.array([2.0, 0.0, -1.0]), 0.5, ("age", "dose", "rare"))
 SPREAD = CoefficientSpread(VALUE, np.array([0.3, 0.6, 3.0, math.inf]), np.array([0.4, 0.8, 4.0, math.inf]))
 WHOLE: Release[Any] = Release(
-    Guarantee(1.0, 1e-6), Provenance("Test", {}, True, ("a note",)), VALUE, spread=SPREAD, name="regression"
+    Guarantee(1.0, 1e-6), Provenance("Test", {}, True, notes=("a note",)), VALUE, spread=SPREAD, name="regression"
 )
 
 
@@ -60,7 +60,7 @@ class Named:
     def interval(self, confidence: float) -> Interval:
         if confidence > 0.99:
             raise Refused("declared for 0.95")
-        return Interval({"a": 4.8}, {"a": 5.2}, confidence, "a quantity", self.population)
+        return Interval({"a": 4.8}, {"a": 5.2}, confidence=confidence, about="a quantity", population=self.population)
 
 
 def test_dictionaries_refusals_and_other_answers() -> None:

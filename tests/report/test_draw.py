@@ -29,7 +29,7 @@ def test_pictures_are_read_out_or_left_to_the_text_beside_them() -> None:
 
 @pytest.mark.parametrize("noise", [True, False])
 def test_whiskers_show_how_much_is_privacy(noise: bool) -> None:
-    axis, part = Axis(0.0, 10.0), NamedNumber("a", 5.0, 4.0, 6.0)
+    axis, part = Axis(0.0, 10.0), NamedNumber("a", 5.0, low=4.0, high=6.0)
     drawn = whisker(axis, part, 5, noise=noise, privacy=0.25)
     assert ('class="privacy"' in drawn) is not noise
     assert ("noise" in drawn) is noise

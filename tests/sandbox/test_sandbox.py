@@ -385,7 +385,12 @@ def test_without_a_sandbox_nothing_is_charged(
         with pytest.raises(NoSandbox):
             private.run(
                 SubsampleAggregate(
-                    NEUTRAL, NUMBER, BlockMean(8, 1, 40.0), people.neighbours, people.unit, trust="sandbox"
+                    NEUTRAL,
+                    NUMBER,
+                    BlockMean(8, 1, 40.0),
+                    neighbours=people.neighbours,
+                    unit=people.unit,
+                    trust="sandbox",
                 ),
                 "a",
             )

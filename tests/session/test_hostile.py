@@ -108,7 +108,7 @@ def test_a_mechanism_of_ones_own_that_costs_more_than_it_says_is_not_run(tmp_pat
 
     with discreet.open({"x": [1.0]}, budget=discreet.Budget(9.0), ledger=tmp_path / "l") as private:
         with pytest.raises(BadInput, match="more than it promises"):
-            private.run(Costly(0, 1, 1.0, ADD, "row"), "x")
+            private.run(Costly(0, 1, 1.0, neighbours=ADD, unit="row"), "x")
         assert private.balance.spent.cost == 0
 
 
@@ -119,7 +119,7 @@ def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkey
 
     few = {"x": [1.0, 2.0], "day": pa.array([18262] * 2, pa.date32())}
     with discreet.open(few, budget=discreet.Budget(9.0), ledger=tmp_path / "l", rng=discreet.Seeded(1)) as private:
-        mechanism = BoundedMean(0, 1, 1.0, ADD, "row")
+        mechanism = BoundedMean(0, 1, 1.0, neighbours=ADD, unit="row")
         with pytest.raises(BadInput, match="date"):
             private.run(mechanism, "day")
         assert private.balance.spent.cost == 0

@@ -315,7 +315,7 @@ def test_all_rows_of_a_person_go_to_one_block(tmp_path: Path) -> None:
 def test_any_mechanism_runs_on_columns(private: Session) -> None:
     from discreet.statistics.mean import BoundedMean
 
-    mechanism = BoundedMean(0, 60, 1.0, Neighbours.ADD_OR_REMOVE, "row")
+    mechanism = BoundedMean(0, 60, 1.0, neighbours=Neighbours.ADD_OR_REMOVE, unit="row")
     assert abs(private.run(mechanism, "bmi").value - PEOPLE["bmi"].mean()) < 0.5
     with pytest.raises(BadInput, match="unit"):
         private.run(BoundedMean(0, 60, 1.0), "bmi")
@@ -390,7 +390,9 @@ def test_what_fails_after_the_charge_is_no_bad_input(tmp_path: Path) -> None:
         file.rename(away)
         for ask in (
             lambda: private.mean("x", epsilon=0.5, bounds=(0, 10), request="later"),
-            lambda: private.run(BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row"), "x", request="own"),
+            lambda: private.run(
+                BoundedMean(0, 10, 0.5, neighbours=Neighbours.ADD_OR_REMOVE, unit="row"), "x", request="own"
+            ),
         ):
             with pytest.raises(NotAnswered, match=r"the budget was spent.*asking again with it") as caught:
                 ask()

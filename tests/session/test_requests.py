@@ -52,7 +52,7 @@ def test_a_request_is_of_one_table(tmp_path: Path) -> None:
             shown = one.count(epsilon=1.0, request=request).value
             with pytest.raises(BadInput, match="another table"):
                 other.count(epsilon=1.0, request=request)
-            mechanism = BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row")
+            mechanism = BoundedMean(0, 10, 0.5, neighbours=Neighbours.ADD_OR_REMOVE, unit="row")
             one.run(mechanism, "x", request=f"own {request}")
             with pytest.raises(BadInput, match="another table"):
                 other.run(mechanism, "x", request=f"own {request}")
@@ -155,7 +155,7 @@ def test_people_are_in_an_order_drawn_at_random_where_places_matter(tmp_path: Pa
         private.mean("y", epsilon=0.5, bounds=(0, 500), missing="keep")
         assert [type(request) for request, _ in recorder.log][:1] == [Shuffle]
         assert recorder.log[0][0].size == 250  # type: ignore[attr-defined]
-        private.run(Told(0, 500, 0.5, Neighbours.REPLACE, "person"), "y")
+        private.run(Told(0, 500, 0.5, neighbours=Neighbours.REPLACE, unit="person"), "y")
     assert question.asked["neighbours"] is Neighbours.REPLACE
     assert sorted(seen[0]) == [0.5 + 2 * k for k in range(250)]
     assert sorted(seen[0]) != list(seen[0])
@@ -188,7 +188,7 @@ def test_an_answer_that_could_not_be_made_is_not_drawn_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     monkeypatch.setattr(Fickle, "error", error)
-    mechanism = Fickle(0, 10, 0.01, Neighbours.ADD_OR_REMOVE, "row")
+    mechanism = Fickle(0, 10, 0.01, neighbours=Neighbours.ADD_OR_REMOVE, unit="row")
     with opened(tmp_path) as private:
         outcomes, told = set(), set()
         for request in range(20):  # about half of them fail; the noise is seeded
@@ -235,14 +235,16 @@ def test_what_cannot_be_written_down_says_nothing_of_the_answer(
     with opened(tmp_path) as private:
         for _ in range(2):
             with pytest.raises(DiscreetError) as caught:
-                private.run(BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row"), "x", request="odd")
+                private.run(
+                    BoundedMean(0, 10, 0.5, neighbours=Neighbours.ADD_OR_REMOVE, unit="row"), "x", request="odd"
+                )
             assert "42.5" not in str(caught.value)
         assert float(private.balance.spent.epsilon) == 0.5
 
 
 @pytest.mark.claim("question.1")
 def test_a_verb_draws_once_for_one_price() -> None:
-    mechanism = BoundedMean(0, 10, 0.5, Neighbours.ADD_OR_REMOVE, "row")
+    mechanism = BoundedMean(0, 10, 0.5, neighbours=Neighbours.ADD_OR_REMOVE, unit="row")
     paid = _Paid(mechanism.loss, discreet.Seeded(1))
     paid.answer(mechanism, np.ones(50))
     with pytest.raises(DiscreetError, match="not what was paid for"):

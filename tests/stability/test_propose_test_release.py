@@ -54,7 +54,7 @@ def test_tables_whose_neighbours_differ_have_no_distance(relation: Neighbours) -
 @pytest.mark.claim("propose_test_release.1")
 def test_noise_alone_reaches_the_threshold_with_probability_delta() -> None:
     for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-3), (3.0, 1e-9)):
-        mechanism = ProposeTestRelease(len, len, epsilon, delta)
+        mechanism = ProposeTestRelease(len, len, epsilon=epsilon, delta=delta)
         a, t = math.exp(-epsilon), mechanism.threshold
         assert a**t / (1 + a) <= delta * (1 + 1e-6)
         assert a ** (t - 2) / (1 + a) > delta
@@ -85,7 +85,7 @@ def steps_to_move(rows: list[float]) -> int:
 
 @pytest.mark.claim("propose_test_release.1")
 def test_a_number_with_a_proposed_bound() -> None:
-    mechanism = ProposeTestRelease(median, steps_to_move, 4.0, 1e-4, bound=2.0)
+    mechanism = ProposeTestRelease(median, steps_to_move, epsilon=4.0, delta=1e-4, bound=2.0)
     rows = [50 + index / 50 for index in range(100)]
     world = [audit.Pair(rows, [*rows[1:], odd]) for odd in (0.0, 100.0, 51.0)]
     audit.check(mechanism, world, hostile_values=False).require()
@@ -103,12 +103,12 @@ def test_functions_that_raise_are_unstable_and_bad_parameters_are_told() -> None
     def breaking(rows: Any) -> int:
         return broken(rows) if len(rows) == 90 else 90
 
-    assert ProposeTestRelease(breaking, len, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
-    assert ProposeTestRelease(len, breaking, 1.0, 1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    assert ProposeTestRelease(breaking, len, epsilon=1.0, delta=1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
+    assert ProposeTestRelease(len, breaking, epsilon=1.0, delta=1e-6).release([1.0] * 90, Seeded(1)).refusal is not None
     both: list[tuple[Any, Any]] = [(broken, len), (len, broken)]
     for statistic, distance in both:
         with pytest.raises(BadInput, match=r"failed on the made-up rows .*example="):
-            ProposeTestRelease(statistic, distance, 1.0, 1e-6)
+            ProposeTestRelease(statistic, distance, epsilon=1.0, delta=1e-6)
     for bad in ({"delta": 0.0}, {"bound": -1.0}, {"bound": math.nan}, {"statistic": 3}):
         with pytest.raises(BadInput):
             ProposeTestRelease(**({"statistic": len, "distance": len, "epsilon": 1.0, "delta": 1e-6} | bad))  # type: ignore[arg-type]
@@ -134,10 +134,12 @@ FALSE: dict[str, tuple[Any, Any, float | None]] = {
 def test_a_distance_that_is_false_is_refused(name: str, relation: Neighbours) -> None:
     statistic, distance, bound = FALSE[name]
     if relation is ADD and isinstance(distance, _Lead):
-        ProposeTestRelease(statistic, distance, 1.0, 1e-6, bound, relation)  # there it is true
+        ProposeTestRelease(
+            statistic, distance, epsilon=1.0, delta=1e-6, bound=bound, neighbours=relation
+        )  # there it is true
         return
     with pytest.raises(BadInput, match="made-up rows"):
-        ProposeTestRelease(statistic, distance, 1.0, 1e-6, bound, relation)
+        ProposeTestRelease(statistic, distance, epsilon=1.0, delta=1e-6, bound=bound, neighbours=relation)
 
 
 def test_rows_of_another_kind_are_tried_on_an_example() -> None:
@@ -152,26 +154,36 @@ def test_rows_of_another_kind_are_tried_on_an_example() -> None:
 
     for relation in Neighbours:
         with pytest.raises(BadInput, match="example="):
-            ProposeTestRelease(most_are_sick, margin, 1.0, 1e-6, neighbours=relation)
-        ProposeTestRelease(most_are_sick, margin, 1.0, 1e-6, neighbours=relation, example=frame)
+            ProposeTestRelease(most_are_sick, margin, epsilon=1.0, delta=1e-6, neighbours=relation)
+        ProposeTestRelease(most_are_sick, margin, epsilon=1.0, delta=1e-6, neighbours=relation, example=frame)
         with pytest.raises(BadInput, match="made-up rows"):
-            ProposeTestRelease(most_are_sick, lambda rows: 3 * margin(rows), 1.0, 1e-6, None, relation, example=frame)
+            ProposeTestRelease(
+                most_are_sick,
+                lambda rows: 3 * margin(rows),
+                epsilon=1.0,
+                delta=1e-6,
+                bound=None,
+                neighbours=relation,
+                example=frame,
+            )
         rubbish: list[Any] = [3, {}, "text"]
         for odd in rubbish:
             with pytest.raises(BadInput):
-                ProposeTestRelease(len, len, 1.0, 1e-6, neighbours=relation, example=odd)
+                ProposeTestRelease(len, len, epsilon=1.0, delta=1e-6, neighbours=relation, example=odd)
 
 
 def test_the_release_says_what_the_promise_rests_on() -> None:
-    own = ProposeTestRelease(len, lambda rows: 90, 1.0, 1e-6).release([1.0] * 9, Seeded(1))
+    own = ProposeTestRelease(len, lambda rows: 90, epsilon=1.0, delta=1e-6).release([1.0] * 9, Seeded(1))
     assert "the promise rests on this" in str(own)
     assert "rests on this" not in str(stable_mode(1.0, 1e-6).release(["a"] * 90, Seeded(1)))
 
 
 def test_distances_may_be_whole_numbers_of_any_kind() -> None:
     for distance in (90, np.int64(90), np.uint8(90)):
-        release = ProposeTestRelease(len, lambda rows, known=distance: known, 1.0, 1e-6).release([1.0] * 9, Seeded(1))  # type: ignore[misc]
+        mechanism = ProposeTestRelease(len, lambda rows, known=distance: known, epsilon=1.0, delta=1e-6)  # type: ignore[misc]
+        release = mechanism.release([1.0] * 9, Seeded(1))
         assert release.value == 9
     for odd in (90.0, True, "90", None):
-        refused = ProposeTestRelease(len, lambda rows, known=odd: known, 1.0, 1e-6).release([1.0] * 9, Seeded(1))  # type: ignore[misc]
+        mechanism = ProposeTestRelease(len, lambda rows, known=odd: known, epsilon=1.0, delta=1e-6)  # type: ignore[misc]
+        refused = mechanism.release([1.0] * 9, Seeded(1))
         assert refused.refusal is not None

@@ -8,7 +8,6 @@ from discreet.stages.normal_stages import (
     clipped_mean,
     clipped_square,
     mean_radius,
-    solve,
     square_radius,
 )
 
@@ -44,8 +43,3 @@ def test_radii_grow_with_the_data_and_reach_their_variance() -> None:
     assert many[1] * 10**6 == pytest.approx(1, abs=0.02)  # as good as without privacy
     assert mean_radius(1000, 2 * (2 / 800) ** 2)[1] * 1000 == pytest.approx(1.064, abs=0.002)
     assert square_radius(10**6, 2 / (10**6 * 0.8) ** 2)[1] * 10**6 == pytest.approx(2, abs=0.05)
-
-
-def test_solve() -> None:
-    assert solve(lambda x: x**3, 8.0, 0.0, 10.0) == pytest.approx(2)
-    assert solve(lambda x: x, 20.0, 0.0, 10.0) == pytest.approx(10)

@@ -35,7 +35,7 @@ def test_pure_stages_sum_to_epsilon_exactly(epsilon: float | Fraction) -> None:
 @pytest.mark.parametrize("relation", list(Neighbours))
 @pytest.mark.parametrize("epsilon", [1e-9, 3e-9, 1e-8, 1e-6])
 def test_the_smallest_epsilons_are_charged_as_what_they_are(epsilon: float, relation: Neighbours) -> None:
-    mechanism = BoundedMean(0, 1, epsilon, relation)
+    mechanism = BoundedMean(0, 1, epsilon, neighbours=relation)
     assert exceeds(drawn(mechanism, [0.2, 0.8]), mechanism.loss) is None
     assert pure(mechanism.loss) == (exact(epsilon), Fraction(0))
 

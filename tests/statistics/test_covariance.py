@@ -37,7 +37,7 @@ def world(step: int) -> list[audit.Pair]:
 @pytest.mark.claim("covariance.1")
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_every_small_pair(model: Any) -> None:
-    mechanism = Covariance(8.0, 1e-5, model, 2, size=300)
+    mechanism = Covariance(8.0, 1e-5, model=model, dimension=2, size=300)
     audit.check(mechanism, world(15), hostile_values=False).require()
     assert mechanism.release([*CROWD, (0.0, 1.0), (1.0, 1.0)], Seeded(0)).refusal is None  # a world of answers
     assert implies(mechanism.loss, mechanism.guarantee)
@@ -84,7 +84,7 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_coverage_and_error(model: Any) -> None:
     """40 runs: an entry's coverage of 0.95 gives fewer than 28 hits once in 1e7; the error is that of the docstring."""
-    mechanism, runs = Covariance(1.0, 1e-6, model), 40
+    mechanism, runs = Covariance(1.0, 1e-6, model=model), 40
     hits, errors, plain = np.zeros((2, 2)), [], []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -110,12 +110,12 @@ def test_condition_numbers_offsets_outliers_and_heavy_tails() -> None:
     rows = rng.normal(size=(30_000, 4)) @ turn.T + 1e9
     back = np.linalg.inv(turn)
     for model in (None, "gaussian"):
-        found = Covariance(1.0, 1e-6, model).release(rows, Seeded(0)).value
+        found = Covariance(1.0, 1e-6, model=model).release(rows, Seeded(0)).value
         assert np.linalg.norm(back @ found @ back.T - np.eye(4)) < 0.25
     spoilt = rows.copy()
     spoilt[::10] = 1e12
     spoilt[5::1000] = math.nan
-    found = Covariance(1.0, 1e-6, "gaussian").release(spoilt, Seeded(0)).value
+    found = Covariance(1.0, 1e-6, model="gaussian").release(spoilt, Seeded(0)).value
     assert np.linalg.norm(back @ found @ back.T - np.eye(4)) < 1.5  # a tenth of the rows add nothing
     heavy = rng.standard_t(5, size=(30_000, 3))
     found = Covariance(1.0, 1e-6).release(heavy, Seeded(0)).value

@@ -186,7 +186,12 @@ def test_every_place_and_scale() -> None:
 
 def test_curve() -> None:
     curve = Curve(
-        np.array([0.0, 1.0, 3.0]), np.array([0.4, 0.2]), 0.1, 0.1, np.array([0.0, 1.0, 3.0]), np.array([0.1, 0.5, 0.9])
+        edges=np.array([0.0, 1.0, 3.0]),
+        heights=np.array([0.4, 0.2]),
+        below=0.1,
+        above=0.1,
+        fine=np.array([0.0, 1.0, 3.0]),
+        reached=np.array([0.1, 0.5, 0.9]),
     )
     assert curve(0.5) == 0.4
     assert curve([-1.0, 3.0, 4.0]).tolist() == [0.0, 0.2, 0.0]
@@ -210,7 +215,13 @@ def test_all_cells_may_make_one_bin() -> None:
     release = Density(1.0, (0, 1)).release(np.linspace(0, 1, 2000), Seeded(3))
     curve = release.value
     assert len(curve.heights) == 1
-    above = CurveSpread(replace(curve, heights=np.array([1 + 2**-52])), np.zeros(34), 32, 9.0, release.spread.law)  # type: ignore[union-attr]
+    above = CurveSpread(
+        curve=replace(curve, heights=np.array([1 + 2**-52])),
+        noisy=np.zeros(34),
+        by=32,
+        people=9.0,
+        law=release.spread.law,  # type: ignore[union-attr]
+    )
     assert above.sampling.tolist() == [0.0]
     assert curve.polygon(0.01) == pytest.approx(1, abs=0.05)
 

@@ -61,7 +61,7 @@ def test_nothing_is_heard_of_an_entry_and_the_data_stay() -> None:
         each(writing, values)
     assert values.tolist() == [4.0, -1.0, 9.0]
     with pytest.raises(BadInput, match="read-only"):
-        Family("odd", ("rate",), poisson, lambda m: (m,), statistics=(writing,))
+        Family("odd", ("rate",), distribution=poisson, start=lambda m: (m,), statistics=(writing,))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_nothing_is_heard_of_an_entry_and_the_data_stay() -> None:
 def test_looking_at_others_for_the_sake_of_one_is_refused(sly: Any) -> None:
     for asked in ({"statistics": (sly,)}, {"handle": sly}):
         with pytest.raises(BadInput, match="depends on other entries"):
-            Family("odd", ("rate",), poisson, lambda m: (m,), **asked)
+            Family("odd", ("rate",), distribution=poisson, start=lambda m: (m,), **asked)
 
 
 PLAIN: dict[str, Any] = {"name": "odd", "parameters": ("rate",), "distribution": poisson, "start": lambda m: (m,)}
@@ -105,11 +105,11 @@ def test_a_family_without_laws_is_refused_before_there_are_data(asked: dict[str,
 
 def test_statistics_that_look_at_others_are_refused() -> None:
     with pytest.raises(BadInput, match="depends on other entries"):
-        Family("odd", ("rate",), poisson, lambda m: (m,), statistics=(lambda x: x - x.mean(),))
+        Family("odd", ("rate",), distribution=poisson, start=lambda m: (m,), statistics=(lambda x: x - x.mean(),))
     with pytest.raises(BadInput, match="one or two"):
-        Family("odd", ("a", "b", "c"), poisson, lambda m: (m,))
+        Family("odd", ("a", "b", "c"), distribution=poisson, start=lambda m: (m,))
     with pytest.raises(BadInput, match="links"):
-        Family("odd", ("rate",), poisson, lambda m: (m,), links=("cube",))  # type: ignore[arg-type]
+        Family("odd", ("rate",), distribution=poisson, start=lambda m: (m,), links=("cube",))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_guess_survives_odd_medians() -> None:
 
 
 def test_a_family_of_the_callers_says_what_its_promise_rests_on() -> None:
-    own = Family("own", ("rate",), poisson, lambda m: (m,), statistics=(np.sqrt,), origin=0.0)
+    own = Family("own", ("rate",), distribution=poisson, start=lambda m: (m,), statistics=(np.sqrt,), origin=0.0)
     assert "the promise rests on this" in own.notes[-1]
     release = SufficientStatistics(own, 2.0).release([float(k % 5) for k in range(900)], Seeded(1))
     assert release.provenance.notes == own.notes

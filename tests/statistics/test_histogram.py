@@ -32,7 +32,7 @@ def test_every_small_pair_laplace(relation: Neighbours) -> None:
 @pytest.mark.claim("histogram.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_gaussian(relation: Neighbours) -> None:
-    mechanism = Histogram(LABELS, 1.0, 1e-6, "gaussian", relation)
+    mechanism = Histogram(LABELS, 1.0, 1e-6, noise="gaussian", neighbours=relation)
     audit.check(mechanism, audit.labels(relation, 3)[:400]).require()
 
 
@@ -40,7 +40,7 @@ def test_every_small_pair_gaussian(relation: Neighbours) -> None:
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-6), (3.0, 1e-5), (1e-4, 1e-6), (10.0, 1e-6)])
 def test_gaussian_noise_is_calibrated_and_not_wasted(relation: Neighbours, epsilon: float, delta: float) -> None:
-    mechanism = Histogram(LABELS, epsilon, delta, "gaussian", relation)
+    mechanism = Histogram(LABELS, epsilon, delta, noise="gaussian", neighbours=relation)
     assert isinstance(mechanism.loss, Gaussian)
     assert implies(mechanism.loss, mechanism.guarantee)
     assert epsilon_of(mechanism.loss, delta) >= 0.999 * epsilon
@@ -77,7 +77,7 @@ def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
 def test_bands() -> None:
     assert LaplaceLaw(laplace_scale(2, 1)).radius(0.95, 100) == 15
     rows, truth = ["a"] * 50 + ["b"] * 70 + ["c"] * 5, np.array([50, 70])
-    for mechanism in (Histogram(LABELS, 0.5), Histogram(LABELS, 0.5, 1e-6, "gaussian")):
+    for mechanism in (Histogram(LABELS, 0.5), Histogram(LABELS, 0.5, 1e-6, noise="gaussian")):
         seen = audit.coverage(lambda i, m=mechanism: (m.release(rows, Seeded(i)), truth), runs=400)  # type: ignore[misc]
         assert seen.holds, str(seen)
     from statistics import NormalDist

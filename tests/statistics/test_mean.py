@@ -59,7 +59,7 @@ def test_every_small_pair_without_bounds(relation: Neighbours) -> None:
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_with_bounds(relation: Neighbours) -> None:
     pairs = audit.numbers(relation, 3)[:: 12 if relation is REPLACE else 4] + world(relation, 40)
-    audit.check(BoundedMean(0.0, 2.0, 1.0, relation), pairs, hostile_values=False).require()
+    audit.check(BoundedMean(0.0, 2.0, 1.0, neighbours=relation), pairs, hostile_values=False).require()
 
 
 @pytest.mark.claim("mean.2")
@@ -68,7 +68,12 @@ def test_outputs_do_not_refute_the_claim(relation: Neighbours) -> None:
     crowd = [0.5] * 12
     left, right = ([*crowd, 0.0], [*crowd, 1.0]) if relation is REPLACE else (crowd, [*crowd, 1.0])
     told = audit.distinguish(
-        BoundedMean(0.0, 1.0, 3.0, relation), left, right, runs=700, seed=1, feature=lambda release: release.value
+        BoundedMean(0.0, 1.0, 3.0, neighbours=relation),
+        left,
+        right,
+        runs=700,
+        seed=1,
+        feature=lambda release: release.value,
     )
     assert not told.violated
     assert told.epsilon > 0.2
@@ -82,7 +87,10 @@ def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(epsilon: Any) -> None:
     rows = np.random.default_rng(0).normal(size=4000)
     for relation in BOTH:
         size = 4000 if relation is REPLACE else None
-        for mechanism in (RankClippedMean(epsilon, relation, size=size), BoundedMean(0, 1, epsilon, relation)):
+        for mechanism in (
+            RankClippedMean(epsilon, relation, size=size),
+            BoundedMean(0, 1, epsilon, neighbours=relation),
+        ):
             assert pure(mechanism.loss) == (whole, Fraction(0))
             assert implies(mechanism.loss, mechanism.guarantee)
             assert sorted(map(repr, atoms(drawn(mechanism, rows)))) == sorted(map(repr, atoms(mechanism.loss)))
@@ -103,7 +111,7 @@ def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size() -> None:
     assert len(recorder.log) == 1
     assert "noisy number" in str(release.refusal)
     assert RankClippedMean(1.0, ADD).release([], Seeded(0)).refusal is not None  # emptiness is private here
-    assert BoundedMean(0, 1, 1.0, ADD).release([], Seeded(0)).refusal is None
+    assert BoundedMean(0, 1, 1.0, neighbours=ADD).release([], Seeded(0)).refusal is None
     beyond = RankClippedMean(1.0).release(rows.repeat(10) * 1e306, Seeded(0))
     assert "1e300" in str(beyond.refusal)
 
@@ -145,7 +153,9 @@ def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:
 
     def draw(index: int) -> tuple[Any, float]:
         shape, truth = shapes[index % 4]
-        return BoundedMean(0, 1, 1.0, relation).release(shape(np.random.default_rng(index), size), Seeded(index)), truth
+        return BoundedMean(0, 1, 1.0, neighbours=relation).release(
+            shape(np.random.default_rng(index), size), Seeded(index)
+        ), truth
 
     seen = audit.coverage(draw, runs=240)
     assert seen.holds
@@ -186,7 +196,7 @@ def test_offsets_ties_and_extreme_values() -> None:
 
 
 def test_the_planner_goes_by_public_quantities() -> None:
-    assert plan_mean(1000, 1.0, 1e-6, model="gaussian", sigma=2.0) == GaussianMean(1.0, 1e-6, 2.0, size=1000)
+    assert plan_mean(1000, 1.0, 1e-6, model="gaussian", sigma=2.0) == GaussianMean(1.0, 1e-6, sigma=2.0, size=1000)
     assert plan_mean(1000, 1.0) == RankClippedMean(1.0, size=1000)
     assert plan_mean(None, 1.0, neighbours=ADD, unit="patient") == RankClippedMean(1.0, ADD, "patient")
     assert plan_mean(1000, 1.0, bounds=(0, 120)) == BoundedMean(0, 120, 1.0)

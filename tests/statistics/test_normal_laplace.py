@@ -43,7 +43,7 @@ def test_radii() -> None:
 
 
 def test_parts_and_public_ends() -> None:
-    spread = ConvolvedSpread(5.0, 3.0, 1.0, 4.0, low=0.0, high=6.0)
+    spread = ConvolvedSpread(5.0, sampling=3.0, laplace=1.0, normal_noise=4.0, low=0.0, high=6.0)
     assert spread.privacy == pytest.approx(math.sqrt(2 + 16))
     interval = spread.interval(0.95)
     assert (interval.low, interval.high) == (0.0, 6.0)
@@ -66,7 +66,8 @@ def test_a_variance_is_the_one_that_explains_the_mean_of_squares() -> None:
 @pytest.mark.claim("normal.5")
 def test_total_variation_is_bounded_over_the_whole_box() -> None:
     spread = NormalSpread(
-        ConvolvedSpread(10.0, 0.1, 0.02), SquareSpread(Square(clipped_square(1.0, 2.5).mean, 0.005, 2.5), 800, 2.0)
+        ConvolvedSpread(10.0, sampling=0.1, laplace=0.02),
+        SquareSpread(Square(clipped_square(1.0, 2.5).mean, 0.005, 2.5), 800, 2.0),
     )
     bound, box, x = spread.total_variation(0.95), spread.interval(0.95), np.linspace(-10, 30, 200_001)
 

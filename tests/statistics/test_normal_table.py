@@ -23,7 +23,7 @@ ODD: tuple[Any, ...] = ((0.0, 0.0), (1e6, -1e6), (1e300, math.inf), (math.nan, 1
 
 @pytest.mark.claim("normal_table.1")
 def test_every_small_pair() -> None:
-    mechanism = MultivariateGaussian(8.0, 1e-5, 2, size=300)
+    mechanism = MultivariateGaussian(8.0, 1e-5, dimension=2, size=300)
     pairs = [audit.Pair([*CROWD, left], [*CROWD, right]) for left in ODD for right in ODD if left is not right]
     audit.check(mechanism, pairs[::4], hostile_values=False).require()
     assert mechanism.release([*CROWD, (0.0, 1.0)], Seeded(0)).refusal is None

@@ -39,9 +39,9 @@ Floats = npt.NDArray[np.float64]
 
 # three records are enough for these
 INTERVAL = Quantile(0.5, 200.0, confidence=0.5)
-BOUNDED = Quantile(0.5, 20.0, (-1.0, 3.0), confidence=0.5)
+BOUNDED = Quantile(0.5, 20.0, bounds=(-1.0, 3.0), confidence=0.5)
 SURE = Quantile(0.5, 400.0, confidence=0.5, guaranteed=True)
-SEVERAL = Quantile((0.6, 0.4), 400.0, (-5.0, 5.0), 0.2, 0.5)
+SEVERAL = Quantile((0.6, 0.4), 400.0, bounds=(-5.0, 5.0), confidence=0.2, granularity=0.5)
 
 
 # --- privacy ---
@@ -53,7 +53,7 @@ SEVERAL = Quantile((0.6, 0.4), 400.0, (-5.0, 5.0), 0.2, 0.5)
 def test_points_on_every_small_pair(q: Any, relation: Neighbours) -> None:
     mechanism = Quantile(q, 300.0, confidence=None, missing=1.5, neighbours=relation)
     audit.check(mechanism, small(FEW, 3, relation), hostile_values=False).require()
-    bounded = Quantile(q, 1.0, (0.0, 2.0), None, neighbours=relation)
+    bounded = Quantile(q, 1.0, bounds=(0.0, 2.0), confidence=None, neighbours=relation)
     audit.check(bounded, neighbours_of((0.0, 1.0, 1.0), ODD, relation), hostile_values=False).require()
 
 
@@ -183,8 +183,8 @@ def test_a_refusal_draws_nothing_where_n_is_public_and_within_the_loss_where_it_
 @pytest.mark.parametrize(
     ("mechanism", "x", "y"),
     [
-        (Quantile(0.5, 1.0, (0.0, 1.0), None), [0.5, 0.0], [0.5, 1.0]),
-        (Quantile(0.5, 1.0, (0.0, 1.0), None, neighbours=ADD), [0.5], [0.5, 0.0]),
+        (Quantile(0.5, 1.0, bounds=(0.0, 1.0), confidence=None), [0.5, 0.0], [0.5, 1.0]),
+        (Quantile(0.5, 1.0, bounds=(0.0, 1.0), confidence=None, neighbours=ADD), [0.5], [0.5, 0.0]),
     ],
 )
 def test_outputs_do_not_tell_more_than_epsilon(mechanism: Quantile, x: list[float], y: list[float]) -> None:
@@ -250,7 +250,7 @@ def test_the_interval_covers_and_is_hardly_wider_than_without_privacy(
     ("mechanism", "law", "truth"),
     [
         (Quantile(0.5, 2.0, neighbours=ADD), lambda g: g.normal(0.05, 1, size=150), 0.05),
-        (Quantile(0.5, 1.0, (-10.0, 10.0)), lambda g: g.normal(size=200), 0.0),
+        (Quantile(0.5, 1.0, bounds=(-10.0, 10.0)), lambda g: g.normal(size=200), 0.0),
         (Quantile(0.9, 2.0), lambda g: g.exponential(size=1000), math.log(10)),
         (Quantile(0.25, 4.0, confidence=0.95), lambda g: g.normal(1e6, 1e3, size=400), 1e6 - 674.4897501960817),
         (Quantile(0.5, 8.0), lambda g: g.normal(1e6, 1e3, size=60), 1e6),
@@ -300,7 +300,7 @@ def test_the_guaranteed_interval_covers_whatever_the_law(
 @pytest.mark.claim("quantile.5")
 def test_the_guarantee_holds_where_it_is_nearly_tight() -> None:
     """Two cells, K = 2: the bound is of the order of the miss."""
-    mechanism = Quantile(0.5, 1.0, (0.0, 1.0), 0.8, 1.0, guaranteed=True)
+    mechanism = Quantile(0.5, 1.0, bounds=(0.0, 1.0), confidence=0.8, granularity=1.0, guaranteed=True)
     assert RankCells.of(mechanism.bounds, mechanism.granularity).size == 2
     hits = 0
     for run in range(300):
@@ -315,7 +315,9 @@ def test_the_guarantee_holds_where_it_is_nearly_tight() -> None:
 def test_guaranteed_ends_are_wider_but_not_wild(relation: Neighbours) -> None:
     rows = np.random.default_rng(4).lognormal(3, 1, size=4000)
     sure = Quantile(0.5, 1.0, guaranteed=True, neighbours=relation).release(rows, Seeded(1)).interval()
-    bounded = Quantile(0.5, 1.0, (0.0, 1e4), guaranteed=True, neighbours=relation).release(rows, Seeded(1)).interval()
+    bounded = (
+        Quantile(0.5, 1.0, bounds=(0.0, 1e4), guaranteed=True, neighbours=relation).release(rows, Seeded(1)).interval()
+    )
     plain = Quantile(0.5, 1.0, neighbours=relation).release(rows, Seeded(1)).interval()
     for wide in (sure, bounded):
         assert 1.2 < (wide.high - wide.low) / (plain.high - plain.low) < 4
@@ -327,7 +329,7 @@ def test_guaranteed_ends_are_wider_but_not_wild(relation: Neighbours) -> None:
 
 @pytest.mark.claim("quantile.6")
 @pytest.mark.parametrize(
-    "mechanism", [Quantile(0.5, 0.5), Quantile(0.99, 1.0), Quantile((0.5, 0.001), 3.0, (0.0, 1.0))]
+    "mechanism", [Quantile(0.5, 0.5), Quantile(0.99, 1.0), Quantile((0.5, 0.001), 3.0, bounds=(0.0, 1.0))]
 )
 def test_a_refusal_is_the_same_for_all_data_of_a_size(mechanism: Quantile) -> None:
     words = {
@@ -357,9 +359,9 @@ def test_a_refusal_is_the_same_for_all_data_of_a_size(mechanism: Quantile) -> No
         Quantile(0.5, 1.0, confidence=None),
         Quantile(0.05, 0.5),
         Quantile((0.25, 0.5, 0.75), 1.0),
-        Quantile(0.5, 0.01, (0.0, 1.0)),
+        Quantile(0.5, 0.01, bounds=(0.0, 1.0)),
         Quantile(0.9, 1.0, guaranteed=True),
-        Quantile(0.5, 1.0, (0.0, 1.0), 0.999, guaranteed=True),
+        Quantile(0.5, 1.0, bounds=(0.0, 1.0), confidence=0.999, guaranteed=True),
     ],
 )
 def test_what_is_said_to_be_needed_is_enough_and_not_far_too_much(mechanism: Quantile) -> None:
@@ -381,7 +383,7 @@ def test_sizes_at_which_a_median_is_answered() -> None:
     assert Quantile(0.5, 1.0, confidence=None).release(np.zeros(68), Seeded(0)).refusal is None
     assert Quantile(0.5, 1.0).release(np.zeros(182), Seeded(0)).refusal is not None
     assert Quantile(0.5, 1.0).release(np.zeros(183), Seeded(0)).refusal is None
-    assert Quantile(0.5, 0.01, (0.0, 1.0), None).release([0.5], Seeded(0)).refusal is None
+    assert Quantile(0.5, 0.01, bounds=(0.0, 1.0), confidence=None).release([0.5], Seeded(0)).refusal is None
 
 
 @pytest.mark.claim("quantile.6")
@@ -479,7 +481,7 @@ def test_several_quantiles_have_the_shape_of_q(relation: Neighbours) -> None:
 def test_points_come_in_the_order_of_their_q(relation: Neighbours) -> None:
     rows = np.random.default_rng(1).normal(size=30)
     for seed in range(10):
-        mechanism = Quantile((0.6, 0.4, 0.5), 0.3, (-9.0, 9.0), None, neighbours=relation)
+        mechanism = Quantile((0.6, 0.4, 0.5), 0.3, bounds=(-9.0, 9.0), confidence=None, neighbours=relation)
         sixty, forty, fifty = mechanism.release(rows, Seeded(seed)).value
         assert forty <= fifty <= sixty
 
@@ -495,12 +497,12 @@ def test_a_huge_epsilon_gives_the_sample_quantile() -> None:
 
 def test_missing_entries_count_as_declared_and_everything_is_clamped() -> None:
     rows = [math.nan] * 60 + [None] * 60 + [7.0] * 40
-    at = Quantile(0.5, 50.0, (0.0, 10.0), None, missing=4.0).release(rows, Seeded(1)).value
+    at = Quantile(0.5, 50.0, bounds=(0.0, 10.0), confidence=None, missing=4.0).release(rows, Seeded(1)).value
     assert at == 4.0
-    assert Quantile(0.5, 50.0, (5.0, 10.0), None).release(rows, Seeded(1)).value == 5.0  # 0, clamped
-    assert Quantile(0.5, 50.0, (5.0, 10.0), None, missing=99).release(rows, Seeded(1)).value == 10.0
-    assert Quantile(0.5, 50.0, (0.0, 10.0), missing=4.0).release(rows, Seeded(1)).interval().low <= 4.0
-    sure = Quantile(0.5, 50.0, (0.0, 10.0), missing=4.0, guaranteed=True).release(rows, Seeded(1)).interval()
+    assert Quantile(0.5, 50.0, bounds=(5.0, 10.0), confidence=None).release(rows, Seeded(1)).value == 5.0  # 0, clamped
+    assert Quantile(0.5, 50.0, bounds=(5.0, 10.0), confidence=None, missing=99).release(rows, Seeded(1)).value == 10.0
+    assert Quantile(0.5, 50.0, bounds=(0.0, 10.0), missing=4.0).release(rows, Seeded(1)).interval().low <= 4.0
+    sure = Quantile(0.5, 50.0, bounds=(0.0, 10.0), missing=4.0, guaranteed=True).release(rows, Seeded(1)).interval()
     assert sure.low <= 4.0 <= sure.high
 
 
@@ -639,7 +641,8 @@ def test_bad_columns_are_our_errors() -> None:
 
 
 def test_parameters_may_come_in_other_clothes() -> None:
-    dressed = Quantile(np.array([0.25, 0.5]), Fraction(1), np.array([0, 5]), np.float64(0.9), 1)  # type: ignore[arg-type]
+    bounds: Any = np.array([0, 5])
+    dressed = Quantile(np.array([0.25, 0.5]), Fraction(1), bounds=bounds, confidence=np.float64(0.9), granularity=1)
     assert dressed.q == (0.25, 0.5)
     assert dressed.bounds == (0.0, 5.0)
     assert hash(dressed) == hash(replace(dressed))
@@ -653,7 +656,7 @@ def test_parameters_may_come_in_other_clothes() -> None:
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_a_value_that_many_share_is_found_between_bounds(relation: Neighbours) -> None:
     """Six in ten are 0, so the median is 0 but for a chance of 1e-12 in each of ten samples."""
-    mechanism = Quantile(0.5, 4.0, (0, 1e5), 0.95, granularity=1, neighbours=relation)
+    mechanism = Quantile(0.5, 4.0, bounds=(0, 1e5), confidence=0.95, granularity=1, neighbours=relation)
     for seed in range(10):
         people = np.random.default_rng(seed)
         costs = np.where(people.random(1000) < 0.6, 0.0, np.round(people.lognormal(7, 1, 1000)))

@@ -24,8 +24,8 @@ CROWD: list[Any] = [float(x) for x in np.round(np.random.default_rng(4).gamma(2.
 RAYLEIGH = Family(
     "rayleigh",
     ("scale",),
-    lambda scale: stats.rayleigh(scale=scale),
-    lambda median: (median / 1.1774,),
+    distribution=lambda scale: stats.rayleigh(scale=scale),
+    start=lambda median: (median / 1.1774,),
     statistics=(np.square,),
     origin=0.0,
 )
@@ -44,7 +44,7 @@ def world(relation: Neighbours, step: int) -> list[audit.Pair]:
 @pytest.mark.parametrize("family", [FAMILIES["poisson"], FAMILIES["gamma"], RAYLEIGH], ids=lambda family: family.name)
 def test_every_small_pair(relation: Neighbours, family: Family) -> None:
     size = 42 if relation is REPLACE else None
-    mechanism = SufficientStatistics(family, 12.0, relation, size=size)
+    mechanism = SufficientStatistics(family, 12.0, neighbours=relation, size=size)
     audit.check(mechanism, world(relation, 60), hostile_values=False).require()
     assert mechanism.release([*CROWD, 0.5, 1.0], Seeded(0)).refusal is None  # the world is one of answers
 
@@ -54,7 +54,7 @@ def test_every_small_pair(relation: Neighbours, family: Family) -> None:
 @pytest.mark.parametrize("name", ["poisson", "gamma"])
 def test_the_stages_sum_to_epsilon(size: int, name: str) -> None:
     for relation, known in ((REPLACE, size), (ADD, None)):
-        mechanism = SufficientStatistics(FAMILIES[name], 0.7, relation, size=known)
+        mechanism = SufficientStatistics(FAMILIES[name], 0.7, neighbours=relation, size=known)
         assert pure(mechanism.loss) == (Fraction(7, 10), Fraction(0))
     costs = SufficientStatistics(FAMILIES[name], 0.7).costs(size)
     assert sum(costs.shown.values()) == pytest.approx(0.7)
@@ -64,14 +64,16 @@ def test_the_stages_sum_to_epsilon(size: int, name: str) -> None:
 @pytest.mark.parametrize("relation", BOTH)
 def test_what_is_drawn_is_within_the_loss(relation: Neighbours) -> None:
     rows = np.random.default_rng(1).gamma(2.0, 3.0, 600)
-    mechanism = SufficientStatistics(FAMILIES["gamma"], 2.0, relation, size=600 if relation is REPLACE else None)
+    mechanism = SufficientStatistics(
+        FAMILIES["gamma"], 2.0, neighbours=relation, size=600 if relation is REPLACE else None
+    )
     assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
 
 
 @pytest.mark.claim("sufficient.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_too_few_rows_are_refused_by_public_numbers(relation: Neighbours) -> None:
-    release = SufficientStatistics(FAMILIES["poisson"], 0.1, relation).release([1, 2, 3], Seeded(1))
+    release = SufficientStatistics(FAMILIES["poisson"], 0.1, neighbours=relation).release([1, 2, 3], Seeded(1))
     assert release.refusal is not None
     assert "n * epsilon" in release.refusal
     with pytest.raises(Refused):
@@ -104,7 +106,7 @@ def test_intervals_cover(name: str, truth: tuple[float, ...], relation: Neighbou
     held = np.zeros(len(truth))
     for i in range(40):
         rows = family.distribution(*truth).rvs(1000, random_state=people)
-        ends = SufficientStatistics(family, 1.0, relation).release(rows, Seeded(i)).interval(0.95)
+        ends = SufficientStatistics(family, 1.0, neighbours=relation).release(rows, Seeded(i)).interval(0.95)
         held += [ends.low[key] <= one <= ends.high[key] for key, one in zip(family.parameters, truth, strict=True)]
     assert (held >= 27).all()
 
@@ -126,7 +128,7 @@ def test_functions_that_raise_at_a_released_number_are_a_refusal() -> None:
             raise KeyError(median)
         return (median,)
 
-    odd = Family("odd", ("scale",), lambda scale: stats.expon(scale=scale), start, origin=0.0)
+    odd = Family("odd", ("scale",), distribution=lambda scale: stats.expon(scale=scale), start=start, origin=0.0)
     assert "rescale" in (SufficientStatistics(odd, 1.0).release(np.full(500, 1e6), Seeded(1)).refusal or "")
 
 

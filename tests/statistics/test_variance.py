@@ -103,7 +103,7 @@ def covered(mechanism: Variance, draw: Callable[[np.random.Generator], Any], tru
 def test_coverage_under_the_model(relation: Neighbours) -> None:
     """A true coverage of 0.95 fails once in ten million. The chi-square interval has a width of 0.176."""
     seen, width, error = covered(
-        Variance(1.0, "gaussian", neighbours=relation), lambda g: g.normal(50, 3, size=1000), 9.0, 80
+        Variance(1.0, model="gaussian", neighbours=relation), lambda g: g.normal(50, 3, size=1000), 9.0, 80
     )
     assert seen.holds
     assert seen.share > 0.86
@@ -145,7 +145,7 @@ def test_coverage_for_any_shape(relation: Neighbours) -> None:
 
 def test_standard_deviations_are_roots() -> None:
     rows = np.random.default_rng(0).normal(0, 3, size=2000)
-    release = Variance(1.0, "gaussian").release(rows, Seeded(0))
+    release = Variance(1.0, model="gaussian").release(rows, Seeded(0))
     root = standard_deviation(release)
     assert root.value == math.sqrt(release.value)
     assert root.interval().low == math.sqrt(release.interval().low)
@@ -166,11 +166,11 @@ def test_bounds_bound_and_notes_tell() -> None:
     release = Variance(1.0).release(np.random.default_rng(0).normal(size=2000), Seeded(0))
     assert "invisible" in str(release)
     assert "winsorised" in str(release)
-    assert "normal model" in str(Variance(1.0, "gaussian").release(np.arange(2000.0), Seeded(0)))
+    assert "normal model" in str(Variance(1.0, model="gaussian").release(np.arange(2000.0), Seeded(0)))
     spoilt = np.concatenate([np.random.default_rng(0).normal(size=3000), [math.inf, math.nan, -1e300] * 5])
     for kind in KINDS:
         assert 0.5 < Variance(1.0, **kind).release(spoilt, Seeded(0)).value < 2
-    offset = Variance(1.0, "gaussian").release(np.random.default_rng(0).normal(size=3000) + 1e12, Seeded(0))
+    offset = Variance(1.0, model="gaussian").release(np.random.default_rng(0).normal(size=3000) + 1e12, Seeded(0))
     assert 0.8 < offset.value < 1.2
 
 

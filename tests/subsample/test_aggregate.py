@@ -71,7 +71,7 @@ def thorny(x: Any) -> float:
     "aggregator", [BlockMean(3, 1, 60.0), BlockMean(3, 1, 60.0, 1e-6), BlockMedian(3, 1, 400.0), BlockMean(3, 1, 1.0)]
 )
 def test_the_whole_audit(relation: Neighbours, function: Callable[..., float], aggregator: Any) -> None:
-    mechanism = SubsampleAggregate(FunctionFit(function), NUMBER, aggregator, relation)
+    mechanism = SubsampleAggregate(FunctionFit(function), NUMBER, aggregator, neighbours=relation)
     assert mechanism.guarantee.neighbours is relation
     world = list(audit.numbers(relation, 4))[::41]
     for index, pair in enumerate(pair for pair in world if min(len(pair.left), len(pair.right)) >= 3):
@@ -83,7 +83,7 @@ def test_the_whole_audit(relation: Neighbours, function: Callable[..., float], a
 @pytest.mark.parametrize("relation", BOTH)
 def test_odd_entries_never_decide_how_a_table_is_read(relation: Neighbours) -> None:
     """A list that holds a list, a text or a thorn is still one column of numbers."""
-    mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(3, 1, 60.0), relation)
+    mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(3, 1, 60.0), neighbours=relation)
     for index, pair in enumerate(hostile(relation)[::5]):
         assert not replay(mechanism, pair, seed=index)
 
@@ -498,8 +498,8 @@ def test_planned_reads_no_value() -> None:
         BlockMean(400, 2, 8.0),
         BlockMean(400, 3, 6.0, 1e-6),
         BlockMedian(400, 2, 8.0),
-        BlockFriends(3000, 2, 6.0, 1e-6),
-        BlockFriends(3000, 2, 6.0, 1e-6, (1.0, 1.0)),
+        BlockFriends(3000, 2, epsilon=6.0, delta=1e-6),
+        BlockFriends(3000, 2, epsilon=6.0, delta=1e-6, scales=(1.0, 1.0)),
     ],
     ids=lambda one: f"{type(one).__name__}-{float(getattr(one, 'delta', 0)):g}",
 )

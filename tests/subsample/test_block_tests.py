@@ -37,7 +37,7 @@ def failing(x: Any) -> float:
 @pytest.mark.parametrize("combined", [ScoreSum(3, 1.0, 10.0), VoteCount(3, 0.5, 10.0)])
 def test_blocks_pass_the_audit(relation: Neighbours, combined: ScoreSum | VoteCount) -> None:
     world = list(neighbours_of(ROWS, (3.0, -3.0, math.nan), relation))
-    audit.check(BlockTest(FunctionFit(positive), combined, relation), world, hostile_values=False).require()
+    audit.check(BlockTest(FunctionFit(positive), combined, neighbours=relation), world, hostile_values=False).require()
 
 
 @pytest.mark.claim("block_tests.2")

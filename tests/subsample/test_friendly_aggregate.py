@@ -33,10 +33,10 @@ ODD = (0.0, 1.0, 1e300, -1e300, math.inf, NAN, 5e-324)
 @pytest.mark.parametrize(
     "mechanism",
     [
-        BlockFriends(80, 2, 20.0, 1e-4),
-        BlockFriends(60, 1, 30.0, 1e-4),
-        BlockFriends(61, 3, 20.0, 1e-4, (1.0, 10.0, 0.1)),
-        BlockFriends(20, 3, 1.0, 1e-4),
+        BlockFriends(80, 2, epsilon=20.0, delta=1e-4),
+        BlockFriends(60, 1, epsilon=30.0, delta=1e-4),
+        BlockFriends(61, 3, epsilon=20.0, delta=1e-4, scales=(1.0, 10.0, 0.1)),
+        BlockFriends(20, 3, epsilon=1.0, delta=1e-4),
     ],
     ids=str,
 )
@@ -62,7 +62,9 @@ def test_replacing_an_estimate_moves_every_draw_within_its_claim(mechanism: Bloc
 @pytest.mark.parametrize(("blocks", "width", "epsilon"), [(1000, 5, 1.0), (5000, 20, 0.3), (100, 2, 8.0)])
 @pytest.mark.parametrize("declared", [False, True])
 def test_the_squares_of_all_stages_fit_into_the_whole(blocks: int, width: int, epsilon: float, declared: bool) -> None:
-    stages = BlockFriends(blocks, width, epsilon, 1e-6, (1.0,) * width if declared else None).stages
+    stages = BlockFriends(
+        blocks, width, epsilon=epsilon, delta=1e-6, scales=(1.0,) * width if declared else None
+    ).stages
     assert stages.inner is not None
     assert stages.scale is not None
     scales = (1 if declared else width) * exact(stages.scale.mu) ** 2
@@ -80,7 +82,7 @@ def test_a_mutant_that_takes_scales_from_the_rows_is_caught() -> None:
     base = np.random.default_rng(0).normal(size=(80, 2))
     other = base.copy()
     other[3] = 1e3
-    peeking = Peeking(80, 2, 20.0, 1e-4)
+    peeking = Peeking(80, 2, epsilon=20.0, delta=1e-4)
     assert any(replay(peeking, audit.Pair(base, other), seed=seed) for seed in range(5))
 
 
@@ -93,7 +95,7 @@ def test_coverage_with_scales_far_apart_and_blocks_that_fail(share: float) -> No
         generator = np.random.default_rng(index)
         rows = truth + scales * generator.normal(size=(1000, 3))
         rows[generator.random(1000) < share] = NAN
-        release = BlockFriends(1000, 3, 1.0, 1e-6).release(rows, Seeded(index))
+        release = BlockFriends(1000, 3, epsilon=1.0, delta=1e-6).release(rows, Seeded(index))
         if release.refusal is not None:
             refused += 1
             continue
@@ -108,31 +110,31 @@ def test_coverage_with_scales_far_apart_and_blocks_that_fail(share: float) -> No
 
 
 def test_refusals_say_what_is_needed() -> None:
-    few = BlockFriends(100, 4, 1.0, 1e-6).release(np.zeros((100, 4)), Seeded(0))
+    few = BlockFriends(100, 4, epsilon=1.0, delta=1e-6).release(np.zeros((100, 4)), Seeded(0))
     assert f"at least {least_friends(4, 1.0, 1e-6)} blocks" in str(few.refusal)
     least = least_friends(4, 1.0, 1e-6)
     assert least is not None
-    assert BlockFriends(least, 4, 1.0, 1e-6).feasible
+    assert BlockFriends(least, 4, epsilon=1.0, delta=1e-6).feasible
     failed = np.full((1000, 3), NAN)
     failed[:100] = 1.0
     assert "gave an estimate (a noisy number)" in str(
-        BlockFriends(1000, 3, 1.0, 1e-6).release(failed, Seeded(0)).refusal
+        BlockFriends(1000, 3, epsilon=1.0, delta=1e-6).release(failed, Seeded(0)).refusal
     )
     same = np.random.default_rng(0).normal(size=(1000, 3))
     same[:, 1] = 4.0
-    assert "coincide" in str(BlockFriends(1000, 3, 1.0, 1e-6).release(same, Seeded(0)).refusal)
+    assert "coincide" in str(BlockFriends(1000, 3, epsilon=1.0, delta=1e-6).release(same, Seeded(0)).refusal)
     with pytest.raises(BadInput, match="scales"):
-        BlockFriends(1000, 3, 1.0, 1e-6, (1.0, 2.0))
+        BlockFriends(1000, 3, epsilon=1.0, delta=1e-6, scales=(1.0, 2.0))
     with pytest.raises(BadInput, match="delta"):
-        BlockFriends(1000, 3, 1.0, 0.0)
+        BlockFriends(1000, 3, epsilon=1.0, delta=0.0)
     with pytest.raises(BadInput, match="delta"):  # before anything is drawn, not by the mean when much is
-        BlockFriends(1000, 3, 1.0, 1e-3)
+        BlockFriends(1000, 3, epsilon=1.0, delta=1e-3)
     assert seen_share(50, 5, 0.2) is None
 
 
 def test_an_epsilon_too_small_for_any_number_of_blocks_is_said_to_be() -> None:
     assert least_friends(1, 0.02, 1e-6) is None
-    refusal = BlockFriends(1000, 1, 0.02, 1e-6).release(np.zeros((1000, 1)), Seeded(0)).refusal
+    refusal = BlockFriends(1000, 1, epsilon=0.02, delta=1e-6).release(np.zeros((1000, 1)), Seeded(0)).refusal
     assert "no number of blocks" in str(refusal)
     with pytest.raises(BadInput, match="no number of blocks"):
         discreet.fit(np.mean, np.zeros(50000), epsilon=0.02, delta=1e-6, aggregator="friendly", unbiased=True)
@@ -140,7 +142,7 @@ def test_an_epsilon_too_small_for_any_number_of_blocks_is_said_to_be() -> None:
 
 def test_the_record_shows_what_was_spent_when_many_blocks_fail() -> None:
     rows = np.random.default_rng(0).normal(size=(2000, 2))
-    mechanism = BlockFriends(2000, 2, 1.0, 1e-6)
+    mechanism = BlockFriends(2000, 2, epsilon=1.0, delta=1e-6)
     whole = mechanism.release(rows, Seeded(1)).provenance.parameters["costs"]
     rows[:500] = NAN
     fewer = mechanism.release(rows, Seeded(1)).provenance.parameters["costs"]
@@ -171,9 +173,9 @@ def test_the_better_aggregator_is_chosen_by_public_numbers() -> None:
     assert abs(release.value["coef_[2]"] - 3) < 0.1
     few = discreet.fit(LinearRegression(), x[:, :1], y, epsilon=1.0, delta=1e-6, rng=Seeded(0))
     assert few.provenance.parameters["aggregator"] == "coordinatewise"
-    assert "coordinatewise 2." in compared(BlockFriends(1000, 5, 1.0, 1e-6))
+    assert "coordinatewise 2." in compared(BlockFriends(1000, 5, epsilon=1.0, delta=1e-6))
     assert "friendly" in compared(BlockMean(2000, 2, 1.0, 1e-6))
-    assert "more blocks" in compared(BlockFriends(600, 5, 1.0, 1e-6))
+    assert "more blocks" in compared(BlockFriends(600, 5, epsilon=1.0, delta=1e-6))
 
 
 def test_the_default_correction_follows_public_numbers() -> None:
@@ -244,11 +246,11 @@ def test_a_probe_and_a_friendly_fit_hide_one_person_under_both_relations(relatio
         FunctionFit(lambda x: np.array([x.mean(), x.max()])),
         Shape("array", ("a", "b")),
         BlockMean(12, 2, 30.0),
-        relation,
+        neighbours=relation,
     )
     subjects: list[Probed | SubsampleAggregate] = [
         Probed(fit, replace(fit, aggregator=BlockMean(24, 2, 30.0))),
-        replace(fit, aggregator=BlockFriends(60, 2, 40.0, 1e-4)),
+        replace(fit, aggregator=BlockFriends(60, 2, epsilon=40.0, delta=1e-4)),
     ]
     rows = np.random.default_rng(4).normal(size=300).tolist()
     for subject in subjects:

@@ -296,7 +296,7 @@ def test_one_text_label_moves_one_block(
     x = generator.normal(size=(400, 1))
     y = np.where(generator.random(400) < 0.05, "yes", "no").astype(object)
     fit, shape = adapted(sklearn.LogisticRegression(C=np.inf)), Shape("named", ("coef_[0]", "intercept_"))
-    mechanism = SubsampleAggregate(fit, shape, BlockMean(40, 2, 200.0), relation, correct="firth")
+    mechanism = SubsampleAggregate(fit, shape, BlockMean(40, 2, 200.0), neighbours=relation, correct="firth")
     other = np.concatenate([[label], y[1:] if relation is REPLACE else y]).astype(object)
     odd = x if relation is REPLACE else np.concatenate([[[0.5]], x])
     pair = Pair(BlockTable.of(x, y), BlockTable.of(odd, other))

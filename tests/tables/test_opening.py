@@ -177,7 +177,7 @@ def test_every_source_gives_the_same_columns(
     np.testing.assert_array_equal(found["ok"], [1, 0, math.nan, 1, 0])
     keys = table.columns([Want(name, "key") for name in ("town", "n", "ok", "day", "id")])
     assert [list(keys[name]) for name in keys] == [TABLE[name].to_pylist() for name in keys]
-    alone = table.columns([Want("x", "number", "drop")], where=Where.parse("town != 'Bonn' and n >= 0"))["x"]
+    alone = table.columns([Want("x", "number", missing="drop")], where=Where.parse("town != 'Bonn' and n >= 0"))["x"]
     np.testing.assert_array_equal(alone, [1.5, 1e300, 0.1])
     days = table.columns([Want("n", "number", missing=9)], where=Where.parse("day == '2020-01-01' or town is missing"))
     np.testing.assert_array_equal(days["n"], [3, -7, float(2**53 + 1)])

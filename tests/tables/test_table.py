@@ -61,7 +61,7 @@ def test_truths_and_keys_of_people() -> None:
     np.testing.assert_array_equal(people["ok"], [0, 0, nan])
     assert list(people["town"]) == ["X", "Y", None]
     np.testing.assert_array_equal(people["x"], [1, 0.5, 0.5])
-    dropped = read(VISITS).columns([Want("x", "number", "drop"), Want("town", "key")], person="id")
+    dropped = read(VISITS).columns([Want("x", "number", missing="drop"), Want("town", "key")], person="id")
     np.testing.assert_array_equal(dropped["x"], [1, 5])
     assert list(dropped["town"]) == ["U", "Y"]
     filtered = read(VISITS).columns([Want("x", "number")], person="id", where=Where.parse("town != 'U'"))
@@ -182,8 +182,8 @@ def test_streams_are_arrays_in_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(module, name, 90)
     questions: list[dict[str, Any]] = [
         {"wants": [Want("x", "number")]},
-        {"wants": [Want("x", "number", "drop")]},
-        {"wants": [Want("x", "truth", 1)], "where": Where.parse("k != 1")},
+        {"wants": [Want("x", "number", missing="drop")]},
+        {"wants": [Want("x", "truth", missing=1)], "where": Where.parse("k != 1")},
     ]
     for held in long_tables(tmp_path):
         for question in questions:

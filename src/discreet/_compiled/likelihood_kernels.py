@@ -7,7 +7,7 @@ Claims
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -81,7 +81,7 @@ def weibull_places(x: Floats) -> Floats:
     return np.array([place, top[..., 0] + np.log(np.exp(shape[..., None] * down).mean(axis=-1)) / shape])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FastLaw:
     """A law whose estimate is a function of means (`statistics` and `solve`), or of the rows (`rowwise`)."""
 
@@ -134,11 +134,13 @@ def log_rest(x: Floats) -> Floats:
 
 
 FAST: Final[dict[tuple[str, tuple[str, ...]], FastLaw]] = {  # by scipy's name and the free parameters
-    ("gamma", ("a", "scale")): FastLaw(gamma_places, (same, np.log)),
-    ("expon", ("scale",)): FastLaw(exponential_places, (same,)),
-    ("norm", ("loc", "scale")): FastLaw(normal_places, (same, np.square), centred=True),
-    ("lognorm", ("s", "scale")): FastLaw(normal_places, (same, np.square), before=np.log, centred=True, order=(1, 0)),
-    ("beta", ("a", "b")): FastLaw(beta_places, (np.log, log_rest)),
+    ("gamma", ("a", "scale")): FastLaw(solve=gamma_places, statistics=(same, np.log)),
+    ("expon", ("scale",)): FastLaw(solve=exponential_places, statistics=(same,)),
+    ("norm", ("loc", "scale")): FastLaw(solve=normal_places, statistics=(same, np.square), centred=True),
+    ("lognorm", ("s", "scale")): FastLaw(
+        solve=normal_places, statistics=(same, np.square), before=np.log, centred=True, order=(1, 0)
+    ),
+    ("beta", ("a", "b")): FastLaw(solve=beta_places, statistics=(np.log, log_rest)),
     ("weibull_min", ("c", "scale")): FastLaw(rowwise=weibull_places),
 }
 
@@ -149,6 +151,7 @@ class FastLikelihood:
 
     law: FastLaw
     width: int
+    _: KW_ONLY
     name: str = "all blocks at once"
     likelihood: bool = False
     closed: bool = True

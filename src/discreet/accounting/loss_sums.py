@@ -48,6 +48,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from discreet.privacy.search import bisect
+
 Floats = npt.NDArray[np.float64]
 Curve = Callable[[Floats], Floats]
 UNIT: Final = 2.0**-53
@@ -93,7 +95,7 @@ def dots(above: Curve, below: Curve, grid: float, low: int, high: int) -> Part:
     return Part(low, masses, float(h[-1]) + NEGLIGIBLE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TiltedMasses:
     """A convolution, its masses times e^(theta l) / M."""
 
@@ -182,9 +184,7 @@ class Sum:
         low, high = math.log(self.steepest) - 20.0, math.log(self.steepest)
         if beyond(math.exp(low)) >= 0:
             return 0.0
-        for _ in range(12):
-            middle = (low + high) / 2
-            low, high = (low, middle) if beyond(math.exp(middle)) > 0 else (middle, high)
+        _, high = bisect(lambda log: beyond(math.exp(log)) > 0, low, high, steps=12)
         return math.exp(min(round(64 * high) / 64, math.log(self.steepest)))
 
     @cached_property
@@ -245,7 +245,17 @@ class Sum:
         lost = self._lost() + self._above(start + length - 1, steep)
         rounding = math.expm1(EACH * (self.many + 10)) + SUMMED
         masses, whole = np.maximum(masses, 0.0), start <= self.low
-        return TiltedMasses(theta, self.grid, start, masses, whole, scale, error + NEGLIGIBLE, lost, rounding)
+        return TiltedMasses(
+            theta=theta,
+            grid=self.grid,
+            start=start,
+            masses=masses,
+            whole=whole,
+            scale=scale,
+            error=error + NEGLIGIBLE,
+            lost=lost,
+            rounding=rounding,
+        )
 
     def _moment(self, part: Part, theta: float) -> tuple[Floats, float]:
         """The masses of a part times e^(theta l) / M, and log M."""

@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from discreet.accounting.amplify import amplified
-from discreet.accounting.calibrate import NODES, UP, as_float
+from discreet.accounting.calibrate import NODES, UP, as_float, mills
 from discreet.accounting.currency import gap_of_laplace, pure, rho_of_pure
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, Sampled, atoms
@@ -227,10 +227,6 @@ def _laplace(size: float, gap: float) -> "Curve":
 def _gaussian(mu: float) -> "Curve":
     """delta_of_mu, for many losses at once. [calibrate.1]"""
     import numpy as np
-    from scipy.special import erfcx
-
-    def mills(x: "Floats") -> "Floats":
-        return np.asarray(math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2)))
 
     def curve(losses: "Floats") -> "Floats":
         middle = losses / mu
@@ -241,7 +237,7 @@ def _gaussian(mu: float) -> "Curve":
         else:
             points = [(a + mu / 2 * (1 + sign * node), weight) for node, weight in NODES for sign in (-1, 1)]
             value = density * mu / 2 * sum(weight * (1 - x * mills(x)) for x, weight in points)
-        return np.minimum(1.0, value * UP)  # [calibrate.1]
+        return np.asarray(np.minimum(1.0, value * UP))  # [calibrate.1]
 
     return curve
 

@@ -27,7 +27,7 @@ CODES = 60  # a column with more distinct values than this is cut into as many r
 Columns = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Distinguished:
     """The bound, with the event that reached it."""
 
@@ -74,7 +74,9 @@ def distinguish(
         _, high = proportion_bounds(hits_there, runs - half, miss)
         if low > delta and math.log((low - delta) / high) > best:
             best, name = math.log((low - delta) / high), f"{words}, likelier on {side}"
-    return Distinguished(best, float(mechanism.guarantee.epsilon), name, runs, confidence)
+    return Distinguished(
+        epsilon=best, claimed=float(mechanism.guarantee.epsilon), event=name, runs=runs, confidence=confidence
+    )
 
 
 def _read(release: Release[Any]) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from discreet.privacy.release import Release
 CHANCE = 1e-7  # that a true coverage is called wrong
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How often the interval held the truth, with exact bounds that fail once in ten million."""
 
@@ -56,7 +56,7 @@ def coverage(
         interval = release.interval(confidence)
         hits += bool(np.all((np.asarray(interval.low) <= truth) & (truth <= np.asarray(interval.high))))
     low, high = proportion_bounds(hits, runs, chance)
-    return Coverage(hits, runs, confidence, low, high)
+    return Coverage(hits=hits, runs=runs, confidence=confidence, low=low, high=high)
 
 
 def proportion_bounds(hits: int, runs: int, chance: float) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """`discreet demo`: the whole story on built-in real data: a profile, a plan, a release, a report, a refusal."""
 
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +29,7 @@ class Story:
     """What happened, for machines."""
 
     folder: Path
+    _: KW_ONLY
     profile: dict[str, Any] = field(default_factory=dict)
     release: dict[str, Any] = field(default_factory=dict)
     charged_again: bool = True

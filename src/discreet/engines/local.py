@@ -65,7 +65,7 @@ class Local:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Worker:
     """A child, the end to send numbers of items to, the end to read results from, and the item it is at."""
 
@@ -135,7 +135,7 @@ def _start(function: Callable[[Any], Any], todo: Sequence[Any], others: Sequence
     if pid:
         os.close(from_parent)
         os.close(to_parent)
-        return _Worker(pid, orders, results)
+        return _Worker(pid=pid, orders=orders, results=results)
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

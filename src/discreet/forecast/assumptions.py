@@ -119,7 +119,7 @@ def norm(errors: Floats, _truth: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class World:
     """`make` gives the verb's arguments, `read` the numbers of its answer, `plain` those of an answer without privacy.
 

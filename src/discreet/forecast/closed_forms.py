@@ -27,7 +27,15 @@ def forecast_count(about: About, *, rows: int, epsilon: Number, confidence: floa
     about.say(f"{share:g} of the rows are true")
     made = np.arange(rows if rows < SOME else SOME) < share * min(rows, SOME)
     law = _law(count(made, epsilon=epsilon, rng=Seeded(1), **about.options()))
-    found = Measured(float(law.radius(0.5)), _radius(law, confidence), None, law.sd, 0.0, None, CLOSED)
+    found = Measured(
+        error=float(law.radius(0.5)),
+        half_width=_radius(law, confidence),
+        sampling=None,
+        privacy=law.sd,
+        without=0.0,
+        refused=None,
+        how=CLOSED,
+    )
     return found, "median absolute error, against the count in the table", _lowest(rows, epsilon), BOUND
 
 
@@ -49,7 +57,15 @@ def forecast_proportion(about: About, *, rows: int, epsilon: Number, confidence:
         width = (ends.high - ends.low) / 2
     sampling, privacy = math.sqrt(share * (1 - share) / rows), middle.privacy
     error = radius(0.5, sampling, privacy / math.sqrt(2))
-    found = Measured(error, width, sampling, privacy, radius(0.5, sampling, 0.0), None, CLOSED)
+    found = Measured(
+        error=error,
+        half_width=width,
+        sampling=sampling,
+        privacy=privacy,
+        without=radius(0.5, sampling, 0.0),
+        refused=None,
+        how=CLOSED,
+    )
     limit = told_of(float(epsilon), 0.0, about.neighbours)
     floor = least_error(rows, 0.5, shares(rows, share), limit, 0.5)
     return found, "median absolute error, against the population's share", floor, BOUND
@@ -71,7 +87,15 @@ def forecast_histogram(about: About, *, rows: int, epsilon: Number, delta: Numbe
     measure = "median of the largest error of any bin, against the counts in the table"
     if release.value.threshold is not None:
         about.say(f"bins shown hold {release.value.threshold} or more")
-    found = Measured(float(law.radius(0.5, bins)), _radius(law, confidence, shown), None, law.sd, 0.0, None, CLOSED)
+    found = Measured(
+        error=float(law.radius(0.5, bins)),
+        half_width=_radius(law, confidence, shown),
+        sampling=None,
+        privacy=law.sd,
+        without=0.0,
+        refused=None,
+        how=CLOSED,
+    )
     return found, measure, floor, note
 
 
@@ -92,7 +116,9 @@ def _open(about: About, *, rows: int, bins: int, epsilon: Number, delta: Number,
         )
     error = None if refused else float(law.radius(0.5, bins))
     width = None if confidence is None else float(law.radius(confidence, rows))
-    found = Measured(error, width, None, law.sd, 0.0, refused, CLOSED)
+    found = Measured(
+        error=error, half_width=width, sampling=None, privacy=law.sd, without=0.0, refused=refused, how=CLOSED
+    )
     note = f"achieved: categories of {asked.threshold} rows are shown; no bound with a sharp constant is known"
     return found, measure, None, note
 

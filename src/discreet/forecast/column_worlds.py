@@ -49,10 +49,10 @@ def mean(about: About) -> World:
     """The mean of a column."""
     entries = AssumedColumn.of(about)
     return World(
-        lambda g, n: (entries.draw(g, n),),
-        np.array([entries.location]),
-        lambda x: np.array([x.mean()]),
-        ONE,
+        make=lambda g, n: (entries.draw(g, n),),
+        truth=np.array([entries.location]),
+        plain=lambda x: np.array([x.mean()]),
+        measure=ONE,
         sampling=lambda n: entries.scale / math.sqrt(n),
         parts=True,
         skewed=entries.skewed,
@@ -68,10 +68,10 @@ def variance(about: About, power: int = 2) -> World:
         raise BadInput("the variance of t3 has no error of its own (its fourth moment is infinite); take another shape")
     spread = math.sqrt(entries.tails - 1) * (1.0 if power == 2 else 0.5)
     return World(
-        lambda g, n: (entries.draw(g, n),),
-        np.array([entries.scale**power]),
-        lambda x: np.array([x.std() ** power]),
-        ONE,
+        make=lambda g, n: (entries.draw(g, n),),
+        truth=np.array([entries.scale**power]),
+        plain=lambda x: np.array([x.std() ** power]),
+        measure=ONE,
         sampling=lambda n: entries.scale**power * spread / math.sqrt(n),
         parts=True,
         skewed=entries.skewed,
@@ -91,10 +91,10 @@ def quantile(about: About, share: Any) -> World:
         raise BadInput(f"q is {share!r}; give a number between 0 and 1, or a list of them")
     entries, one = AssumedColumn.of(about), len(shares) == 1 and share is shares[0]
     return World(
-        lambda g, n: (entries.draw(g, n), share),
-        np.array([entries.quantile(q) for q in shares]),
-        lambda x, _q: np.atleast_1d(np.quantile(x, shares)),
-        ONE if one else MANY,
+        make=lambda g, n: (entries.draw(g, n), share),
+        truth=np.array([entries.quantile(q) for q in shares]),
+        plain=lambda x, _q: np.atleast_1d(np.quantile(x, shares)),
+        measure=ONE if one else MANY,
         sampling=(lambda n: math.sqrt(share * (1 - share) / n) / entries.height(share)) if one else None,
         parts=one,
         floor=(lambda n, limit: place_floor(entries, n, limit)) if one else None,
@@ -110,10 +110,10 @@ def gaussian(about: About) -> World:
         return between_normals(errors[:, 0], truth[1] + errors[:, 1], truth[1])
 
     return World(
-        lambda g, n: (entries.draw(g, n),),
-        np.array([entries.location, entries.scale**2]),
-        lambda x: np.array([x.mean(), x.var()]),
-        VARIATION,
+        make=lambda g, n: (entries.draw(g, n),),
+        truth=np.array([entries.location, entries.scale**2]),
+        plain=lambda x: np.array([x.mean(), x.var()]),
+        measure=VARIATION,
         read=lambda value: np.array([value.mean, value.variance]),
         gap=gap,
         width=lambda spread, confidence: float(spread.total_variation(confidence)),
@@ -162,10 +162,10 @@ def density(about: About) -> World:
         return np.where((found >= 0) & (found < len(heights)), heights[np.clip(found, 0, len(heights) - 1)], 0.0)
 
     return World(
-        made,
-        truth,
-        plain,
-        "median distance in total variation from the population's density",
+        make=made,
+        truth=truth,
+        plain=plain,
+        measure="median distance in total variation from the population's density",
         read=lambda curve: np.asarray(curve(middles)) if callable(curve) else np.asarray(curve),
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) * step / 2,
         sums=False,
@@ -192,10 +192,10 @@ def category_shares(about: About, listed: Any) -> World:
         return found
 
     return World(
-        lambda g, n: (np.array(names, dtype=object)[g.integers(0, count, n)],),
-        np.full(count, 1 / count),
-        lambda x: np.array([np.mean(x == name) for name in names]),
-        "median distance in total variation from the population's shares",
+        make=lambda g, n: (np.array(names, dtype=object)[g.integers(0, count, n)],),
+        truth=np.full(count, 1 / count),
+        plain=lambda x: np.array([np.mean(x == name) for name in names]),
+        measure="median distance in total variation from the population's shares",
         read=read,
         gap=lambda errors, _truth: np.abs(errors).sum(axis=1) / 2,
         runs=24,
@@ -222,10 +222,10 @@ def family(about: About) -> World:
     if isinstance(name, str) and name in ("multinomial", "categorical"):
         inner = category_shares(about, about.given.get("categories") or ())
         return World(
-            lambda g, n: (name, *inner.make(g, n)),
-            inner.truth,
-            lambda _name, x: inner.plain(x),
-            MANY,
+            make=lambda g, n: (name, *inner.make(g, n)),
+            truth=inner.truth,
+            plain=lambda _name, x: inner.plain(x),
+            measure=MANY,
             runs=24,
         )
     known = {"normal": "gaussian"}.get(name, name) if isinstance(name, str) else name
@@ -239,10 +239,10 @@ def family(about: About) -> World:
         law = _gaussian(*values.values()) if known == "gaussian" else FAMILIES[known].distribution(*values.values())
 
     return World(
-        lambda g, n: (name, law.rvs(size=n, random_state=g)),
-        np.array(list(values.values())),
-        lambda _name, x: _fitted(known, x, values),
-        MANY,
+        make=lambda g, n: (name, law.rvs(size=n, random_state=g)),
+        truth=np.array(list(values.values())),
+        plain=lambda _name, x: _fitted(known, x, values),
+        measure=MANY,
         sampling=_SAMPLING[known](values["rate"]) if known in ("poisson", "exponential") else None,
         runs=32,
     )
@@ -284,10 +284,10 @@ def _binomial(about: About, name: str) -> World:
     share = about.number("share", 0.5, 0.0, 1.0)
     about.say(f"the population's share is {share:g}")
     return World(
-        lambda g, n: (name, g.binomial(trials, share, n)),
-        np.array([share]),
-        lambda _name, x: np.array([x.mean() / trials]),
-        ONE,
+        make=lambda g, n: (name, g.binomial(trials, share, n)),
+        truth=np.array([share]),
+        plain=lambda _name, x: np.array([x.mean() / trials]),
+        measure=ONE,
         sampling=lambda n: math.sqrt(share * (1 - share) / (n * trials)),
         runs=100,
         floor=(lambda n, limit: least_error(n, 0.5, shares(n, share), limit, 0.5)) if trials == 1 else None,
@@ -313,10 +313,10 @@ def likelihood(about: About) -> World:
     places = [place for place, one in enumerate(usual) if one not in fixed]
 
     return World(
-        lambda g, n: (model, frozen.rvs(size=n, random_state=g)),
-        np.array(list(values.values())),
-        lambda _model, x: np.array(law.fit(x, **held))[places],
-        MANY,
+        make=lambda g, n: (model, frozen.rvs(size=n, random_state=g)),
+        truth=np.array(list(values.values())),
+        plain=lambda _model, x: np.array(law.fit(x, **held))[places],
+        measure=MANY,
         runs=40,
         most=200_000,
     )

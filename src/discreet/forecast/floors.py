@@ -48,6 +48,7 @@ from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.search import bisect, least_whole
 
 Floats = npt.NDArray[np.float64]
 Told = Callable[[Floats], Floats]  # how far apart answers can be when h rows differ
@@ -107,15 +108,12 @@ def least_error(rows: int, confidence: float, pair: Pair, limit: Told, most: flo
     (0.241, 0.139)
     """
     needed = check_confidence(confidence)
-    low, high = 0.0, most
-    for _ in range(50):
-        middle = (low + high) / 2
-        one, all_rows = pair(middle)
-        enough = all_rows >= needed and answers_apart(rows, one, limit) >= needed  # [floors.4]: 1 - 2 b = confidence
-        low, high = (low, middle) if enough else (middle, high)
-        if high - low < 1e-4 * high:
-            break
-    return low
+
+    def enough(apart: float) -> bool:
+        one, all_rows = pair(apart)
+        return all_rows >= needed and answers_apart(rows, one, limit) >= needed  # [floors.4]: 1 - 2 b = confidence
+
+    return bisect(enough, 0.0, most, steps=50, close=1e-4)[0]
 
 
 def normal_means(rows: int, scale: float = 1.0) -> Pair:
@@ -209,11 +207,7 @@ def count_floor(epsilon: float, delta: float, confidence: float) -> float:
     high = 1
     while not enough(high, needed):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle, needed) else (middle, high)
-    return (high - 1) / 2  # [floors.7]
+    return (least_whole(lambda people: enough(people, needed), high // 2, high) - 1) / 2  # [floors.7]
 
 
 def _enough(limit: Told, people: int, needed: float) -> bool:

@@ -45,7 +45,7 @@ WORLDS: Final[Mapping[str, Callable[[About], World]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """What to expect of a release that has not been made. `measure` says what `error` is the size of.
 
@@ -160,13 +160,24 @@ def forecast(
     asked: dict[str, Any] = {"rows": rows, "epsilon": epsilon, "confidence": confidence}
     if delta and "delta" not in parameters(statistic):
         given.say("the answer is pure, delta is not used")
-    head = (statistic, rows, float(epsilon), float(delta), confidence)
+    head: dict[str, Any] = {"statistic": statistic, "rows": rows, "confidence": confidence}
+    head |= {"epsilon": float(epsilon), "delta": float(delta)}
     if statistic.startswith("test_"):
         chance, refused, how, level = forecast_test(given, rows=rows, epsilon=epsilon)
         measure = f"the chance to reject at level {level:g} if what is assumed holds"
-        nothing = (None,) * 6
+        nothing: dict[str, Any] = dict.fromkeys(
+            ("error", "half_width", "sampling", "privacy", "without_privacy", "floor")
+        )
         return Forecast(
-            *head, measure, *nothing, "no floor is known for this test", refused, how, tuple(given.said), chance, level
+            **head,
+            **nothing,
+            measure=measure,
+            floor_note="no floor is known for this test",
+            refused=refused,
+            how=how,
+            assumptions=tuple(given.said),
+            power=chance,
+            level=level,
         )
     if statistic in ("count", "proportion", "histogram"):
         if statistic == "histogram":
@@ -186,18 +197,18 @@ def forecast(
         floor = None if world.floor is None else world.floor(rows, limit)
         measure, note = world.measure, world.floor_note
     return Forecast(
-        *head,
-        measure,
-        found.error,
-        found.half_width,
-        found.sampling,
-        found.privacy,
-        found.without,
-        floor,
-        note,
-        found.refused,
-        found.how,
-        tuple(given.said),
+        **head,
+        measure=measure,
+        error=found.error,
+        half_width=found.half_width,
+        sampling=found.sampling,
+        privacy=found.privacy,
+        without_privacy=found.without,
+        floor=floor,
+        floor_note=note,
+        refused=found.refused,
+        how=found.how,
+        assumptions=tuple(given.said),
     )
 
 

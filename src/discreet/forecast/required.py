@@ -19,7 +19,7 @@ GOALS: Final = {"error": "an error", "half_width": "a half-width", "power": "a p
 Try = Callable[[float], Forecast]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
     """The least `rows` or `epsilon` (`solved` says which) that reaches the target of the `goal`, or why none does."""
 
@@ -114,28 +114,28 @@ def need(
     free = None if what == "power" else _without(last, what, float(target))
     if value is not None:
         return Need(
-            statistic,
-            "rows" if rows is None else "epsilon",
-            what,
-            float(target),
-            math.ceil(value) if rows is None else rows,
-            float(epsilon) if epsilon is not None else value,
-            float(delta),
-            None,
-            free,
-            last,
+            statistic=statistic,
+            solved="rows" if rows is None else "epsilon",
+            goal=what,
+            target=float(target),
+            rows=math.ceil(value) if rows is None else rows,
+            epsilon=float(epsilon) if epsilon is not None else value,
+            delta=float(delta),
+            impossible=None,
+            rows_without_privacy=free,
+            forecast=last,
         )
     return Need(
-        statistic,
-        "rows" if rows is None else "epsilon",
-        what,
-        float(target),
-        rows,
-        None if epsilon is None else float(epsilon),
-        float(delta),
-        _why(last, what, rows, free),
-        free,
-        None,
+        statistic=statistic,
+        solved="rows" if rows is None else "epsilon",
+        goal=what,
+        target=float(target),
+        rows=rows,
+        epsilon=None if epsilon is None else float(epsilon),
+        delta=float(delta),
+        impossible=_why(last, what, rows, free),
+        rows_without_privacy=free,
+        forecast=None,
     )
 
 

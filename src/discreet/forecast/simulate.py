@@ -20,6 +20,7 @@ from discreet.noise import distributions as simulated
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect
 from discreet.statistics.normal_laplace import radius, tail
 
 SEED: Final = 20_260_301
@@ -31,7 +32,7 @@ HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """What the runs showed."""
 
@@ -44,7 +45,7 @@ class Measured:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
     """Answers with and without privacy, and what was released."""
 
@@ -92,7 +93,15 @@ def measured(
 
     refusal, spent = _planned(asked, world, small)
     if refusal is not None:
-        return Measured(None, None, None, None, _plain_error(world, rows), refusal, "closed form")
+        return Measured(
+            error=None,
+            half_width=None,
+            sampling=None,
+            privacy=None,
+            without=_plain_error(world, rows),
+            refused=refusal,
+            how="closed form",
+        )
     noised = 1.0
     if spent and small < rows:
         keywords["epsilon"] = min(same, max(exact(epsilon), exact(1)))
@@ -108,7 +117,15 @@ def measured(
     elif runs.refusals:
         refused = f"in {len(runs.refusals)} of {runs.count} made-up runs: {runs.refusals[0]}"
     if len(runs.releases) < 2:
-        return Measured(None, None, None, None, _plain_error(world, rows), refused, how)
+        return Measured(
+            error=None,
+            half_width=None,
+            sampling=None,
+            privacy=None,
+            without=_plain_error(world, rows),
+            refused=refused,
+            how=how,
+        )
     known = None if world.sampling is None else world.sampling(rows)
     if world.parts and _has_parts(runs.releases[0]):
         found = _by_parts(runs, world, scaled, confidence, None if options.get("model") else known)
@@ -119,7 +136,15 @@ def measured(
     plain = _plain_error(world, rows)
     if len(runs.refusals) > runs.count / 2:
         error = width = None
-    return Measured(error, width, sampling, privacy, without if plain is None else plain, refused, how)
+    return Measured(
+        error=error,
+        half_width=width,
+        sampling=sampling,
+        privacy=privacy,
+        without=without if plain is None else plain,
+        refused=refused,
+        how=how,
+    )
 
 
 def _plain_error(world: World, rows: int) -> float | None:
@@ -165,7 +190,14 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
     more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
     drawn = [*plain, *more]
     tried = len(releases) + len(refusals)
-    return Runs(np.array(private), np.array(plain), np.array(drawn), releases, refusals, tried)
+    return Runs(
+        private=np.array(private),
+        plain=np.array(plain),
+        drawn=np.array(drawn),
+        releases=releases,
+        refusals=refusals,
+        count=tried,
+    )
 
 
 def _has_parts(release: Release[Any]) -> bool:
@@ -205,12 +237,12 @@ def shifted_radius(confidence: float, normal: float, laplace: float, shift: floa
     """
     if not shift:
         return radius(confidence, normal, laplace)
-    low, high = 0.0, abs(shift) + radius(max(confidence, 0.9), normal, laplace) * 4
-    for _ in range(60):
-        middle = (low + high) / 2
-        missed = tail(middle - shift, normal, laplace) + tail(middle + shift, normal, laplace)
-        low, high = (middle, high) if missed > 1 - confidence else (low, middle)
-    return high
+    farthest = abs(shift) + radius(max(confidence, 0.9), normal, laplace) * 4
+
+    def enough(t: float) -> bool:
+        return tail(t - shift, normal, laplace) + tail(t + shift, normal, laplace) <= 1 - confidence
+
+    return bisect(enough, 0.0, farthest)[1]
 
 
 def _by_runs(

@@ -30,10 +30,10 @@ def mean_of_table(about: About) -> World:
     columns = about.whole("columns", 2, 1, 1000)
     entries, rows = rows_of(about, columns)
     return World(
-        lambda g, n: (rows(g, n),),
-        np.full(columns, entries.location),
-        lambda x: x.mean(axis=0),
-        MANY,
+        make=lambda g, n: (rows(g, n),),
+        truth=np.full(columns, entries.location),
+        plain=lambda x: x.mean(axis=0),
+        measure=MANY,
         runs=16,
         floor_note=RATES["mean of a table"],
     )
@@ -44,10 +44,10 @@ def covariance(about: About) -> World:
     columns = about.whole("columns", 2, 1, 1000)
     entries, rows = rows_of(about, columns)
     return World(
-        lambda g, n: (rows(g, n),),
-        (np.eye(columns) * entries.scale**2).ravel(),
-        lambda x: np.cov(x, rowvar=False).ravel(),
-        MANY,
+        make=lambda g, n: (rows(g, n),),
+        truth=(np.eye(columns) * entries.scale**2).ravel(),
+        plain=lambda x: np.cov(x, rowvar=False).ravel(),
+        measure=MANY,
         runs=32,
         floor_note=RATES["covariance"],
     )
@@ -65,10 +65,10 @@ def gaussian_table(about: About) -> World:
         return np.minimum(found, 1.0)
 
     return World(
-        lambda g, n: (rows(g, n),),
-        np.concatenate([np.full(columns, entries.location), (np.eye(columns) * entries.scale**2).ravel()]),
-        lambda x: np.concatenate([x.mean(axis=0), np.cov(x, rowvar=False).ravel()]),
-        "median distance in total variation from the population's law, by Pinsker's bound for small errors",
+        make=lambda g, n: (rows(g, n),),
+        truth=np.concatenate([np.full(columns, entries.location), (np.eye(columns) * entries.scale**2).ravel()]),
+        plain=lambda x: np.concatenate([x.mean(axis=0), np.cov(x, rowvar=False).ravel()]),
+        measure="median distance in total variation from the population's law, by Pinsker's bound for small errors",
         read=lambda value: np.concatenate([np.ravel(value.mean), np.ravel(value.covariance)]),
         gap=gap,
         width=lambda spread, confidence: float(spread.total_variation(confidence)),
@@ -120,7 +120,7 @@ def regression(about: About, link: str, before: tuple[Any, ...] = ()) -> World:
         return newton(x, coded, link, constant)
 
     about.say(f"features have mean {entries.location:g}")
-    return World(made, truth, plain, MANY, runs=RUNS_OF_MODELS)
+    return World(make=made, truth=truth, plain=plain, measure=MANY, runs=RUNS_OF_MODELS)
 
 
 RUNS_OF_MODELS: Final = 40
@@ -195,10 +195,10 @@ def kmeans(about: About) -> World:
         return np.where(np.isnan(found), centres.mean(axis=0), found).ravel()
 
     return World(
-        made,
-        centres.ravel(),
-        plain,
-        "median, over releases, of the root mean squared distance of centres from the population's",
+        make=made,
+        truth=centres.ravel(),
+        plain=plain,
+        measure="median, over releases, of the root mean squared distance of centres from the population's",
         read=matched,
         gap=lambda errors, _truth: np.sqrt((errors**2).sum(axis=1) / k),
         runs=RUNS_OF_MODELS,
@@ -237,7 +237,7 @@ def fit(about: About) -> World:
     else:
         found = flat(truth)
     one = len(found) == 1
-    return World(made, found, plain, ONE if one else MANY, parts=one, runs=24, most=BLOCKS)
+    return World(make=made, truth=found, plain=plain, measure=ONE if one else MANY, parts=one, runs=24, most=BLOCKS)
 
 
 def _outcome(estimator: Any) -> str | None:

@@ -36,7 +36,7 @@ Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022, and as cited in the modules above.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -50,10 +50,10 @@ from discreet.friendly.friendly_budget import Strength, check_costs, check_promi
 from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.friendly.weights import STABILITY, weighted_centre
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Gaussian, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -111,6 +111,7 @@ class FriendlyMean:
     radius: float
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     method: Method = "match"
     columns: int | None = None
@@ -134,10 +135,7 @@ class FriendlyMean:
         if self.columns is not None and (not isinstance(self.columns, int) or not 1 <= self.columns <= 2**20):
             raise BadInput(f"columns is {self.columns!r}; give the number of columns, 1 or more, or None for arrays")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As it was asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -211,4 +209,4 @@ class NoiseBand:
         each = -np.expm1(np.log(min(1 - 1e-15, confidence + 1e-12)) / self.noisy.size)
         reach = -self.privacy * float(ndtri(each / 2)) if self.privacy else 0.0
         about = "the mean of those rows in this table that agree, all columns at once"
-        return Interval(self.noisy - reach, self.noisy + reach, confidence, about, population=False)
+        return Interval(self.noisy - reach, self.noisy + reach, confidence=confidence, about=about, population=False)

@@ -44,7 +44,7 @@ Source
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -62,9 +62,9 @@ from discreet.friendly.sample import Places, block_means
 from discreet.friendly.taper import WIDEST, TaperSum, reach
 from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, exact, is_number, root_below, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -96,6 +96,7 @@ class RefinedMean:
 
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     dimension: int | None = None
     sigma: float | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -143,10 +144,7 @@ class RefinedMean:
         place = min(float(self.epsilon), max(0.0, math.log(10.0**-tenth / off)))
         return min(gaussian(place, room, off), STRONGEST)  # [refine.1]
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -43,7 +43,7 @@ Source
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -105,6 +105,7 @@ class TaperSum:
 
     centre: Floats
     radius: float
+    _: KW_ONLY
     squares: bool = False
     rows: int = field(default=0, init=False)
     total: npt.NDArray[Any] = field(init=False)  # Python's integers [taper.3]

@@ -26,7 +26,7 @@ Source
     that needs no radius; this one is the lectures', with the separation that makes an average well defined.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -41,9 +41,9 @@ from discreet.friendly.friendly_budget import Strength, check_costs, check_promi
 from discreet.friendly.friendly_mean import NoiseBand, too_few
 from discreet.friendly.grid import FARTHEST, UNITS, Apart, Points, far_apart
 from discreet.privacy.exact import Number, root_above
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -176,6 +176,7 @@ class TupleCore:
 
     radius: float
     k: int
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     neighbours: Neighbours = Neighbours.REPLACE
@@ -192,10 +193,7 @@ class TupleCore:
         if self.columns is not None and self.columns % self.k:
             raise BadInput(f"columns is {self.columns!r}, which is not {self.k} points of equal length")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As it was asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -54,7 +54,9 @@ class RegionSpread:
         """For each coordinate, one at a time. [vector_error.1]"""
         reach = -NormalDist().inv_cdf((1 - confidence) / 2) * self.deviation  # [vector_error.1]
         about = f"{self.about}, each coordinate at a time" if len(self.estimate) > 1 else self.about
-        return Interval(self.estimate - reach, self.estimate + reach, confidence, about, population=True)
+        return Interval(
+            self.estimate - reach, self.estimate + reach, confidence=confidence, about=about, population=True
+        )
 
     def ellipsoid(self, confidence: float = 0.95, *, correlated: bool = True) -> Ellipsoid:
         """For all coordinates at once; a smaller one if they are known to be uncorrelated. [vector_error.1]"""

@@ -27,7 +27,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -47,9 +47,9 @@ from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -74,6 +74,7 @@ class FitTest:
     bins: Bins
     probabilities: tuple[float, ...]
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -93,10 +94,7 @@ class FitTest:
                 f"the probabilities are {given!r}; give {len(self.bins)} numbers, 0 or more, that sum to at most 1"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -133,6 +131,7 @@ class ClosenessTest:
     bins: Bins
     first: int
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -143,10 +142,7 @@ class ClosenessTest:
         check_draws(self.draws)
         check_sizes((self.first,))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -170,7 +166,7 @@ class ClosenessTest:
         observed = float(distance(noisy[None, :, :], sizes, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, 2 * len(chances)))  # [category_tests.3]
         provenance = Provenance(
-            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, (LIMIT, PUBLIC_GROUPS)
+            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, notes=(LIMIT, PUBLIC_GROUPS)
         )
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test that two samples agree")
 
@@ -189,6 +185,7 @@ class IndependenceTest:
     one: Bins
     other: Bins
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -200,10 +197,7 @@ class IndependenceTest:
         if min(len(self.one), len(self.other)) < 2:
             raise BadInput("each column needs two categories or more; list them")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -230,7 +224,7 @@ class IndependenceTest:
         observed = float(dependence(table, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [category_tests.3]
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
-        provenance = Provenance("IndependenceTest", shown, rng.secure, (LIMIT,))
+        provenance = Provenance("IndependenceTest", shown, rng.secure, notes=(LIMIT,))
         return Release(self.guarantee, provenance, Tested(observed, p_value), name="test of independence")
 
     def cells(self, rows: Any) -> Integers:

@@ -24,7 +24,7 @@ Source
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -33,9 +33,9 @@ from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, c
 from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -59,6 +59,8 @@ class ScoreSum:
     blocks: int
     reach: float
     epsilon: Number
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
+    unit: ClassVar[str] = "p-value"
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -67,10 +69,7 @@ class ScoreSum:
         words = f"{self.blocks} blocks at epsilon {show(self.epsilon)}"
         check_powerful(self.law, -STEPS * self.blocks, STEPS * self.blocks, words)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure, for one block's p-value."""
-        return Guarantee(self.epsilon, 0.0, Neighbours.REPLACE, "p-value")
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -104,6 +103,8 @@ class VoteCount:
     blocks: int
     vote_level: float
     epsilon: Number
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
+    unit: ClassVar[str] = "p-value"
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -112,10 +113,7 @@ class VoteCount:
         words = f"{self.blocks} votes at epsilon {show(self.epsilon)}"
         check_powerful(self.law, 0, self.blocks, words)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure, for one block's p-value."""
-        return Guarantee(self.epsilon, 0.0, Neighbours.REPLACE, "p-value")
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

@@ -24,7 +24,7 @@ Source
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -37,9 +37,9 @@ from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, c
 from discreet.hypotheses.result import Tested, check_replace
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -119,6 +119,7 @@ class SimpleTest:
     p: Any
     q: Any
     epsilon: Number
+    _: KW_ONLY
     method: Literal["clamped", "vote"] = "clamped"
     clamp: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -141,10 +142,7 @@ class SimpleTest:
         if np.ptp(self.cells.ratios) < 1e-12:
             raise BadInput("both laws are the same; there is nothing to tell apart")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

@@ -33,7 +33,7 @@ Source
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -43,16 +43,17 @@ from discreet.errors import BadInput
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect, solve
 from discreet.stages.clip import Floats, Moment, Power, exact_sums, fitting_bits, noise_size, sensitivity_of
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
-from discreet.stages.normal_stages import clipped_square, find_place, mean_radius, solve
+from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
 from discreet.stages.stage_budget import Stages, unit_variance
 from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, public_stages, too_few
@@ -78,6 +79,7 @@ class MeanTest:
 
     null: float
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     model: Model = None
     bounds: tuple[float, float] | None = None
@@ -95,10 +97,7 @@ class MeanTest:
         if self.model not in (None, "gaussian"):
             raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -138,6 +137,7 @@ class TwoMeansTest:
 
     first: int
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     model: Model = None
     bounds: tuple[float, float] | None = None
@@ -147,14 +147,11 @@ class TwoMeansTest:
 
     def __post_init__(self) -> None:
         check_replace(self.neighbours)
-        MeanTest(0.0, self.epsilon, self.alternative, self.model, self.bounds)
+        MeanTest(0.0, self.epsilon, alternative=self.alternative, model=self.model, bounds=self.bounds)
         check_sizes((self.first,))
         check_size(self.size, self.neighbours)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -175,7 +172,7 @@ class TwoMeansTest:
         sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
         found = self._clip(values, sizes, rng)  # [mean_tests.2]
         shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
-        provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT, PUBLIC_GROUPS))
+        provenance = Provenance("TwoMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
         if isinstance(found, str):
@@ -313,12 +310,12 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     The interval at confidence 1 - p reaches t(p) F(p), with chance(t(p)) = p / 2 and F Student's factor. Both fall with
     p, so that the p with t(p) F(p) = |apart| is found by halving.
     """
-    low, high = math.log(1e-12), 0.0
-    for _ in range(45):
-        middle = (low + high) / 2
-        p = math.exp(middle)
+
+    def leaves_out(log: float) -> bool:
+        p = math.exp(log)
         inside = abs(apart) / student_factor(freedom, 1 - p) if p < 1 else abs(apart)
-        low, high = (low, middle) if 2 * chance(inside) <= p else (middle, high)
-    two_sided = min(1.0, math.exp(high))
+        return 2 * chance(inside) <= p
+
+    two_sided = min(1.0, math.exp(bisect(leaves_out, math.log(1e-12), 0.0, steps=45)[1]))
     towards = (apart > 0) == (alternative == "greater")
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2

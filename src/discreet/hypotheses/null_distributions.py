@@ -27,6 +27,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise import distributions as simulated
 from discreet.privacy.mechanism import Randomness
+from discreet.privacy.search import least_whole
 from discreet.statistics.proportion import Alternative, one_or_two_sided
 
 FAR: Final = 36  # e^-36 is 2e-16
@@ -79,11 +80,7 @@ class NoisyLaw:
     def critical(self, level: float) -> int:
         """The least t with P(S + N >= t) <= level."""
         low, spectrum = self.doubled_centre // 2 - self._radius - 1, self.spectrum()
-        high = self.doubled_centre - low + 2
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.upper(middle, spectrum) <= level else (middle + 1, high)
-        return low
+        return least_whole(lambda t: self.upper(t, spectrum) <= level, low - 1, self.doubled_centre - low + 2)
 
     def spectrum(self) -> "Spectrum":
         """The period, and the characteristic function of S + N at those angles where it is not nothing.

@@ -32,8 +32,9 @@ from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.search import solve
 from discreet.stages.clip import sensitivity_of
-from discreet.stages.normal_stages import clipped_mean, freedom, mean_radius, solve
+from discreet.stages.normal_stages import clipped_mean, freedom, mean_radius
 from discreet.stages.stage_budget import Stages, unit_variance
 from discreet.statistics.normal import GaussianMean, public_stages, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread, tail
@@ -153,7 +154,7 @@ def _error_of_mean(size: int, epsilon: Number) -> ConvolvedSpread:
     response = clipped_mean(0.0, r)
     sampling = math.sqrt(response.variance / size) / response.slope
     noise = sensitivity_of(1, REPLACE) * r / (size * float(stages.mean.epsilon)) / response.slope
-    return ConvolvedSpread(0.0, sampling, noise, freedom=freedom(size, stages.scale, REPLACE))
+    return ConvolvedSpread(0.0, sampling=sampling, laplace=noise, freedom=freedom(size, stages.scale, REPLACE))
 
 
 def _power_of_two_means(

@@ -37,7 +37,7 @@ Source
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import accumulate
 from typing import Any, Final
 
@@ -61,9 +61,9 @@ from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -87,6 +87,7 @@ class RankSumTest:
 
     first: int
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -97,10 +98,7 @@ class RankSumTest:
         check_replace(self.neighbours)
         check_sizes((self.first,))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -117,7 +115,7 @@ class RankSumTest:
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
         answer = Tested(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
-        provenance = Provenance("RankSumTest", shown, rng.secure, (PUBLIC_GROUPS,))
+        provenance = Provenance("RankSumTest", shown, rng.secure, notes=(PUBLIC_GROUPS,))
         return Release(self.guarantee, provenance, answer, name=f"rank sum test ({self.alternative})")
 
 
@@ -133,6 +131,7 @@ class GroupsTest:
 
     sizes: tuple[int, ...]
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
@@ -143,10 +142,7 @@ class GroupsTest:
         check_sizes(self.sizes)
         check_draws(self.draws)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -168,7 +164,7 @@ class GroupsTest:
 
         draws = self.draws if size <= NORMAL or min(groups) >= FULL else min(self.draws, FEWEST)
         p_value = simulated_p_value(noisy, draw, rng, draws)  # [rank_tests.3]
-        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, (PUBLIC_GROUPS,))
+        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, notes=(PUBLIC_GROUPS,))
         answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=f"test that {len(groups)} groups have one law")
 

@@ -1,13 +1,13 @@
 """Private tests: a release whose value has a p-value."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.statistics.proportion import (
@@ -51,6 +51,7 @@ class ProportionTest:
 
     null: float
     epsilon: Number
+    _: KW_ONLY
     alternative: Alternative = "two-sided"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -64,10 +65,7 @@ class ProportionTest:
     def _proportion(self) -> Proportion:
         return Proportion(self.epsilon, self.neighbours, self.unit)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """That of the proportion."""
-        return self._proportion.guarantee
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

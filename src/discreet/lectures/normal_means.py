@@ -29,9 +29,9 @@ Source
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -40,10 +40,10 @@ from discreet.accounting.allocation import split
 from discreet.errors import BadInput, Refused
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.loss import Approximate, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -83,7 +83,7 @@ def _last_stage(
     found = noisy_sum(
         values, centre=centre, radius=radius, cost=Laplace(epsilon), neighbours=Neighbours.REPLACE, rng=rng
     )  # [normal_means.1]
-    return ConvolvedSpread(centre + found.total / size, sigma / math.sqrt(size), found.noise / size)
+    return ConvolvedSpread(centre + found.total / size, sampling=sigma / math.sqrt(size), laplace=found.noise / size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +94,14 @@ class ClippedMean:
     sigma: float
     epsilon: Number
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         _positive("reach", self.reach)
         _positive("sigma", self.sigma)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -127,6 +125,7 @@ class TwoStageMean:
     sigma: float
     epsilon: Number
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -135,10 +134,7 @@ class TwoStageMean:
                 f"reach / sigma is {self.reach / self.sigma:.3g}; above {MOST_BINS / 2:g} use method='stability'"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -173,6 +169,7 @@ class StabilityMean:
     epsilon: Number
     delta: Number
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, 1)
@@ -180,10 +177,7 @@ class StabilityMean:
         if not 0 < self.delta <= -math.expm1(-float(self.epsilon) / 4):
             raise BadInput(f"delta is {self.delta!r}; this method needs delta above 0, about 1e-6")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -217,8 +211,10 @@ class KarwaVadhan:
     reach: float
     sigmas: tuple[float, float]
     epsilon: Number
+    _: KW_ONLY
     confidence: float = 0.95
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -231,10 +227,7 @@ class KarwaVadhan:
                 f"sigmas are {self.sigmas!r}, reach {self.reach!r}; give the smaller sigma first, reach below 5e6 of it"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, unit=self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -267,7 +260,13 @@ class KarwaVadhan:
         variance = max(moment - max(0.0, abs(offset) - wobble * share) ** 2, 0.0)
         student = float(stdtrit(max(1, size - 1), 1 - miss / 8))
         width = student * math.sqrt(variance / size) + wobble * share
-        spread = Declared(centre + offset, width, self.confidence, math.sqrt(variance / size), math.sqrt(2) * wobble)
+        spread = Declared(
+            estimate=centre + offset,
+            width=width,
+            confidence=self.confidence,
+            sampling=math.sqrt(variance / size),
+            privacy=math.sqrt(2) * wobble,
+        )
         return _mean(self, spread, rng, size)
 
     def _scale(self, values: Floats, epsilon: Fraction, rng: Randomness) -> float:
@@ -282,7 +281,7 @@ class KarwaVadhan:
         return float(2.0 ** (low + int(np.argmax(noisy)) + 2))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
     """An interval whose confidence was declared before the release."""
 
@@ -298,8 +297,8 @@ class Declared:
             raise Refused(
                 f"the interval was drawn for {self.confidence:g}; declare confidence={confidence:g} beforehand"
             )
-        ends = self.estimate - self.width, self.estimate + self.width
-        return Interval(*ends, self.confidence, "the population's mean", population=True)
+        low, high = self.estimate - self.width, self.estimate + self.width
+        return Interval(low, high, confidence=self.confidence, about="the population's mean", population=True)
 
 
 def _history(mechanism: Any, rng: Randomness, size: int) -> Provenance:

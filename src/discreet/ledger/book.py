@@ -38,7 +38,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of the book. `body` is canonical JSON: an account, a charge, an answer's digest, or a word."""
 
@@ -63,7 +63,7 @@ class Entry:
         return dict(json.loads(self.body))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """Proof that a charge is in the book.
 
@@ -89,19 +89,21 @@ class Receipt:
     def of(cls, entry: Entry, answer: str | None = None, fresh: bool = True) -> "Receipt":
         """The receipt of a charge."""
         plain = entry.plain
+        cost, delta = map(Fraction, plain["price"])
         return cls(
-            entry.ledger,
-            entry.number,
-            entry.hash,
-            entry.time,
-            entry.population,
-            entry.analyst,
-            entry.request,
-            loss_from_plain(plain["loss"]),
-            plain["note"],
-            answer,
-            fresh,
-            *map(Fraction, plain["price"]),
+            ledger=entry.ledger,
+            number=entry.number,
+            hash=entry.hash,
+            time=entry.time,
+            population=entry.population,
+            analyst=entry.analyst,
+            request=entry.request,
+            loss=loss_from_plain(plain["loss"]),
+            note=plain["note"],
+            answer=answer,
+            fresh=fresh,
+            cost=cost,
+            delta=delta,
         )
 
     def __str__(self) -> str:

@@ -90,7 +90,15 @@ def standing(connection: sa.Connection) -> str:
 def entry_of(ledger: str, row: Any) -> Entry:
     """An entry as it stands in the table."""
     return Entry(
-        ledger, row.number, row.kind, row.time, row.population, row.analyst, row.request, row.body, row.previous
+        ledger=ledger,
+        number=row.number,
+        kind=row.kind,
+        time=row.time,
+        population=row.population,
+        analyst=row.analyst,
+        request=row.request,
+        body=row.body,
+        previous=row.previous,
     )
 
 
@@ -119,7 +127,17 @@ class Pages:
     ) -> tuple[Entry, Head]:
         """One more entry, after the accounts that it changes are kept; and the head that it is."""
         number = head.number + 1
-        entry = Entry(self.ledger, number, kind, now(), population, analyst, request, body, head.hash)
+        entry = Entry(
+            ledger=self.ledger,
+            number=number,
+            kind=kind,
+            time=now(),
+            population=population,
+            analyst=analyst,
+            request=request,
+            body=body,
+            previous=head.hash,
+        )
         new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
         written = {name: getattr(entry, name) for name in COLUMNS} | {"signature": new.signature}
         self.connection.execute(NEW_ENTRY, written)

@@ -61,7 +61,7 @@ class LedgerVerdict:
         return "\n".join([f"{self.entries} entries, {told}", *map(str, self.problems), *self.notes])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Reading:
     """What is known after the entries so far."""
 
@@ -155,7 +155,7 @@ def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] |
         ledger, anchored = identity(connection, seal)
     except DiscreetError as error:
         return LedgerVerdict(0, (Problem(None, str(error)),))
-    reading = _Reading(ledger, seal, {})
+    reading = _Reading(ledger=ledger, seal=seal, seen={})
     _anchored(reading, heads, entries, anchored)
     both = sa.select(ENTRIES, ANSWERS.c.number.label("of"), ANSWERS.c.answer)
     both = both.outerjoin(ANSWERS, ANSWERS.c.entry == ENTRIES.c.number).order_by(ENTRIES.c.number)

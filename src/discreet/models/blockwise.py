@@ -4,7 +4,7 @@ What is promised is promised by subsample/aggregate.py; here names and error bar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class NamedSpread:
 
     inner: Spread
     names: tuple[str, ...]
+    _: KW_ONLY
     intercept: str | None = "intercept"
     link: Link = "identity"
     called: tuple[str, ...] | None = None
@@ -107,6 +108,6 @@ def line_in_blocks(
     if release.refusal is not None:
         return replace(release, name="linear regression")
     named = "intercept" if intercept else None
-    spread = None if release.spread is None else NamedSpread(release.spread, names, named)
+    spread = None if release.spread is None else NamedSpread(release.spread, names, intercept=named)
     answer = coefficients_of(release.value, names, named, "identity")
     return replace(release, answer=answer, spread=spread, name="linear regression")

@@ -26,7 +26,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -39,9 +39,9 @@ from discreet.models.cluster_sums import NoisyClusters, holding, noise_per_reach
 from discreet.models.clusters import Clusters, merged, packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -74,6 +74,7 @@ class CentredKMeans:
     k: int
     epsilon: Number
     delta: Number = 0.0
+    _: KW_ONLY
     radius: float | None = None
     centre: tuple[float, ...] | None = None
     iterations: int | None = None
@@ -89,10 +90,7 @@ class CentredKMeans:
         check_ball(self.radius, self.centre)
         check_iterations(self.iterations, 16)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As it was asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -76,7 +76,7 @@ def holding(distances: Floats, *, beyond: int, cost: Choice, rng: Randomness) ->
     window = laid_out(cells(distances, 0.0, FINE), FINE, max(0, size - high), max(0, size - low))
     padded = np.concatenate([np.zeros(high - low - len(window)), window])  # always as many [cluster_sums.1]
     # [cluster_sums.1]
-    return rng.choose_float(Staircase(padded, Fraction(high - beyond), 0.0, LARGEST), sensitivity=1, cost=cost)
+    return rng.choose_float(Staircase(padded, Fraction(high - beyond), low=0.0, high=LARGEST), sensitivity=1, cost=cost)
 
 
 def noisy_loss(distances: Floats, cap: float, *, cost: Laplace | Gaussian, rng: Randomness) -> float:

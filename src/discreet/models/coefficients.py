@@ -106,4 +106,6 @@ class CoefficientSpread:
         """Each coefficient's interval by itself."""
         wide = float(ndtri((1 + check_confidence(confidence)) / 2)) * self.errors
         middle = np.concatenate([[self.value.intercept], self.value.coef])
-        return Interval(self._of(middle - wide), self._of(middle + wide), confidence, self.about, True)
+        return Interval(
+            self._of(middle - wide), self._of(middle + wide), confidence=confidence, about=self.about, population=True
+        )

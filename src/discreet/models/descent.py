@@ -28,7 +28,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -41,9 +41,9 @@ from discreet.models.features import NATS, Features, Measuring, Prepared, Scalin
 from discreet.models.link import Name, OutcomeMean, logistic, poisson
 from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
 from discreet.privacy.exact import Number, exact, is_number, root_below
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -60,7 +60,7 @@ MODEL: Final = "the population's coefficients, each by itself, if the model hold
 LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DescentPlan:
     """What each part costs: scaling and largest count if they are not declared, moments, scores, information."""
 
@@ -95,6 +95,7 @@ class Descent:
     features: Features
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     family: Name = "logistic"
     largest: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -113,10 +114,7 @@ class Descent:
             raise BadInput(f"largest is {self.largest!r}; give a count that hardly anybody exceeds, 1 to {MOST_COUNT}")
         self.plan(self.size)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -142,12 +140,12 @@ class Descent:
 
         step = score_cost(strength(Fraction(30, 100) / STEPS), coefficients, radius, relation)
         return DescentPlan(
-            Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
-            Choice(root_below(each)) if counted else None,
-            moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
-            (step,) * STEPS,
-            moment_cost(strength(Fraction(15, 100)), coefficients, radius, relation),
-            score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
+            measuring=Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
+            count=Choice(root_below(each)) if counted else None,
+            second=moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
+            steps=(step,) * STEPS,
+            information=moment_cost(strength(Fraction(15, 100)), coefficients, radius, relation),
+            last=score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
         )
 
     def informative(self, size: int | None) -> bool:
@@ -170,7 +168,7 @@ class Descent:
         plan = self.plan(size)
         shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.features.names)}
         blank: Release[Coefficients] = Release(
-            self.guarantee, Provenance("Descent", shown, rng.secure, self.notes), name=f"{self.family} regression"
+            self.guarantee, Provenance("Descent", shown, rng.secure, notes=self.notes), name=f"{self.family} regression"
         )
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:

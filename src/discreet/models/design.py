@@ -36,7 +36,7 @@ Source
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -45,9 +45,9 @@ from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients
 from discreet.models.formula import Factor, Formula
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -234,6 +234,7 @@ class Formulated:
 
     formula: Formula
     make: Make
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     levels: Mapping[str, Any] = field(default_factory=dict)
@@ -253,10 +254,7 @@ class Formulated:
             if name not in named:
                 raise BadInput(f"bounds are given for {name!r}, which is not in the formula")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -28,7 +28,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -46,9 +46,9 @@ from discreet.models.cluster_budget import Purse, check_purse
 from discreet.models.cluster_sums import holding, noisy_clusters, noisy_loss
 from discreet.models.clusters import Clusters
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -83,6 +83,7 @@ class FriendlyKMeans:
     k: int
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     with_loss: bool = False
     columns: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -96,10 +97,7 @@ class FriendlyKMeans:
         if self.neighbours is not Neighbours.REPLACE:
             raise BadInput("method 'friendly' hides that one row is replaced; for 'add_or_remove' use 'centred'")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As it was asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def miss(self) -> Fraction:

@@ -138,7 +138,7 @@ def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, *, pe
     return summed(map(products, slices(len(rows), BLOCK)), (len(w),), SUMMED)  # [gradients.2]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AnyGradients:
     """A function of the caller's: gradients(w, X, y) gives the derivatives of the loss of one row."""
 

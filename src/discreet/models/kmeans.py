@@ -37,11 +37,33 @@ def plan_kmeans(
         raise BadInput(f"loss is {loss!r}; give True for a noisy loss, which costs a share of the budget, or False")
     match method:
         case "auto" | "centred":
-            return CentredKMeans(k, epsilon, delta, radius, centre, iterations, loss, columns, neighbours, unit)
+            return CentredKMeans(
+                k,
+                epsilon,
+                delta,
+                radius=radius,
+                centre=centre,
+                iterations=iterations,
+                with_loss=loss,
+                columns=columns,
+                neighbours=neighbours,
+                unit=unit,
+            )
         case "lloyd":
-            return LloydKMeans(k, epsilon, delta, radius, centre, iterations, loss, columns, neighbours, unit)
+            return LloydKMeans(
+                k,
+                epsilon,
+                delta,
+                radius=radius,
+                centre=centre,
+                iterations=iterations,
+                with_loss=loss,
+                columns=columns,
+                neighbours=neighbours,
+                unit=unit,
+            )
         case "friendly":
             if radius is not None or centre is not None or iterations is not None:
                 raise BadInput("method 'friendly' takes no radius, centre or iterations; leave them out")
-            return FriendlyKMeans(k, epsilon, delta, loss, columns, neighbours, unit)
+            return FriendlyKMeans(k, epsilon, delta, with_loss=loss, columns=columns, neighbours=neighbours, unit=unit)
     raise BadInput(f"method is {method!r}; give 'auto', 'centred', 'lloyd' or 'friendly'")

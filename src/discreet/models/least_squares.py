@@ -48,7 +48,7 @@ Source
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -57,9 +57,9 @@ from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, CoefficientSpread
 from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, plan
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -192,13 +192,14 @@ class LeastSquares:
     >>> from discreet.noise.randomness import Seeded
     >>> import numpy as np
     >>> rows = np.array([[k % 7, 2.0 * (k % 7) + k % 11] for k in range(5000)])
-    >>> release = LeastSquares(2.0, 1e-6, ("x",)).release(rows, Seeded(1))
+    >>> release = LeastSquares(2.0, 1e-6, names=("x",)).release(rows, Seeded(1))
     >>> bool(abs(release.value["x"] - 2) < 0.1)
     True
     """
 
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     names: tuple[str, ...]
     intercept: bool = True
     ridge: float | None = None
@@ -234,10 +235,7 @@ class LeastSquares:
                 check_bounds(pair)
         self.stages(self.size or (1 if self.neighbours.size_is_public else None))  # epsilon and delta are within reach
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -279,7 +277,7 @@ class LeastSquares:
         shown = {"neighbours": self.neighbours, "columns": len(self.names), "intercept": self.intercept}
         shown |= {"ridge": self.ridge} | ({"rows": size} if public else {})
         blank: Release[Coefficients] = Release(
-            self.guarantee, Provenance("LeastSquares", shown, rng.secure, self.notes), name="linear regression"
+            self.guarantee, Provenance("LeastSquares", shown, rng.secure, notes=self.notes), name="linear regression"
         )
         if size is not None and not stages.enough(size):  # [least_squares.2]
             return replace(blank, refusal=self._too_few(size))

@@ -23,7 +23,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -45,9 +45,9 @@ from discreet.models.cluster_sums import NoisyClusters, noise_per_reach, noisy_c
 from discreet.models.clusters import Clusters, packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -72,6 +72,7 @@ class LloydKMeans:
     k: int
     epsilon: Number
     delta: Number = 0.0
+    _: KW_ONLY
     radius: float | None = None
     centre: tuple[float, ...] | None = None
     iterations: int | None = None
@@ -87,10 +88,7 @@ class LloydKMeans:
         check_ball(self.radius, self.centre)
         check_iterations(self.iterations, 32)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As it was asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

@@ -33,7 +33,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -48,9 +48,9 @@ from discreet.models.score import COARSE, WEIGHT, moments
 from discreet.noise.lattice import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -92,6 +92,7 @@ class ObjectivePerturbation:
 
     features: Features
     epsilon: Number
+    _: KW_ONLY
     ridge: Number | None = None
     confidence: float | None = 0.95
     neighbours: Neighbours = Neighbours.REPLACE
@@ -111,10 +112,7 @@ class ObjectivePerturbation:
             raise BadInput(f"ridge is {self.ridge!r}; give a number from 2^-10 to 2^40, or None")
         self.rate(self.shares(self.size))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -180,7 +178,7 @@ class ObjectivePerturbation:
         }
         blank: Release[Coefficients] = Release(
             self.guarantee,
-            Provenance("ObjectivePerturbation", shown, rng.secure, self.notes),
+            Provenance("ObjectivePerturbation", shown, rng.secure, notes=self.notes),
             name="logistic regression",
         )
         scaling: Scaling | str | None = self.features.scaling()

@@ -31,11 +31,24 @@ def picked(
                 f"there are {features.size} coefficients; with delta 0 at most {WIDEST} can be found; give delta=1e-6"
             )
         note = "method 'objective': with delta 0 it is the one that there is"
-        return ObjectivePerturbation(features, epsilon, None, confidence, neighbours, unit, size, (note,))
-    descent = Descent(features, epsilon, delta, "logistic", None, neighbours, unit, size)
+        return ObjectivePerturbation(
+            features,
+            epsilon,
+            ridge=None,
+            confidence=confidence,
+            neighbours=neighbours,
+            unit=unit,
+            size=size,
+            notes=(note,),
+        )
+    descent = Descent(
+        features, epsilon, delta, family="logistic", largest=None, neighbours=neighbours, unit=unit, size=size
+    )
     if features.size > WIDEST:
         return replace(descent, notes=(f"method 'descent': there are more than {WIDEST} coefficients",))
-    tilted = ObjectivePerturbation(features, epsilon, None, confidence, neighbours, unit, size)
+    tilted = ObjectivePerturbation(
+        features, epsilon, ridge=None, confidence=confidence, neighbours=neighbours, unit=unit, size=size
+    )
     length = 1 if neighbours is Neighbours.ADD_OR_REMOVE else 2
     noise = (
         math.sqrt(features.size + 1) / float(tilted.rate(tilted.shares(size))),
@@ -46,4 +59,6 @@ def picked(
     if confidence is not None and not tilted.informative(size) and descent.informative(size):
         return replace(descent, notes=("method 'descent': with so few people it is the one that has intervals",))
     note = "method 'objective': with so few coefficients its noise is the smaller; it is pure, and delta is not used"
-    return ObjectivePerturbation(features, epsilon, None, confidence, neighbours, unit, size, (note,))
+    return ObjectivePerturbation(
+        features, epsilon, ridge=None, confidence=confidence, neighbours=neighbours, unit=unit, size=size, notes=(note,)
+    )

@@ -24,7 +24,7 @@ Source
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -43,10 +43,11 @@ from discreet.noise.sampled_sum import rounded_rate
 from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
 from discreet.stages.stage_budget import STRONGEST
@@ -67,13 +68,14 @@ class StochasticDescent:
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(4000)])
-    >>> model = StochasticDescent(Features(("x",)), "logistic", 2.0, 1e-6, steps=40, people=4000)
+    >>> model = StochasticDescent(Features(("x",)), "logistic", epsilon=2.0, delta=1e-6, steps=40, people=4000)
     >>> bool(0.3 < model.release(rows, Seeded(1)).value["x"] < 2)
     True
     """
 
     features: Features
     descends: str | Callable[[Floats, Any, Any], Any]
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     steps: int = 40
@@ -114,10 +116,7 @@ class StochasticDescent:
                 raise BadInput(f"{name} is {value!r}; give a number from 1e-9 to 1e9, or None")
         self.cost  # noqa: B018  too small a budget is refused here
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def cost(self) -> Gaussian:
@@ -178,7 +177,9 @@ class StochasticDescent:
 
     def _gradients(self, table: Floats, scaling: Scaling) -> Gradients:
         if callable(self.descends):
-            return AnyGradients(self.descends, table[:, :-1], table[:, -1], self.size, self.longest)
+            return AnyGradients(
+                gradients=self.descends, X=table[:, :-1], y=table[:, -1], size=self.size, clip=self.longest
+            )
         return ModelGradients.of(prepared(table, scaling), self.descends, self.longest)  # type: ignore[arg-type]
 
     def _released(self, w: Floats, scaling: Scaling, rng: Randomness) -> Release[Any]:
@@ -193,7 +194,7 @@ class StochasticDescent:
         if not callable(self.descends):
             slopes, constant = scaling.back(w)
             value = Coefficients(slopes, constant, self.features.names, LINKS.get(self.descends, "identity"))
-        provenance = Provenance("StochasticDescent", shown, rng.secure, (NO_INTERVAL,))
+        provenance = Provenance("StochasticDescent", shown, rng.secure, notes=(NO_INTERVAL,))
         return Release(self.guarantee, provenance, value, name="descent")
 
 
@@ -214,9 +215,13 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
         whole = gaussian(guarantee.epsilon, guarantee.delta, times * exact(costing(most).slack))
         return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [sgd.1]
     low = float(strength(guarantee, 1.0, times, size, moved).mu)  # of all people at every step
-    high = min(3 * low / rate, float(STRONGEST))
-    while high / low > 1.02:
-        middle = math.sqrt(low * high)
-        fits = implies(_steps(costing(exact(middle)), rate, times), guarantee)  # [sgd.1]
-        low, high = (middle, high) if fits else (low, middle)
-    return costing(exact(low))
+    ratio = max(1.0, min(3 / rate, float(STRONGEST) / low))
+
+    def at(share: float) -> Gaussian:
+        return costing(exact(low * ratio**share))
+
+    def costs_too_much(share: float) -> bool:
+        return not implies(_steps(at(share), rate, times), guarantee)  # [sgd.1]
+
+    steps = math.ceil(math.log2(max(1.0, math.log(ratio) / math.log(1.02))))
+    return at(bisect(costs_too_much, 0.0, 1.0, steps)[0])  # [sgd.1]: within 2%

@@ -93,7 +93,7 @@ class DesignColumn:
 CONSTANT: Final = DesignColumn("constant", None, (0.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SquareStages:
     """What each stage costs, all of it public; None where there is no such stage."""
 
@@ -178,15 +178,15 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     last = chosen(reach)
     assert last is not None
     return SquareStages(
-        rows,
-        width,
-        unknown,
-        _counted(strength(count)) if count else None,
-        chosen(centre, max(unknown, 1)),
-        chosen(scale, max(unknown, 1)),
-        (gram_cost(strength(turn), width, neighbours),) * turns,
-        last,
-        gram_cost(strength(rest), width, neighbours),
+        rows=rows,
+        width=width,
+        unknown=unknown,
+        count=_counted(strength(count)) if count else None,
+        centre=chosen(centre, max(unknown, 1)),
+        scale=chosen(scale, max(unknown, 1)),
+        turns=(gram_cost(strength(turn), width, neighbours),) * turns,
+        reach=last,
+        square=gram_cost(strength(rest), width, neighbours),
     )
 
 
@@ -203,7 +203,7 @@ def _count_bits(mu: Fraction) -> int:
     return bits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Squares:
     """What was found: the sum of v v' over rows in a frame, its noise on the diagonal, and how many rows there are.
 
@@ -252,7 +252,15 @@ def find(rows: Floats, columns: tuple[DesignColumn, ...], stages: SquareStages, 
     total, noise = noisy_gram(
         rows, frame, radius, "clip", cost=stages.square, neighbours=stages.neighbours, rng=rng
     )  # [square_stages.1]
-    return Squares(applied(frame), centres, units, total * radius**2, noise * radius**2, size, radius)
+    return Squares(
+        turn=applied(frame),
+        centres=centres,
+        units=units,
+        total=total * radius**2,
+        noise=noise * radius**2,
+        size=size,
+        radius=radius,
+    )
 
 
 def _count(size: int, cost: Gaussian, rng: Randomness) -> float:

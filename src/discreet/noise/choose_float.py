@@ -29,7 +29,7 @@ Source
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate
@@ -137,6 +137,7 @@ class Staircase:
 
     values: Any
     rank: Number
+    _: KW_ONLY
     low: float = -float(np.finfo(float).max)
     high: float = float(np.finfo(float).max)
     prior: Prior | None = None

@@ -87,7 +87,9 @@ class Door:
         bins: int | None = None,
     ) -> dict[Hashable, int]:
         """Noisy counts of at least `above`, over all bins, though only the non-empty ones are listed."""
-        found: dict[Hashable, int] = self.draw(Sift(dict(counts), sensitivity, cost, above, delta, bins))
+        found: dict[Hashable, int] = self.draw(
+            Sift(counts=dict(counts), sensitivity=sensitivity, cost=cost, above=above, delta=delta, bins=bins)
+        )
         return found
 
     def smooth(
@@ -103,19 +105,25 @@ class Door:
         cost: Approximate,
     ) -> int:
         """A whole number plus noise of scale reach / (unit divisor), cut to 0, ..., top."""
-        return int(self.draw(SmoothNoise(value, reach, unit, top, law, pace, divisor, cost)))
+        return int(
+            self.draw(
+                SmoothNoise(
+                    value=value, reach=reach, unit=unit, top=top, law=law, pace=pace, divisor=divisor, cost=cost
+                )
+            )
+        )
 
     def minimum(
         self, objective: Objective, *, steepness: Number, curvature: Number, ridge: Number, cost: Approximate
     ) -> Any:
         """Where a tilted convex objective has its minimum, more or less."""
-        return self.draw(Minimum(objective, steepness, curvature, ridge, cost))
+        return self.draw(Minimum(objective=objective, steepness=steepness, curvature=curvature, ridge=ridge, cost=cost))
 
     def sampled_sum(
         self, people: int, sums: Callable[[Mask], Any], *, sensitivity: Number, cost: Gaussian, rate: float
     ) -> Any:
         """A noisy sum over a secret sample in which each person is with a chance of `rate`."""
-        return self.draw(SampledSum(people, sums, sensitivity, cost, rate))
+        return self.draw(SampledSum(people=people, sums=sums, sensitivity=sensitivity, cost=cost, rate=rate))
 
     def below(self, bound: int) -> int:
         """A whole number below a public bound, independent of the data: free."""

@@ -29,7 +29,7 @@ from discreet.privacy.loss import Gaussian, Loss, Sampled
 Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SampledSum:
     """`sums(mask)` over a Poisson sample of `people`, plus noise. `people` is not published."""
 

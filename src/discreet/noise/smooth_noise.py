@@ -36,6 +36,7 @@ from discreet.noise.choose import exp_bounds
 from discreet.noise.integers import BitSource
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Loss
+from discreet.privacy.search import least_whole
 
 Law = Literal["cauchy", "student", "laplace"]
 DEGREES: Final = {"cauchy": 1, "student": 4}
@@ -43,7 +44,7 @@ FIRST, MORE = 96, 64  # bits of U at first, and each time they do not decide
 Range = tuple[Fraction, Fraction | None]  # what |T| lies between; None is no bound
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SmoothNoise:
     """v plus noise of scale S / s, rounded and cut to 0, ..., top. `reach` is S in units of 1 / `unit`."""
 
@@ -153,15 +154,8 @@ class _Student(_Exponential):
 
     def _root(self, u: int) -> int:
         """The largest w with (3 w - w^3) / 2 <= u, both in units of 2^-bits: the left side rises on [0, 1]."""
-        bits, low, high = self._bits, 0, 1 << self._bits
-        goal = u << (2 * bits + 1)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if (3 * middle << (2 * bits)) - middle**3 <= goal:
-                low = middle
-            else:
-                high = middle
-        return low
+        bits, goal = self._bits, u << (2 * self._bits + 1)
+        return least_whole(lambda w: (3 * w << (2 * bits)) - w**3 > goal, 0, 1 << bits) - 1
 
 
 class _Cauchy:

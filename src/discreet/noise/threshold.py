@@ -148,7 +148,7 @@ def threshold_for(sensitivity: int, epsilon: Number, delta: Number) -> int:
     return candidates[bisect_left(candidates, True, key=lambda t: tail_above(scale, t - 1) <= exact(delta))]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sift:
     """Noisy counts at or above a threshold; an absent bin counts 0."""
 

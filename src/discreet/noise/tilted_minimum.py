@@ -104,7 +104,7 @@ class Objective(Protocol):
         """Where to start."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Minimum:
     """The noisy minimum of a tilted objective."""
 

@@ -31,7 +31,7 @@ NEEDS_DELTA: Final = ("covariance", "linear_regression", "poisson_regression", "
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
     """A plan, its table, and its price."""
 
@@ -117,7 +117,7 @@ def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Boun
     forecasts = tuple(
         _forecast(plan, asked, question) for asked, question in zip(plan.release, priced.questions, strict=True)
     )
-    return Bound(plan, text, folder, table, priced, forecasts)
+    return Bound(plan=plan, text=text, folder=folder, table=table, priced=priced, forecasts=forecasts)
 
 
 def _path(where: str, folder: Path) -> str:
@@ -155,7 +155,14 @@ def _prepared(table: Table, plan: Plan, asked: PlannedRelease, epsilon: Number) 
         options["delta"] = delta
     given = _columns(asked) | {"epsilon": epsilon} | options
     data = plan.data
-    terms = Terms(asked.where, asked.groupby, asked.keys, data.missing or None, data.rules or None, data.cap)
+    terms = Terms(
+        where=asked.where,
+        groupby=asked.groupby,
+        keys=asked.keys,
+        missing=data.missing or None,
+        rule=data.rules or None,
+        cap=data.cap,
+    )
     return prepare(table, people_of(plan), asked.statistic, (), given, terms=terms)
 
 

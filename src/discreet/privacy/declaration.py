@@ -121,7 +121,7 @@ def joined(columns: Mapping[str, Any]) -> Any:
     return np.concatenate([np.asarray(part) for part in columns.values()])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
     """A declared statistic. `make` gives the mechanism for public facts and options.
 
@@ -231,7 +231,18 @@ def statistic(
     """Declare a statistic under the function's name; the function stays what it is."""
 
     def declare(make: Callable[..., Mechanism[Any]]) -> Callable[..., Mechanism[Any]]:
-        made = Statistic(make.__name__, make, columns, rows, groups, blocks, code, formula, wants_delta, world)
+        made = Statistic(
+            name=make.__name__,
+            make=make,
+            columns=columns,
+            rows=rows,
+            groups=groups,
+            blocks=blocks,
+            code=code,
+            formula=formula,
+            wants_delta=wants_delta,
+            world=world,
+        )
         _REGISTRY.declared[made.name] = made
         return make
 

@@ -16,7 +16,7 @@ Source
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from discreet.errors import BadInput, Refused, printable
@@ -34,6 +34,7 @@ class Groups(Mapping[Any, Release[Any]]):
 
     by: str
     guarantee: Guarantee  # of all answers together [grouped.1]
+    _: KW_ONLY
     releases: tuple[tuple[Any, Release[Any]], ...]
     name: str
     notes: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ class Groups(Mapping[Any, Release[Any]]):
     def signed(self, receipt: str) -> "Groups":
         """The same, with the ledger's receipt on each."""
         marked = tuple((key, release.signed(receipt)) for key, release in self.releases)
-        return Groups(self.by, self.guarantee, marked, self.name, self.notes)
+        return Groups(self.by, self.guarantee, releases=marked, name=self.name, notes=self.notes)
 
     def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
         """Plain values."""
@@ -103,7 +104,7 @@ def recalled_groups(record: Mapping[str, Any]) -> Groups:
     try:
         pairs = tuple((item["key"], recalled(item["release"])) for item in record["groups"])
         guarantee = recalled_guarantee(record["guarantee"])
-        return Groups(record["by"], guarantee, pairs, record["name"], tuple(record["notes"]))
+        return Groups(record["by"], guarantee, releases=pairs, name=record["name"], notes=tuple(record["notes"]))
     except (KeyError, TypeError, AttributeError, ValueError):
         raise BadInput("these are not groups that Groups.to_dict has written") from None
 
@@ -150,20 +151,26 @@ def recalled(record: Mapping[str, Any]) -> Release[Any]:
                 history["mechanism"],
                 history["parameters"],
                 history["secure"],
-                tuple(history["notes"]),
-                history["receipt"],
-                history["versions"],
+                notes=tuple(history["notes"]),
+                receipt=history["receipt"],
+                versions=history["versions"],
             ),
             record["value"],
-            record["refusal"],
-            None
+            refusal=record["refusal"],
+            spread=None
             if bar is None
             else StoredSpread(
-                Interval(bar["low"], bar["high"], bar["confidence"], bar["about"], bar["population"]),
+                Interval(
+                    bar["low"],
+                    bar["high"],
+                    confidence=bar["confidence"],
+                    about=bar["about"],
+                    population=bar["population"],
+                ),
                 spread.get("sampling"),
                 spread.get("privacy"),
             ),
-            record["name"],
+            name=record["name"],
         )
     except (KeyError, TypeError, AttributeError, ValueError):
         raise BadInput("this is not a release that Release.to_dict has written") from None

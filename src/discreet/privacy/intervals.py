@@ -3,7 +3,7 @@
 An interval whose ends were drawn: it stands at the confidence that was declared.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 
 from discreet.errors import BadInput, Refused
@@ -20,6 +20,7 @@ class Interval:
 
     low: Any
     high: Any
+    _: KW_ONLY
     confidence: float
     about: str
     population: bool
@@ -65,6 +66,7 @@ class QuantileSpread:
 
     low: Any
     high: Any
+    _: KW_ONLY
     confidence: float
     about: str
     sampling: Any
@@ -80,4 +82,4 @@ class QuantileSpread:
                 f"the interval was drawn at confidence {show(self.confidence)}, and {show(confidence)} is asked for; "
                 f"its ends are what was released: declare confidence={show(confidence)} before the next release"
             )
-        return Interval(self.low, self.high, self.confidence, self.about, population=True)
+        return Interval(self.low, self.high, confidence=self.confidence, about=self.about, population=True)

@@ -58,6 +58,7 @@ from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import safe_exp
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.search import bisect
 
 ORDERS: Final = tuple(1 + 2.0**k for k in range(-10, 11))  # [meaning.5]
 
@@ -161,17 +162,14 @@ def power_zcdp(level: float, rho: Number) -> float:
     a, rate = _probability(level, "the level"), _size(rho, "rho")
     if a in (0.0, 1.0):
         return a
-    low, high = a, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if all(_divergence(*pair, order) <= order * rate for order in ORDERS for pair in ((middle, a), (a, middle))):
-            low = middle
-        else:
-            high = middle
-    return high  # [meaning.5]
+
+    def excluded(b: float) -> bool:
+        return any(_divergence(*pair, order) > order * rate for order in ORDERS for pair in ((b, a), (a, b)))
+
+    return bisect(excluded, a, 1.0)[1]  # [meaning.5]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """A guarantee in numbers that people can use; `sentences` puts them into words."""
 
@@ -258,19 +256,19 @@ def explain(guarantee: Guarantee, prior: float = 0.01, group: int = 1) -> Meanin
     whole = guarantee if group == 1 else guarantee.for_group(group)
     epsilon, delta = whole.epsilon, whole.delta
     return Meaning(
-        whole,
-        group,
-        _probability(prior, "the prior"),
-        safe_exp(float(epsilon)),
-        posterior(prior, epsilon),
-        excess(prior, epsilon, delta),
-        posterior_with_and_without(epsilon),
-        excess_with_and_without(epsilon, delta),
-        guess(epsilon, delta),
-        power(0.05, epsilon=epsilon, delta=delta),
-        power(0.01, epsilon=epsilon, delta=delta),
-        min(1.0, 2 * float(delta)),  # [meaning.7]
-        _gaussian_chance(float(epsilon), float(delta)),
+        guarantee=whole,
+        group=group,
+        prior=_probability(prior, "the prior"),
+        factor=safe_exp(float(epsilon)),
+        posterior=posterior(prior, epsilon),
+        posterior_excess=excess(prior, epsilon, delta),
+        with_and_without=posterior_with_and_without(epsilon),
+        with_and_without_excess=excess_with_and_without(epsilon, delta),
+        guess=guess(epsilon, delta),
+        power_at_5_percent=power(0.05, epsilon=epsilon, delta=delta),
+        power_at_1_percent=power(0.01, epsilon=epsilon, delta=delta),
+        double_chance=min(1.0, 2 * float(delta)),  # [meaning.7]
+        gaussian_chance=_gaussian_chance(float(epsilon), float(delta)),
     )
 
 
@@ -281,12 +279,11 @@ def _gaussian_chance(epsilon: float, delta: float) -> float | None:
     """
     if not (1e-3 <= epsilon <= 50 and 1e-12 <= delta <= 0.1):
         return None
-    low, high = 0.0, 20.0
-    for _ in range(80):
-        mu = (low + high) / 2
-        found = loss_beyond_gaussian(epsilon, mu) - math.exp(epsilon) * _tail(epsilon / mu + mu / 2)
-        low, high = (mu, high) if found < delta else (low, mu)
-    return loss_beyond_gaussian(epsilon, high)
+
+    def reached(mu: float) -> bool:
+        return loss_beyond_gaussian(epsilon, mu) - math.exp(epsilon) * _tail(epsilon / mu + mu / 2) >= delta
+
+    return loss_beyond_gaussian(epsilon, bisect(reached, 0.0, 20.0, steps=80)[1])
 
 
 def _tail(x: float) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 
 T = TypeVar("T")
@@ -91,6 +92,41 @@ class Mechanism(Protocol[T]):
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """The answer or a refusal, with its error bar and its history."""
+
+
+class Stated(Protocol):
+    """What a mechanism says of itself in its own fields. One that has no field `delta` is pure."""
+
+    @property
+    def epsilon(self) -> Number:
+        """The cost of the whole answer."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Which tables are to be hard to tell apart."""
+
+    @property
+    def unit(self) -> str:
+        """Whose data is protected: a row's, a person's."""
+
+
+class Promised:
+    """The property `guarantee` of a mechanism whose fields are its guarantee: `guarantee = promised` in its class."""
+
+    @overload
+    def __get__(self, mechanism: None, kind: type) -> Self: ...
+
+    @overload
+    def __get__(self, mechanism: Stated, kind: type) -> Guarantee: ...
+
+    def __get__(self, mechanism: Stated | None, kind: type) -> Self | Guarantee:
+        if mechanism is None:
+            return self
+        delta = getattr(mechanism, "delta", 0.0)
+        return Guarantee(mechanism.epsilon, delta, mechanism.neighbours, mechanism.unit)
+
+
+promised: Final = Promised()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
@@ -30,6 +30,7 @@ class Provenance:
     mechanism: str
     parameters: Mapping[str, Any]
     secure: bool
+    _: KW_ONLY
     notes: tuple[str, ...] = ()
     receipt: str | None = None
     versions: Mapping[str, str] = field(default_factory=versions)

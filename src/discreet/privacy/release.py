@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from html import escape
@@ -33,6 +33,7 @@ class Release(Generic[T]):
     guarantee: Guarantee
     provenance: Provenance
     answer: T | None = None
+    _: KW_ONLY
     refusal: str | None = None
     spread: Spread | None = None
     name: str = "the answer"

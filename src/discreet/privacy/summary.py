@@ -6,7 +6,7 @@ coefficient has no interval, or one that leaves out sampling.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from discreet.errors import BadInput, Refused
@@ -19,6 +19,7 @@ class SummaryLine:
 
     name: str
     value: float
+    _: KW_ONLY
     error: float | None
     low: float | None
     high: float | None
@@ -51,7 +52,11 @@ def lines(release: Any, confidence: float) -> list[SummaryLine]:
         ends = [None if end is None else end[name] for end in (low, high)]
         if error is not None and not math.isfinite(error):
             error, ends = None, [None, None]
-        found.append(SummaryLine(name, value, error, ends[0], ends[1], bar is not None and bar.population))
+        found.append(
+            SummaryLine(
+                name, value, error=error, low=ends[0], high=ends[1], population=bar is not None and bar.population
+            )
+        )
     return [line for line in found if line.name != "intercept" or line.value or line.error]
 
 

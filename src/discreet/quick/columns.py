@@ -96,7 +96,9 @@ def variance(
     values, relation = long_column(x), relation_of(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
-    return ask(Variance(epsilon, model, bounds, relation, named(unit), size), values, rng)
+    return ask(
+        Variance(epsilon, model=model, bounds=bounds, neighbours=relation, unit=named(unit), size=size), values, rng
+    )
 
 
 def std(x: Any, **options: Any) -> Release[float]:
@@ -133,11 +135,15 @@ def gaussian(
     if is_table(x):
         if bounds is not None:
             raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
-        return ask(MultivariateGaussian(epsilon, delta, None, relation_of(neighbours), named(unit)), x, rng)
+        return ask(
+            MultivariateGaussian(epsilon, delta, dimension=None, neighbours=relation_of(neighbours), unit=named(unit)),
+            x,
+            rng,
+        )
     values, relation = long_column(x), relation_of(neighbours)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
-    return ask(Gaussian1D(epsilon, bounds, relation, named(unit), size), values, rng)
+    return ask(Gaussian1D(epsilon, bounds=bounds, neighbours=relation, unit=named(unit), size=size), values, rng)
 
 
 def quantile(
@@ -166,7 +172,15 @@ def quantile(
     True
     """
     mechanism = Quantile(
-        q, epsilon, bounds, confidence, granularity, guaranteed, missing, relation_of(neighbours), named(unit)
+        q,
+        epsilon,
+        bounds=bounds,
+        confidence=confidence,
+        granularity=granularity,
+        guaranteed=guaranteed,
+        missing=missing,
+        neighbours=relation_of(neighbours),
+        unit=named(unit),
     )
     return ask(mechanism, x, rng)
 

@@ -69,7 +69,11 @@ def test_proportion(
     >>> discreet.test_proportion([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    return ask(ProportionTest(null, epsilon, alternative, relation_of(neighbours), named(unit)), x, rng)
+    return ask(
+        ProportionTest(null, epsilon, alternative=alternative, neighbours=relation_of(neighbours), unit=named(unit)),
+        x,
+        rng,
+    )
 
 
 test_proportion.__test__ = False  # type: ignore[attr-defined]  # a verb, not a test of pytest's
@@ -111,9 +115,9 @@ def histogram(
     if long_range:
         mechanism = SparseHistogram(categories, epsilon, neighbours=relation, unit=unit)
     elif categories is not None:
-        mechanism = Histogram(Categories.of(categories), epsilon, delta, noise, relation, unit)
+        mechanism = Histogram(Categories.of(categories), epsilon, delta, noise=noise, neighbours=relation, unit=unit)
     elif edges is not None:
-        mechanism = Histogram(Edges.of(edges), epsilon, delta, noise, relation, unit)
+        mechanism = Histogram(Edges.of(edges), epsilon, delta, noise=noise, neighbours=relation, unit=unit)
     else:
         mechanism = OpenHistogram(epsilon, delta, relation, unit)
     return ask(mechanism, x, rng)

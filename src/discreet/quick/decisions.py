@@ -59,7 +59,11 @@ def test_simple(
     >>> discreet.test_simple([1, 1, 1, 0] * 100, fair, loaded, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    return ask(SimpleTest(p, q, epsilon, method, clamp, relation_of(neighbours), named(unit)), x, rng)
+    return ask(
+        SimpleTest(p, q, epsilon, method=method, clamp=clamp, neighbours=relation_of(neighbours), unit=named(unit)),
+        x,
+        rng,
+    )
 
 
 def test_mean(
@@ -88,7 +92,16 @@ def test_mean(
     if model != "symmetric":
         values = column(x)
         size = public_size(values, relation)
-        test = MeanTest(null, epsilon, alternative, model, bounds, relation, name, size)
+        test = MeanTest(
+            null,
+            epsilon,
+            alternative=alternative,
+            model=model,
+            bounds=bounds,
+            neighbours=relation,
+            unit=name,
+            size=size,
+        )
         return ask(test, values, rng)
     if bounds is not None:
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
@@ -120,7 +133,16 @@ def test_two_means(
     True
     """
     rows, first = _joined(x, y)
-    test = TwoMeansTest(first, epsilon, alternative, model, bounds, relation_of(neighbours), named(unit), len(rows))
+    test = TwoMeansTest(
+        first,
+        epsilon,
+        alternative=alternative,
+        model=model,
+        bounds=bounds,
+        neighbours=relation_of(neighbours),
+        unit=named(unit),
+        size=len(rows),
+    )
     return ask(test, rows, rng)
 
 
@@ -145,7 +167,11 @@ def test_two_samples(
     True
     """
     rows, first = _joined(x, y)
-    return ask(RankSumTest(first, epsilon, alternative, relation_of(neighbours), named(unit)), rows, rng)
+    return ask(
+        RankSumTest(first, epsilon, alternative=alternative, neighbours=relation_of(neighbours), unit=named(unit)),
+        rows,
+        rng,
+    )
 
 
 def test_paired(
@@ -213,7 +239,7 @@ def test_fit(
         given, chances = _bins(categories, edges), tuple(null)
     else:
         raise BadInput(f"null is of type {type(null).__name__}; give probabilities, or a law of scipy.stats")
-    return ask(FitTest(given, chances, epsilon, relation_of(neighbours), named(unit)), x, rng)
+    return ask(FitTest(given, chances, epsilon, neighbours=relation_of(neighbours), unit=named(unit)), x, rng)
 
 
 def test_closeness(
@@ -238,7 +264,9 @@ def test_closeness(
     """
     one, other = column(x), column(y)
     rows = np.concatenate([one.astype(object), other.astype(object)])
-    test = ClosenessTest(_bins(categories, edges), len(one), epsilon, relation_of(neighbours), named(unit))
+    test = ClosenessTest(
+        _bins(categories, edges), len(one), epsilon, neighbours=relation_of(neighbours), unit=named(unit)
+    )
     return ask(test, rows, rng)
 
 
@@ -269,7 +297,9 @@ def test_independence(
     rows: npt.NDArray[Any] = np.empty(len(one), dtype=object)
     rows[:] = list(zip(one.astype(object), other.astype(object), strict=True))
     first, second = (Categories.of(listed) for listed in categories)
-    return ask(IndependenceTest(first, second, epsilon, relation_of(neighbours), named(unit)), rows, rng)
+    return ask(
+        IndependenceTest(first, second, epsilon, neighbours=relation_of(neighbours), unit=named(unit)), rows, rng
+    )
 
 
 def test_anova(
@@ -291,7 +321,9 @@ def test_anova(
     if len(groups) < 2:
         raise BadInput(f"{len(groups)} group is given; give two or more, one after the other")
     parts = [numbers(group) for group in groups]
-    test = GroupsTest(tuple(len(part) for part in parts[:-1]), epsilon, relation_of(neighbours), named(unit))
+    test = GroupsTest(
+        tuple(len(part) for part in parts[:-1]), epsilon, neighbours=relation_of(neighbours), unit=named(unit)
+    )
     return ask(test, np.concatenate(parts), rng)
 
 
@@ -340,12 +372,12 @@ def test_any(
     mechanism = BlockTest(
         fit,
         chosen,
-        relation,
-        "row" if unit is None else unit if isinstance(unit, str) else "person",
-        Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
-        trust or ("sandbox" if isinstance(fit, SourceFit) else "own"),
-        sandbox,
-        seconds,
+        neighbours=relation,
+        unit="row" if unit is None else unit if isinstance(unit, str) else "person",
+        engine=Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
+        trust=trust or ("sandbox" if isinstance(fit, SourceFit) else "own"),
+        sandbox=sandbox,
+        seconds=seconds,
     )
     return ask(mechanism, table, rng)
 

@@ -67,14 +67,16 @@ def family(
     mechanism: Mechanism[Fitted]
     match kind:
         case "gaussian":
-            return fitted_normal(ask(Gaussian1D(epsilon, None, relation, called, size), values, rng))
+            return fitted_normal(
+                ask(Gaussian1D(epsilon, bounds=None, neighbours=relation, unit=called, size=size), values, rng)
+            )
         case "multinomial":
             mechanism = MultinomialFit(Categories.of(categories), epsilon, relation, called)
         case "bernoulli" | "binomial":
             mechanism = BinomialFit(1 if trials is None else trials, epsilon, relation, called)
         case _:
             one = kind if isinstance(kind, Family) else FAMILIES[kind]
-            mechanism = SufficientStatistics(one, epsilon, relation, called, size)
+            mechanism = SufficientStatistics(one, epsilon, neighbours=relation, unit=called, size=size)
     return ask(mechanism, values, rng)
 
 

@@ -79,9 +79,13 @@ def logistic_regression(
     def made(features: Features, size: int | None, eps: Number, rest: Number) -> Mechanism[Coefficients]:
         relation, name = relation_of(neighbours), named(unit)
         if method == "objective":
-            return ObjectivePerturbation(features, eps, ridge, confidence, relation, name, size)
+            return ObjectivePerturbation(
+                features, eps, ridge=ridge, confidence=confidence, neighbours=relation, unit=name, size=size
+            )
         if method == "descent":
-            return Descent(features, eps, rest, "logistic", None, relation, name, size)
+            return Descent(
+                features, eps, rest, family="logistic", largest=None, neighbours=relation, unit=name, size=size
+            )
         return picked(features, eps, rest, confidence=confidence, neighbours=relation, unit=name, size=size)
 
     return _released(
@@ -140,7 +144,17 @@ def poisson_regression(
 
     def made(features: Features, size: int | None, eps: Number, rest: Number) -> Mechanism[Coefficients]:
         note = ("method 'descent': the only one for counts that uses all people at once",) if method == "auto" else ()
-        return Descent(features, eps, rest, "poisson", largest, relation_of(neighbours), named(unit), size, note)
+        return Descent(
+            features,
+            eps,
+            rest,
+            family="poisson",
+            largest=largest,
+            neighbours=relation_of(neighbours),
+            unit=named(unit),
+            size=size,
+            notes=note,
+        )
 
     return _released(
         X,
@@ -208,16 +222,16 @@ def sgd(
     mechanism = StochasticDescent(
         Features(called, intercept, bounds, norm),
         loss,
-        epsilon,
-        delta,
-        steps,
-        rate,
-        clip,
-        learning,
-        people,
-        parameters,
-        relation,
-        named(unit),
+        epsilon=epsilon,
+        delta=delta,
+        steps=steps,
+        rate=rate,
+        clip=clip,
+        learning=learning,
+        people=people,
+        parameters=parameters,
+        neighbours=relation,
+        unit=named(unit),
     )
     return ask(mechanism, np.column_stack([rows, outcome]), rng)
 
@@ -257,7 +271,20 @@ def _released(
             return made(Features(design.names, constant, design.bounds[:-1]), size, eps, rest)
 
         formula = Formula.read(x)
-        return ask(Formulated(formula, make, epsilon, delta, levels or {}, by_name, relation, named(unit)), y, rng)
+        return ask(
+            Formulated(
+                formula,
+                make,
+                epsilon=epsilon,
+                delta=delta,
+                levels=levels or {},
+                bounds=by_name,
+                neighbours=relation,
+                unit=named(unit),
+            ),
+            y,
+            rng,
+        )
     if levels is not None:
         raise BadInput("levels are for a formula with C(...); columns of X are numbers")
     rows, called = _columns(x, names)
@@ -333,7 +360,9 @@ def _in_blocks(
     if release.refusal is not None:
         return release
     shown = tuple(name for name in release.value if name != "intercept_")  # coef_[0], coef_[1], ...
-    form = shown, "intercept_", LINKS[family]
-    answer = coefficients_of(release.value, *form, features.names)
-    spread = None if release.spread is None else NamedSpread(release.spread, *form, features.names)
+    link, called = LINKS[family], features.names
+    answer = coefficients_of(release.value, shown, "intercept_", link, called)
+    spread = None
+    if release.spread is not None:
+        spread = NamedSpread(release.spread, shown, intercept="intercept_", link=link, called=called)
     return replace(release, answer=answer, spread=spread)

@@ -72,13 +72,33 @@ def linear_regression(
         if names is not None or not intercept:
             raise BadInput("a formula has its own names, and '- 1' for no intercept; leave names and intercept out")
         LeastSquares(
-            epsilon, delta, ("x",), True, ridge, None, relation, named(unit)
+            epsilon,
+            delta,
+            names=("x",),
+            intercept=True,
+            ridge=ridge,
+            bounds=None,
+            neighbours=relation,
+            unit=named(unit),
         )  # refuses before anything is drawn
         make = partial(_least_squares, ridge=ridge, neighbours=relation, unit=named(unit), notes=note)
         by_name = bounds or {}
         if not isinstance(by_name, Mapping):
             raise BadInput(f"bounds are {bounds!r}; with a formula give a dictionary by name of column")
-        return ask(Formulated(formula, make, epsilon, delta, levels or {}, by_name, relation, named(unit)), y, rng)
+        return ask(
+            Formulated(
+                formula,
+                make,
+                epsilon=epsilon,
+                delta=delta,
+                levels=levels or {},
+                bounds=by_name,
+                neighbours=relation,
+                unit=named(unit),
+            ),
+            y,
+            rng,
+        )
     if levels is not None:
         raise BadInput("levels are for a formula with C(...); columns of X are numbers")
     rows, called = _columns(X, names)
@@ -119,7 +139,18 @@ def linear_regression(
         columns = None if pairs is None else pairs[:-1]
         found: Release[Coefficients] = descend("squared", rows, outcome, bounds=columns, neighbours=relation, **asked)
         return found
-    mechanism = LeastSquares(epsilon, delta, called, intercept, ridge, pairs, relation, named(unit), None, note)
+    mechanism = LeastSquares(
+        epsilon,
+        delta,
+        names=called,
+        intercept=intercept,
+        ridge=ridge,
+        bounds=pairs,
+        neighbours=relation,
+        unit=named(unit),
+        size=None,
+        notes=note,
+    )
     return ask(mechanism, np.column_stack([rows, outcome]), rng)
 
 
@@ -162,7 +193,18 @@ def _least_squares(
     notes: tuple[str, ...],
 ) -> LeastSquares:
     """The mechanism for the columns of a formula."""
-    return LeastSquares(epsilon, delta, design.names, intercept, ridge, design.bounds, neighbours, unit, None, notes)
+    return LeastSquares(
+        epsilon,
+        delta,
+        names=design.names,
+        intercept=intercept,
+        ridge=ridge,
+        bounds=design.bounds,
+        neighbours=neighbours,
+        unit=unit,
+        size=None,
+        notes=notes,
+    )
 
 
 def _columns(x: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:

@@ -33,7 +33,11 @@ def covariance(
     >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
     (2, 2)
     """
-    return ask(Covariance(epsilon, delta, model, None, relation_of(neighbours), named(unit)), x, rng)
+    return ask(
+        Covariance(epsilon, delta, model=model, dimension=None, neighbours=relation_of(neighbours), unit=named(unit)),
+        x,
+        rng,
+    )
 
 
 def mean_of_table(
@@ -55,4 +59,8 @@ def mean_of_table(
             "delta is 0: the mean of a table without bounds needs delta above 0, for example 1e-6; or ask for the "
             "mean of each column by itself, at a share of epsilon"
         )
-    return ask(RefinedMean(epsilon, delta, None, sigma, neighbours, method, unit), x, rng)
+    return ask(
+        RefinedMean(epsilon, delta, dimension=None, sigma=sigma, neighbours=neighbours, method=method, unit=unit),
+        x,
+        rng,
+    )

@@ -5,7 +5,7 @@ A record is what `Release.to_dict` returns, or what JSON kept of it. Its value h
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Literal
 
 from discreet.report.numbers import finite, number
@@ -36,6 +36,7 @@ class NamedNumber:
 
     name: str
     value: float | None
+    _: KW_ONLY
     low: float | None = None
     high: float | None = None
     aside: bool = False
@@ -103,7 +104,7 @@ def parts(entry: Mapping[str, Any], record: Mapping[str, Any]) -> list[NamedNumb
     found = []
     for place, (name, middle) in enumerate(zip(names, middles[:MOST], strict=False)):
         ends = [finite(end[place]) if place < len(end) else None for end in (lows, highs)]
-        found.append(NamedNumber(name, finite(middle), ends[0], ends[1], place in aside))
+        found.append(NamedNumber(name, finite(middle), low=ends[0], high=ends[1], aside=place in aside))
     return found + list(_beside(shape, value))
 
 

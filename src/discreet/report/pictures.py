@@ -142,7 +142,7 @@ def _bars(record: Mapping[str, Any], found: Sequence[NamedNumber], title: str) -
         drawn = grid(axis, 0, ROW)
         if part.value is not None:
             drawn += box(axis.at(0), axis.at(part.value), 5, ROW - 10, "bar")
-        bare = NamedNumber(part.name, None, part.low, part.high)
+        bare = NamedNumber(part.name, None, low=part.low, high=part.high)
         drawn += whisker(axis, bare, ROW / 2, noise=is_noise(record))
         rows.append(row(part.name, in_brackets(part), picture(ROW, drawn)))
     rest = "".join(f" {part.name.capitalize()}: {number(part.value)}." for part in found if part.aside)
@@ -217,7 +217,7 @@ def group_rows(entry: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) ->
             rows.append(NamedNumber(name, None))
         elif shape in {"number", "test"}:
             part = parts(entry, record)[0]
-            rows.append(NamedNumber(name, part.value, part.low, part.high))
+            rows.append(NamedNumber(name, part.value, low=part.low, high=part.high))
         else:
             return None
     return rows

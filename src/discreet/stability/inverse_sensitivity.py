@@ -33,9 +33,9 @@ Source
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +43,9 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.choose_float import Staircase, uniform
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -76,9 +76,11 @@ class InverseSensitivity:
     statistic: Callable[[Floats], float] | None
     bounds: tuple[float, float]
     epsilon: Number
+    _: KW_ONLY
     reach: Reach | None = None
     rounding: float = ROUNDING
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -94,10 +96,7 @@ class InverseSensitivity:
         for size in TRIED:
             self._check_nested(size)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, Neighbours.REPLACE, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Choice:
@@ -120,7 +119,7 @@ class InverseSensitivity:
         self._check_nested(min(size, MOST_TRIED))
         lower, upper = self._reaches(ordered, steps)
         points = np.concatenate([lower[::-1], upper])
-        stairs = Staircase(points, Fraction(steps), low, high, prior=uniform())
+        stairs = Staircase(points, Fraction(steps), low=low, high=high, prior=uniform())
         drawn = rng.choose_float(stairs, sensitivity=1, cost=self.loss)  # [inverse_sensitivity.1]
         parameters = {"bounds": self.bounds, "steps": steps, "rows": size}
         declared = (

@@ -26,7 +26,7 @@ Source
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -36,10 +36,10 @@ from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.lattice import Grid
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -67,6 +67,7 @@ class ProposeTestRelease:
 
     statistic: Callable[[Any], Any]
     distance: Callable[[Any], int]
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     bound: float | None = None
@@ -84,10 +85,7 @@ class ProposeTestRelease:
             raise BadInput("statistic and distance are two functions of the rows")
         self._check_distance()
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -115,7 +113,7 @@ class ProposeTestRelease:
         stable = noisy >= self.threshold
         parameters = {"bound": self.bound, "neighbours": self.neighbours, "threshold": self.threshold, "rows": size}
         notes = () if self.statistic is _mode else (rests_on(DECLARED),)
-        provenance = Provenance("ProposeTestRelease", parameters, rng.secure, notes)
+        provenance = Provenance("ProposeTestRelease", parameters, rng.secure, notes=notes)
         if not stable:
             refusal = f"the answer is not stable: its noisy distance {noisy} is below the threshold {self.threshold}"
             return Release(self.guarantee, provenance, refusal=refusal, name="stable answer")
@@ -194,7 +192,13 @@ class NoisyAnswer:
     def interval(self, confidence: float) -> Interval:
         """For the statistic of this table."""
         wide = self.step * (self.law.radius(confidence) + 1)
-        return Interval(self.value - wide, self.value + wide, confidence, "the statistic of this table", False)
+        return Interval(
+            self.value - wide,
+            self.value + wide,
+            confidence=confidence,
+            about="the statistic of this table",
+            population=False,
+        )
 
 
 def stable_mode(
@@ -202,7 +206,9 @@ def stable_mode(
 ) -> ProposeTestRelease:
     """The most frequent category, exactly, if it leads by enough."""
     per = 2 if neighbours is Neighbours.REPLACE else 1  # one change moves the lead by so much
-    return ProposeTestRelease(_mode, _Lead(per), epsilon, delta, None, neighbours, unit)
+    return ProposeTestRelease(
+        _mode, _Lead(per), epsilon=epsilon, delta=delta, bound=None, neighbours=neighbours, unit=unit
+    )
 
 
 def _mode(rows: Any) -> Any:

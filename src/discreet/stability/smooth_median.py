@@ -23,10 +23,10 @@ Source
     Nissim, Raskhodnikova and Smith 2007; the weights in whole numbers, which make O(n + K^2) exact, are ours.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import isqrt, log
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +36,9 @@ from discreet.noise.choose import exp_bounds
 from discreet.noise.order_statistics import order_statistics
 from discreet.noise.smooth_noise import DEGREES, Law, price
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -55,10 +55,12 @@ class SmoothMedian:
     """The median between public bounds, by smooth sensitivity; `law` of the noise: student, cauchy, or laplace."""
 
     epsilon: Number
+    _: KW_ONLY
     bounds: tuple[float, float]
     delta: Number = 0.0
     law: Law = "student"
     unit: str = "row"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, 1)
@@ -70,10 +72,7 @@ class SmoothMedian:
         if (self.law == "laplace") != bool(self.delta):
             raise BadInput(f"law is {self.law!r} and delta is {self.delta!r}; only 'laplace' has a delta, and needs it")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure, or (epsilon, delta) with Laplace's law."""
-        return Guarantee(self.epsilon, self.delta, Neighbours.REPLACE, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:

@@ -85,8 +85,8 @@ def middle(
     stairs = Staircase(
         order_statistics(present, start, stop),
         Fraction(len(present), 2) - start,
-        low,
-        high,
+        low=low,
+        high=high,
         prior=None if bounds is None else uniform(),
         default=default,
     )
@@ -141,7 +141,7 @@ def median_distance(values: Numbers, *, centre: float, cost: Choice, neighbours:
     reach, size = _reach(NATS, cost, neighbours), len(values)
     start, stop = max(0, size // 2 - reach), min(size, (size + 1) // 2 + reach)
     window = laid_out(cells(values, centre, FINE), FINE, start, stop)
-    stairs = Staircase(window, Fraction(size, 2) - start, 0.0, LARGEST)
+    stairs = Staircase(window, Fraction(size, 2) - start, low=0.0, high=LARGEST)
     return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [locate.1]
 
 
@@ -152,7 +152,9 @@ def far_distance(values: Numbers, *, centre: float, beyond: int, cost: Choice, r
     found = faded(cells(values, centre, COARSE))
     window = laid_out(found, COARSE, max(0, len(values) - wanted), len(values))
     padded = np.concatenate([np.zeros(wanted - len(window)), window])  # always as many
-    return rng.choose_float(Staircase(padded, wanted - beyond, 0.0, LARGEST), sensitivity=1, cost=cost)  # [locate.2]
+    return rng.choose_float(
+        Staircase(padded, wanted - beyond, low=0.0, high=LARGEST), sensitivity=1, cost=cost
+    )  # [locate.2]
 
 
 def faded(found: Cells) -> Cells:

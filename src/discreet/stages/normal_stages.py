@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.search import solve
 from discreet.stages.clip import moments, noisy_moment
 from discreet.stages.declared import Bounds
 from discreet.stages.locate import median_distance, middle, moves
@@ -92,14 +93,6 @@ def _best(
 
     best = min(radii, key=error)
     return best, error(best)
-
-
-def solve(rising: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Where a rising function meets a target, an end if it does not, by bisection."""
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < target else (low, middle)
-    return (low + high) / 2
 
 
 QUARTILE: Final = 0.6744897502  # of a standard normal

@@ -23,7 +23,7 @@ from discreet.tables.entries import Numbers
 STRONGEST: Final = 64  # the largest mu: smaller noise would be too few steps wide
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
     """What each stage costs, in the order in which they run; None where there is no such stage."""
 
@@ -66,7 +66,14 @@ def in_stages(epsilon: Number, rest: str, **parts: Fraction | None) -> Stages:
     def choice(name: str) -> Choice | None:
         return Choice(given[name]) if name in given else None
 
-    return Stages(noise("size"), choice("centre"), choice("scale"), noise("mean"), noise("square"), noise("fourth"))
+    return Stages(
+        size=noise("size"),
+        centre=choice("centre"),
+        scale=choice("scale"),
+        mean=noise("mean"),
+        square=noise("square"),
+        fourth=noise("fourth"),
+    )
 
 
 def enough(nats: int, size: int, epsilon: Number, least: Fraction, most: Fraction) -> Fraction:
@@ -98,7 +105,7 @@ def concentrated(
         return None
     last = Gaussian(mu, off)  # [stage_budget.1]
     choices = [Choice(root_below(8 * rate * share)) if share else None for share in (centre, scale)]
-    return Stages(None, choices[0], choices[1], last)
+    return Stages(size=None, centre=choices[0], scale=choices[1], mean=last)
 
 
 def _slack(mu: Fraction) -> Fraction:

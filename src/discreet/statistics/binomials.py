@@ -39,11 +39,11 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.normal_stages import solve
+from discreet.privacy.search import solve
 from discreet.statistics.bins import Categories
 from discreet.statistics.family import Fitted, binomial
 from discreet.statistics.histogram import Band, Histogram, label
@@ -75,10 +75,7 @@ class BinomialFit:
         if not whole or not 1 <= self.trials <= MOST_TRIALS:
             raise BadInput(f"trials is {self.trials!r}; give the public number of trials of each record, 1 or more")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -134,7 +131,9 @@ class MultinomialFit:
             raise BadInput(f"categories are shown as {names!r}, some of them alike; give each a name of its own")
 
     def _histogram(self) -> Histogram:
-        return Histogram(self.categories, self.epsilon, 0.0, "laplace", self.neighbours, self.unit)
+        return Histogram(
+            self.categories, self.epsilon, 0.0, noise="laplace", neighbours=self.neighbours, unit=self.unit
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -202,7 +201,7 @@ class NoisyShare:
 
         low = solve(lambda p: p + reach(p), self.share, 0.0, self.share)
         high = solve(lambda p: p - reach(p), self.share, self.share, 1.0)
-        return Interval(low, high, confidence, "the population's share", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's share", population=True)
 
 
 def noisy_share(count: float, whole: float, epsilon: float, many: int) -> NoisyShare:

@@ -112,13 +112,19 @@ class CategoryShares:
         elif size is None:
             notes.append("the number of people is private: shares are those among the people shown")
         provenance = Provenance("CategoryShares", dict(inner.provenance.parameters), rng.secure, notes=tuple(notes))
-        spread = ShareSpread(value, noisy[: len(tally.keys)], people, law, len(noisy) if listed else size or MANY)
+        spread = ShareSpread(
+            value=value,
+            noisy=noisy[: len(tally.keys)],
+            people=people,
+            law=law,
+            among=len(noisy) if listed else size or MANY,
+        )
         if not listed and size is None:
             spread = replace(spread, about="shares among the people whose categories are shown, all at once")
         return Release(self.guarantee, provenance, value, spread=spread, name="density")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShareSpread:
     """The error of shares: sampling, and the noise of the counts."""
 
@@ -147,4 +153,4 @@ class ShareSpread:
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.law.radius(1 - miss))
         low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
         first, last = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
-        return Interval(first, last, confidence, self.about, population=True)
+        return Interval(first, last, confidence=confidence, about=self.about, population=True)

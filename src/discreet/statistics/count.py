@@ -22,10 +22,10 @@ import numpy as np
 
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -48,10 +48,7 @@ class Count:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -91,4 +88,4 @@ class CountSpread:
         """Exact: the noise is within `radius` with at least this probability."""
         radius = self.law.radius(confidence)
         low, high = self.clip(self.noisy - radius), self.clip(self.noisy + radius)
-        return Interval(low, high, confidence, "the count in this table", population=False)
+        return Interval(low, high, confidence=confidence, about="the count in this table", population=False)

@@ -40,7 +40,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -48,10 +48,10 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -91,7 +91,7 @@ class MatrixSpread:
         width = normal_quantile(confidence) * np.hypot(self.sampling, self.privacy)
         low = self.estimate - width
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
-        return Interval(low, self.estimate + width, confidence, self.about, population=True)
+        return Interval(low, self.estimate + width, confidence=confidence, about=self.about, population=True)
 
 
 def covariance_of(found: FittedMoment) -> Floats:
@@ -129,7 +129,7 @@ class MultivariateNormal:
         return f"mean {mean}, variances {variances}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NormalVectorSpread:
     """The errors of a mean and of a covariance."""
 
@@ -146,7 +146,13 @@ class NormalVectorSpread:
         back = found.frame.back(np.eye(len(found.inside)))
         drawn, blurred = found.moved
         sampling = np.sqrt(drawn * np.diag(matrix.estimate))
-        return cls(found.frame.centre, sampling, np.sqrt(blurred * (back**2).sum(axis=1)), matrix, found)
+        return cls(
+            mean=found.frame.centre,
+            mean_sampling=sampling,
+            mean_privacy=np.sqrt(blurred * (back**2).sum(axis=1)),
+            covariance=matrix,
+            found=found,
+        )
 
     @property
     def value(self) -> MultivariateNormal:
@@ -169,7 +175,7 @@ class NormalVectorSpread:
         width = normal_quantile(confidence) * np.hypot(self.mean_sampling, self.mean_privacy)
         low = MultivariateNormal(self.mean - width, matrix.low)
         high = MultivariateNormal(self.mean + width, matrix.high)
-        return Interval(low, high, confidence, f"{EACH} mean and covariance", population=True)
+        return Interval(low, high, confidence=confidence, about=f"{EACH} mean and covariance", population=True)
 
     def total_variation(self, confidence: float) -> float:
         """How far the distribution released can be from the population's, if that is normal.
@@ -223,6 +229,7 @@ class Covariance:
 
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     model: Model | None = None
     dimension: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -241,10 +248,7 @@ class Covariance:
         if self.model not in (None, "gaussian"):
             raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -265,7 +269,7 @@ class Covariance:
         notes = () if self.model is not None else (unseen(stages.beyond),)
         shown = {"model": self.model, "neighbours": self.neighbours, "rows": size, "columns": table.width}
         blank: Release[Floats] = Release(
-            self.guarantee, Provenance("Covariance", shown, rng.secure, notes), name="covariance"
+            self.guarantee, Provenance("Covariance", shown, rng.secure, notes=notes), name="covariance"
         )
         if not stages.enough:  # [covariance.2]
             least = needed(self.epsilon, self.delta, table.width, model=self.model is not None, mean=MEAN)

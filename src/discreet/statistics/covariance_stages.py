@@ -73,7 +73,7 @@ MODEL_SHAPE: Final[Shape] = "taper"
 FREE_SHAPE: Final[Shape] = "clip"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MomentStages:
     """What each stage costs, for n rows of d columns, all of it public; `reach` is None under a model."""
 
@@ -175,20 +175,20 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
         return Choice(root_below(whole**2 * share * CHOICE))  # [covariance_stages.1]
 
     return MomentStages(
-        rows,
-        columns,
-        Whitening(
+        rows=rows,
+        columns=columns,
+        whitening=Whitening(
             columns,
             chosen(distance / times),
             (gram_cost(strength(turn), columns, REPLACE),) * turns,
             MODEL_OUTSIDE if model else 1 / 8,
         ),
-        Gaussian(strength(test), SLACK),
-        Gaussian(strength(centre), SLACK),
-        miss,
-        None if model else chosen(reach),
-        sum_cost(strength(mean), columns, REPLACE),
-        gram_cost(strength(rest), columns, REPLACE),
+        test=Gaussian(strength(test), SLACK),
+        centre=Gaussian(strength(centre), SLACK),
+        miss=miss,
+        reach=None if model else chosen(reach),
+        mean=sum_cost(strength(mean), columns, REPLACE),
+        square=gram_cost(strength(rest), columns, REPLACE),
     )
 
 
@@ -211,7 +211,7 @@ def needed(epsilon: Number, delta: Number, columns: int, *, model: bool, mean: F
     return rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FittedMoment:
     """What was found. In the frame: a covariance near I, and the variances of its errors by `response`."""
 
@@ -284,7 +284,16 @@ def fit(rows: Floats, stages: MomentStages, rng: Randomness) -> FittedMoment | s
     inside = positive(inside)
     if (column := _cut_off(frame, inside)) is not None:  # [covariance_stages.2]
         return f"column {column} reaches far beyond the scale that was found for it; its values may be mostly the same"
-    return FittedMoment(frame, inside, at, size, noise * far**2 / size, shift, shift_noise, far)
+    return FittedMoment(
+        frame=frame,
+        inside=inside,
+        response=at,
+        rows=size,
+        noise=noise * far**2 / size,
+        shift=shift,
+        shift_noise=shift_noise,
+        radius=far,
+    )
 
 
 def _cut_off(frame: Frame, inside: Floats) -> int | None:

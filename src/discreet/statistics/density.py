@@ -49,9 +49,9 @@ import numpy as np
 
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -91,10 +91,7 @@ class Density:
         check_budget(self.epsilon, 0, None)
         check_bounds(self.support, LARGEST / 4)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -150,14 +147,14 @@ class Density:
         by = best_merge(noisy[1:-2], present, variance)
         edges = np.append(cells[:-1:by], cells[-1])
         curve = Curve(
-            edges,
-            merged(shares[1:-1], by) / np.diff(edges),
-            float(shares[0]),
-            float(shares[-1]),
-            cells,
-            np.cumsum(shares)[:-1],
+            edges=edges,
+            heights=merged(shares[1:-1], by) / np.diff(edges),
+            below=float(shares[0]),
+            above=float(shares[-1]),
+            fine=cells,
+            reached=np.cumsum(shares)[:-1],
         )
-        spread = CurveSpread(curve, noisy[:-1], by, present, law)  # [density.3]
+        spread = CurveSpread(curve=curve, noisy=noisy[:-1], by=by, people=present, law=law)  # [density.3]
         notes = [
             f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {len(cells) - 1} cells",
             f"expected distance in total variation over these bins: {show(spread.total_variation)}",

@@ -38,7 +38,7 @@ from discreet.privacy.intervals import Interval, check_confidence
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Curve:
     """A density on `edges` with `heights` between them; called with a number or an array it says how high it is.
 
@@ -153,7 +153,7 @@ def best_merge(cells: Floats, size: float, variance: float) -> int:
     return min(numbers, key=risk)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CurveSpread:
     """What the noisy counts say of the error: `noisy` cells with one below and one above, `by` of them to a bin."""
 
@@ -203,7 +203,13 @@ class CurveSpread:
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), radius)
         low, high = (np.clip((bins + side * wide) / self.people, 0.0, 1.0) / widths for side in (-1, 1))
         about = "the population's average density in each bin, all at once"
-        return Interval(replace(self.curve, heights=low), replace(self.curve, heights=high), confidence, about, True)
+        return Interval(
+            replace(self.curve, heights=low),
+            replace(self.curve, heights=high),
+            confidence=confidence,
+            about=about,
+            population=True,
+        )
 
     def band(self, confidence: float = 0.95) -> Interval:
         """For the population's distribution function at `value.fine`, all places at once. [density.3]"""
@@ -214,7 +220,9 @@ class CurveSpread:
         high = np.maximum.accumulate(reached + sampled + noise)
         low = np.minimum.accumulate((reached - sampled - noise)[::-1])[::-1]
         about = "the population's distribution function, everywhere at once"
-        return Interval(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), confidence, about, population=True)
+        return Interval(
+            np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), confidence=confidence, about=about, population=True
+        )
 
     def quantile(self, q: Any, confidence: float = 0.95) -> Interval:
         """For the population's quantile: where the band of the distribution function crosses q, perhaps nowhere."""
@@ -224,7 +232,9 @@ class CurveSpread:
         before, upto = (int(np.searchsorted(end, share, side="left")) for end in (band.high, band.low))
         low = float(cells[before - 1]) if before else -math.inf  # surely less than q lies below it
         high = float(cells[upto]) if upto < len(cells) else math.inf  # surely q or more does
-        return Interval(low, high, confidence, f"the population's {float(q):g}-quantile", population=True)
+        return Interval(
+            low, high, confidence=confidence, about=f"the population's {float(q):g}-quantile", population=True
+        )
 
 
 def sum_radius(law: LaplaceLaw, draws: int, miss: float) -> float:

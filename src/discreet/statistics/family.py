@@ -7,7 +7,7 @@ parameters from a median. Clipping, noise, inversion and intervals follow (stati
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -43,14 +43,15 @@ class Family:
     "log" for positive ones (the default), "identity", or "logit" for those between 0 and 1.
 
     >>> from scipy import stats
-    >>> rayleigh = Family("rayleigh", ("scale",), lambda s: stats.rayleigh(scale=s), lambda m: (m / 1.1774,),
-    ...                   statistics=(np.square,), origin=0.0)
+    >>> rayleigh = Family("rayleigh", ("scale",), distribution=lambda s: stats.rayleigh(scale=s),
+    ...                   start=lambda m: (m / 1.1774,), statistics=(np.square,), origin=0.0)
     >>> float(rayleigh.distribution(2.0).median().round(3))
     2.355
     """
 
     name: str
     parameters: tuple[str, ...]
+    _: KW_ONLY
     distribution: Callable[..., Any]
     start: Callable[..., Sequence[float]]
     statistics: tuple[Column, ...] = (same,)
@@ -351,8 +352,14 @@ def shape_of_spread(spread: float) -> float:
 
 
 FAMILIES: Final[Mapping[str, Family]] = {
-    "poisson": Family("poisson", ("rate",), poisson, poisson_start, origin=-1.0),
-    "exponential": Family("exponential", ("rate",), exponential, lambda m: (math.log(2) / max(m, 1e-280),), origin=0.0),
-    "gamma": Family("gamma", ("shape", "scale"), gamma, gamma_start, statistics=(same, np.log), handle=np.log),
-    "beta": Family("beta", ("a", "b"), beta, beta_start, statistics=(np.log, log_one_minus), handle=logit),
+    "poisson": Family("poisson", ("rate",), distribution=poisson, start=poisson_start, origin=-1.0),
+    "exponential": Family(
+        "exponential", ("rate",), distribution=exponential, start=lambda m: (math.log(2) / max(m, 1e-280),), origin=0.0
+    ),
+    "gamma": Family(
+        "gamma", ("shape", "scale"), distribution=gamma, start=gamma_start, statistics=(same, np.log), handle=np.log
+    ),
+    "beta": Family(
+        "beta", ("a", "b"), distribution=beta, start=beta_start, statistics=(np.log, log_one_minus), handle=logit
+    ),
 }

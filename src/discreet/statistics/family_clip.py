@@ -39,7 +39,7 @@ def points(law: Any) -> tuple[Floats, Floats]:
     return np.asarray(law.ppf(shares), dtype=np.float64), np.full(POINTS, 1 / POINTS)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Boxes:
     """How each record is turned and cut: `turn` @ (statistics - `origin`), then to `centre` +- `radius`."""
 
@@ -116,7 +116,7 @@ def boxes_for(family: Family, guess: Floats, size: float, epsilon: float, nearby
         low, high = best_ends(beside, chances, size, epsilon)
         ends[0] = min(ends[0, 0], low), max(ends[0, 1], high)
     centre, radius = ends.mean(axis=1), np.maximum((ends[:, 1] - ends[:, 0]) / 2, 1e-9)
-    return Boxes(family, guess, origin, turn, centre, radius)
+    return Boxes(family=family, guess=guess, origin=origin, turn=turn, centre=centre, radius=radius)
 
 
 def best_ends(values: Floats, chances: Floats, size: float, epsilon: float) -> tuple[float, float]:

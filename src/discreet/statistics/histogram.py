@@ -24,7 +24,7 @@ Source
     Dwork, McSherry, Nissim and Smith 2006. The lecture's scale 1/epsilon holds under ADD_OR_REMOVE only.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -103,6 +103,7 @@ class Histogram:
     bins: Bins
     epsilon: Number
     delta: Number = 0.0
+    _: KW_ONLY
     noise: Literal["laplace", "gaussian"] = "laplace"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -188,4 +189,6 @@ class Band:
         """A band for the counts of all bins at once. [histogram.3]"""
         radius = self.law.radius(confidence, len(self.noisy))
         low, high = self.clip(self.noisy - radius)[:-1], self.clip(self.noisy + radius)[:-1]
-        return Interval(low, high, confidence, "the counts in this table, all at once", population=False)
+        return Interval(
+            low, high, confidence=confidence, about="the counts in this table, all at once", population=False
+        )

@@ -35,16 +35,16 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
 from discreet.accounting.allocation import split
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -84,10 +84,7 @@ class RankClippedMean:
         check_budget(self.epsilon, 0, None)
         check_size(self.size, self.neighbours)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -151,6 +148,7 @@ class BoundedMean:
     low: float
     high: float
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
 
@@ -158,10 +156,7 @@ class BoundedMean:
         check_budget(self.epsilon, 0, None)
         check_bounds((self.low, self.high))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def stages(self) -> Stages:
@@ -190,7 +185,7 @@ class BoundedMean:
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         note = f"a missing entry counts as {show(low / 2 + high / 2)}, the middle of the bounds"
-        provenance = Provenance("BoundedMean", shown, rng.secure, (note,))
+        provenance = Provenance("BoundedMean", shown, rng.secure, notes=(note,))
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 
@@ -258,7 +253,7 @@ def plan_mean(
     check_sigma(sigma)
     check_size(size, neighbours)
     if model == "gaussian":
-        return GaussianMean(epsilon, delta, sigma, bounds, neighbours, unit, size)
+        return GaussianMean(epsilon, delta, sigma=sigma, bounds=bounds, neighbours=neighbours, unit=unit, size=size)
     if model is not None:
         raise BadInput(f"model is {model!r}; give 'gaussian', or None for data of any shape")
     free = RankClippedMean(epsilon, neighbours, unit, size)
@@ -268,4 +263,4 @@ def plan_mean(
     wide = sigma is not None and high - low > SPAN * float(sigma)
     if wide and size is not None and size >= 4 * free.beyond:
         return free
-    return BoundedMean(low, high, epsilon, neighbours, unit)
+    return BoundedMean(low, high, epsilon, neighbours=neighbours, unit=unit)

@@ -36,7 +36,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ from discreet.accounting.allocation import split
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -77,6 +77,7 @@ class GaussianMean:
 
     epsilon: Number
     delta: Number = 0.0
+    _: KW_ONLY
     sigma: float | None = None
     bounds: Bounds | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -147,7 +148,7 @@ class GaussianMean:
         seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [normal.1]
         assert seen is not None
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        provenance = Provenance("GaussianMean", shown, rng.secure, (NOTE,))
+        provenance = Provenance("GaussianMean", shown, rng.secure, notes=(NOTE,))
         blank: Release[float] = Release(self.guarantee, provenance, name="mean")
         if not self.feasible(stages, seen):  # [normal.3]
             return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours))
@@ -172,6 +173,7 @@ class Gaussian1D:
     """
 
     epsilon: Number
+    _: KW_ONLY
     bounds: Bounds | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -182,12 +184,17 @@ class Gaussian1D:
 
     def _mean(self) -> GaussianMean:
         """The mechanism for the mean alone: it checks, plans and refuses alike."""
-        return GaussianMean(self.epsilon, 0.0, None, self.bounds, self.neighbours, self.unit, self.size)
+        return GaussianMean(
+            self.epsilon,
+            0.0,
+            sigma=None,
+            bounds=self.bounds,
+            neighbours=self.neighbours,
+            unit=self.unit,
+            size=self.size,
+        )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return self._mean().guarantee
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -213,7 +220,7 @@ class Gaussian1D:
         assert stages.square is not None
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[Normal] = Release(
-            self.guarantee, Provenance("Gaussian1D", shown, rng.secure, (NOTE,)), name="normal distribution"
+            self.guarantee, Provenance("Gaussian1D", shown, rng.secure, notes=(NOTE,)), name="normal distribution"
         )
         if not self._mean().feasible(stages, seen):  # [normal.3]
             return replace(blank, refusal=too_few(seen, self.epsilon, self._mean().needed, self.neighbours))
@@ -237,7 +244,15 @@ def mean_spread(found: Located, bounds: Bounds | None, degrees: float) -> Convol
     low, high = bounds or (-math.inf, math.inf)
     estimate = min(max(found.estimate, low), high)
     # [normal.4]
-    return ConvolvedSpread(estimate, found.sampling, found.laplace, found.normal_noise, degrees, low, high)
+    return ConvolvedSpread(
+        estimate,
+        sampling=found.sampling,
+        laplace=found.laplace,
+        normal_noise=found.normal_noise,
+        freedom=degrees,
+        low=low,
+        high=high,
+    )
 
 
 def public_stages(epsilon: Number, size: int, known_sigma: bool, rest: str = "mean") -> Stages:

@@ -8,12 +8,13 @@ each product taken as one exponential. Where b < s/100 the law is normal with th
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from discreet.privacy.exact import show
 from discreet.privacy.intervals import Interval
-from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density, solve
+from discreet.privacy.search import bisect, solve
+from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density
 
 FAR = 800.0
 LIMITS = (1e-4, 1e4)  # a variance is within this factor of the square of the scale that was found first
@@ -47,13 +48,14 @@ def radius(confidence: float, normal: float, laplace: float) -> float:
     if not size:
         return 0.0
     miss = (1 - confidence) / 2
-    low, high = 0.0, 4.0
-    while tail(high, normal / size, laplace / size) > miss:
+
+    def enough(t: float) -> bool:
+        return tail(t, normal / size, laplace / size) <= miss
+
+    high = 4.0
+    while not enough(high):
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, normal / size, laplace / size) > miss else (low, middle)
-    return high * size
+    return bisect(enough, 0.0, high)[1] * size
 
 
 def quantile_of(level: float, normal: float, laplace: float) -> float:
@@ -62,11 +64,7 @@ def quantile_of(level: float, normal: float, laplace: float) -> float:
     >>> round(quantile_of(0.025, 1.0, 0.0), 4)
     1.96
     """
-    low, high = 0.0, 40 * (normal + laplace)
-    for _ in range(36):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, normal, laplace) > level else (low, middle)
-    return high
+    return bisect(lambda t: tail(t, normal, laplace) <= level, 0.0, 40 * (normal + laplace), steps=36)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +76,7 @@ class ConvolvedSpread:
     """
 
     estimate: float
+    _: KW_ONLY
     sampling: float
     laplace: float
     normal_noise: float = 0.0
@@ -102,8 +101,8 @@ class ConvolvedSpread:
         return Interval(
             min(max(self.estimate - width, self.low), self.high),
             min(max(self.estimate + width, self.low), self.high),
-            confidence,
-            self.about,
+            confidence=confidence,
+            about=self.about,
             population=True,
         )
 
@@ -147,7 +146,7 @@ class SquareSpread:
 
         low = solve(lambda v: chance(v, 1), miss, *LIMITS)
         high = solve(lambda v: -chance(v, -1), -miss, *LIMITS)
-        return Interval(self._units(low), self._units(high), confidence, self.about, population=True)
+        return Interval(self._units(low), self._units(high), confidence=confidence, about=self.about, population=True)
 
     def _at(self, v: float) -> ClippedResponse:
         return clipped_square(v, self.square.radius)
@@ -206,8 +205,8 @@ class NormalSpread:
         return Interval(
             Normal(mean.low, variance.low),
             Normal(mean.high, variance.high),
-            confidence,
-            "the population's mean and variance, both at once",
+            confidence=confidence,
+            about="the population's mean and variance, both at once",
             population=True,
         )
 

@@ -27,14 +27,13 @@ Source
     Biswas, Dong, Kamath and Ullman 2020; Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the centre.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -62,6 +61,7 @@ class MultivariateGaussian:
 
     epsilon: Number
     delta: Number
+    _: KW_ONLY
     dimension: int | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -77,10 +77,7 @@ class MultivariateGaussian:
             what="a normal distribution",
         )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """As asked for."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -100,7 +97,9 @@ class MultivariateGaussian:
         stages = self.stages(size, table.width)
         shown = {"neighbours": self.neighbours, "rows": size, "columns": table.width}
         blank: Release[MultivariateNormal] = Release(
-            self.guarantee, Provenance("MultivariateGaussian", shown, rng.secure, (NOTE,)), name="normal distribution"
+            self.guarantee,
+            Provenance("MultivariateGaussian", shown, rng.secure, notes=(NOTE,)),
+            name="normal distribution",
         )
         if not stages.enough:  # [normal_table.2]
             least = needed(self.epsilon, self.delta, table.width, model=True, mean=MEAN)

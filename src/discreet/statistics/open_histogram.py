@@ -28,7 +28,7 @@ Source
 import math
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -38,10 +38,10 @@ from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -85,10 +85,7 @@ class OpenHistogram:
                 "(1 - exp(-epsilon/2)); give delta=1e-6, or list the public categories"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta)."""
-        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -130,7 +127,7 @@ class OpenHistogram:
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
             Tally(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
-            spread=OpenBand(counts, law, size, size or MANY),
+            spread=OpenBand(noisy=counts, law=law, size=size, bins=size or MANY),
             name="histogram",
         )
 
@@ -141,6 +138,7 @@ class SparseHistogram:
 
     keys: range
     epsilon: Number
+    _: KW_ONLY
     spurious: Number = 1
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -156,10 +154,7 @@ class SparseHistogram:
         if not (is_number(self.spurious) and 1e-6 <= self.spurious <= 1000):
             raise BadInput(f"spurious is {self.spurious!r}; the expected number of empty bins shown is 1e-6 to 1000")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -201,7 +196,7 @@ class SparseHistogram:
             self.guarantee,
             Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
             Tally(keys, _within(counts, size), other=other, threshold=self.threshold),
-            spread=OpenBand(counts, self.law, size, outside + 1),
+            spread=OpenBand(noisy=counts, law=self.law, size=size, bins=outside + 1),
             name="histogram",
         )
 
@@ -215,7 +210,7 @@ class SparseHistogram:
         return np.where(member, place, len(self.keys))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBand:
     """The error of shown counts, and what a bin that is not shown may hold."""
 
@@ -235,7 +230,7 @@ class OpenBand:
         radius = self.law.radius(confidence, self.bins)
         low, high = _within(self.noisy - radius, self.size), _within(self.noisy + radius, self.size)
         about = f"the counts in this table, all at once (a bin not shown holds fewer than the threshold + {radius})"
-        return Interval(low, high, confidence, about, population=False)
+        return Interval(low, high, confidence=confidence, about=about, population=False)
 
 
 def _within(counts: npt.NDArray[np.int64], size: int | None) -> npt.NDArray[np.int64]:

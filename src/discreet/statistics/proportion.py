@@ -35,10 +35,10 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -62,10 +62,7 @@ class Proportion:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Approximate:
@@ -129,7 +126,7 @@ class KnownSize:
         miss = (1 - confidence) / 2
         low = least_share(self.size, self.noisy, self.epsilon, miss)
         high = 1 - least_share(self.size, self.size - self.noisy, self.epsilon, miss)  # the no entries
-        return Interval(low, high, confidence, "the population's share", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's share", population=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +185,7 @@ class PrivateSize:
 
         (low_yes, high_yes), (low_no, high_no) = ends(self.ayes), ends(self.noes)
         low, high = sorted((max(low_yes, 1 - high_no), min(high_yes, 1 - low_no)))
-        return Interval(low, high, confidence, "the population's share", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's share", population=True)
 
 
 def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:

@@ -63,7 +63,7 @@ Source
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
@@ -76,10 +76,10 @@ from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import TIES, QuantileSpread, check_confidence
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -127,6 +127,7 @@ class Quantile:
 
     q: Any
     epsilon: Number
+    _: KW_ONLY
     bounds: tuple[float, float] | None = None
     confidence: float | None = 0.95
     granularity: float | None = None
@@ -149,10 +150,7 @@ class Quantile:
             raise BadInput(f"missing is {self.missing!r}; give the finite number that stands for missing entries")
         check_granularity(self.granularity, self.bounds)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -237,7 +235,7 @@ class Quantile:
                 rank, move = q * len(values), max(q, 1 - q)  # [quantile.1]
             else:
                 rank, move = sample_rank(q, size), Fraction(1)  # [quantile.1]
-            aims.append(Aim(q, rank, rank, move, move))
+            aims.append(Aim(q=q, low=rank, high=rank, low_move=move, high_move=move))
             refusal = None if size is None else self._too_few(aims[-1], size)
             if refusal is not None:
                 return self._refuse(refusal, size, rng)  # [quantile.6]
@@ -274,14 +272,14 @@ class Quantile:
         if not self._counts:
             miss, size = self._miss(Fraction(1)), band[0]
             low, high = (lower_rank(size, float(side), miss, tail) for side in (q, 1 - q))
-            return Aim(q, low, size - high, Fraction(1), Fraction(1))
+            return Aim(q=q, low=low, high=size - high, low_move=Fraction(1), high_move=Fraction(1))
         ends = []
         for side in (q, 1 - q):
             widest = lower_share(band, float(side), self._miss(Fraction(1)), tail)
             found = lower_share(band, float(side), self._miss(max(side, 1 - widest)), tail)
             ends.append((found, max(found, 1 - found)))  # [quantile.3]: at most what `found` was computed with
         (low, low_move), (high, high_move) = ends
-        return Aim(q, low, 1 - high, low_move, high_move)
+        return Aim(q=q, low=low, high=1 - high, low_move=low_move, high_move=high_move)
 
     def _miss(self, move: Fraction) -> Miss:
         rate, cells = float(self._rate(move)), self._cells
@@ -345,7 +343,7 @@ class Quantile:
 
     def _draw(self, values: Floats | Ordered, rank: Fraction, move: Fraction, prior: Prior, rng: Randomness) -> float:
         low, high = self.bounds or (-MAX, MAX)
-        stairs = Staircase(values, rank, low, high, prior, float(self.missing))
+        stairs = Staircase(values, rank, low=low, high=high, prior=prior, default=float(self.missing))
         return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [quantile.1] [quantile.2] [quantile.3]
 
     # --- post-processing ---
@@ -372,11 +370,13 @@ class Quantile:
             [self._rounded(middle(low, high, FAR if self.bounds is None else math.inf)) for low, high in ends],
         )
         low, high, sampling, privacy, value = (np.array(column) if many else column[0] for column in columns)
-        tied = tied and unit is None and not self.guaranteed  # [quantile.6]
+        refusal = TIES if tied and unit is None and not self.guaranteed else None  # [quantile.6]
         about = f"the population's {self._name}" + (", one by one" if many else "")
-        spread = QuantileSpread(low, high, self.confidence, about, sampling, privacy, TIES if tied else None)
+        spread = QuantileSpread(
+            low, high, confidence=self.confidence, about=about, sampling=sampling, privacy=privacy, refusal=refusal
+        )
         notes = ["the value is the middle of the two ends that were drawn"]
-        if unit is None and not self.guaranteed and not tied:
+        if unit is None and not self.guaranteed and refusal is None:
             notes.append("the interval takes the data as not rounded; for rounded data declare granularity=")
         targets = {"aims": [[aim.low, aim.high] for aim in aims]}
         return Release(
@@ -397,4 +397,4 @@ class Quantile:
         self, size: int | None, rng: Randomness, notes: Sequence[str] = (), more: Mapping[str, Any] = NOTHING
     ) -> Provenance:
         parameters = {name: getattr(self, name) for name in SHOWN} | {"rows": size, **more}
-        return Provenance("Quantile", parameters, rng.secure, tuple(notes))
+        return Provenance("Quantile", parameters, rng.secure, notes=tuple(notes))

@@ -45,6 +45,7 @@ from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
+from discreet.privacy.search import least_whole
 from discreet.tables.entries import each
 
 MAX: Final = float(np.finfo(float).max)
@@ -162,14 +163,9 @@ def lower_rank(size: int, q: float, miss: Miss, tail: float) -> Fraction:
     Fraction(163, 2)
     """
     counts, chances = binomial(size, q)
-    low, high = 0, GRAIN * (int(counts[-1]) + 1) + 1  # in quarters; the miss at `high` is too large
-    while high - low > 1:
-        middle = (low + high) // 2
-        if float((chances * miss(GRAIN * counts - middle)).sum()) <= tail:  # [ranks.3]
-            low = middle
-        else:
-            high = middle
-    return Fraction(low, GRAIN)
+    high = GRAIN * (int(counts[-1]) + 1) + 1  # in quarters; there the miss is too large
+    beyond = least_whole(lambda rank: float((chances * miss(GRAIN * counts - rank)).sum()) > tail, 0, high)  # [ranks.3]
+    return Fraction(beyond - 1, GRAIN)
 
 
 def lower_share(band: tuple[int, int], q: float, miss: Miss, tail: float) -> Fraction:
@@ -263,7 +259,7 @@ def flat_below(binade: int) -> Prior:
 # --- what two draws aim at ---
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """What two draws aim at: ranks, or shares of a private n; and how far one record moves their scores."""
 
@@ -335,7 +331,7 @@ class RankCells:
         if self.size == 1:
             return 0
         raised = places if isinstance(places, Ordered) else places + START
-        stairs = Staircase(raised, rank, START, START + self.size - 1)
+        stairs = Staircase(raised, rank, low=START, high=START + self.size - 1)
         return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - START)
 
     def edges(self, place: int) -> tuple[float, float]:

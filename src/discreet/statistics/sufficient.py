@@ -38,7 +38,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -46,10 +46,10 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -109,6 +109,7 @@ class SufficientStatistics:
 
     family: Family
     epsilon: Number
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
@@ -120,10 +121,7 @@ class SufficientStatistics:
             raise BadInput(f"family is {self.family!r}; give a discreet.Family, or one of the names of discreet.family")
         self.family.check_start()
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -163,7 +161,7 @@ class SufficientStatistics:
         assert seen is not None
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": costs.shown}
         shown["family"] = self.family.name
-        provenance = Provenance("SufficientStatistics", shown, rng.secure, self.family.notes)
+        provenance = Provenance("SufficientStatistics", shown, rng.secure, notes=self.family.notes)
         blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
         if not self.feasible(costs, seen):  # [sufficient.2]
             return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours, model=False))
@@ -259,7 +257,7 @@ class FamilySpread:
         ends = [part.interval(confidence) for part in self.parts]
         low, high = self._of([one.low for one in ends]), self._of([one.high for one in ends])
         several = "s, each by itself" if len(ends) > 1 else ""
-        return Interval(low, high, confidence, f"the population's parameter{several}", population=True)
+        return Interval(low, high, confidence=confidence, about=f"the population's parameter{several}", population=True)
 
 
 def family_spread(  # noqa: PLR0917
@@ -271,12 +269,14 @@ def family_spread(  # noqa: PLR0917
     sampling = np.sqrt(np.maximum(np.diag(back @ cover @ back.T), 0.0) / size)
     laplace = np.sqrt((back**2) @ (noises**2))
     linear = [
-        LinkedSpread(ConvolvedSpread(float(at), float(one), float(noise)), scale)
+        LinkedSpread(ConvolvedSpread(float(at), sampling=float(one), laplace=float(noise)), scale)
         for at, one, noise, scale in zip(places, sampling, laplace, boxes.family.scales, strict=True)
     ]
     if len(places) > 1:
         return FamilySpread(fitted, tuple(linear))
-    return FamilySpread(fitted, (ScoreSpread(boxes, float(means[0]), float(noises[0]), size, linear[0]),))
+    return FamilySpread(
+        fitted, (ScoreSpread(boxes=boxes, mean=float(means[0]), noise=float(noises[0]), size=size, linear=linear[0]),)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,10 +304,10 @@ class LinkedSpread:
         """Both ends taken back."""
         inner = self.inner.interval(confidence)
         low, high = unlink(self.scale, inner.low), unlink(self.scale, inner.high)
-        return Interval(low, high, confidence, "the population's parameter", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's parameter", population=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSpread:
     """The error of one parameter: its interval is where the released mean is no surprise on either side."""
 
@@ -341,4 +341,4 @@ class ScoreSpread:
         ends = sorted((crosses(1), crosses(-1)))
         scale = self.boxes.family.scales[0]
         low, high = unlink(scale, ends[0]), unlink(scale, ends[1])
-        return Interval(low, high, confidence, "the population's parameter", population=True)
+        return Interval(low, high, confidence=confidence, about="the population's parameter", population=True)

@@ -28,17 +28,17 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -67,6 +67,7 @@ class Variance:
     """
 
     epsilon: Number
+    _: KW_ONLY
     model: Literal["gaussian"] | None = None
     bounds: Bounds | None = None
     neighbours: Neighbours = Neighbours.REPLACE
@@ -80,10 +81,7 @@ class Variance:
         if self.model not in (None, "gaussian"):
             raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:
@@ -121,7 +119,9 @@ class Variance:
 
     def _model(self) -> GaussianMean:
         """The mechanism that finds a centre and a scale."""
-        return GaussianMean(self.epsilon, 0.0, None, self.bounds, self.neighbours, self.unit)
+        return GaussianMean(
+            self.epsilon, 0.0, sigma=None, bounds=self.bounds, neighbours=self.neighbours, unit=self.unit
+        )
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
@@ -144,7 +144,7 @@ class Variance:
         else:
             found = self._by_rank(values, stages, seen, rng)
         spread, note = found
-        provenance = Provenance("Variance", shown, rng.secure, () if note is None else (note,))
+        provenance = Provenance("Variance", shown, rng.secure, notes=() if note is None else (note,))
         blank: Release[float] = Release(self.guarantee, provenance, name="variance")
         if isinstance(spread, str):
             return replace(blank, refusal=spread)

@@ -69,7 +69,7 @@ ROUND: Final = 3.0  # times I: within it slopes are taken at I
 GRID: Final = 60  # radii that are tried
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EllipticResponse:
     """k, a, a + d b and a1 of the module's docstring, and the variances of one row."""
 

@@ -31,7 +31,7 @@ Source
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
@@ -85,6 +85,7 @@ class SubsampleAggregate:
     fit: Fit
     shape: Shape
     aggregator: Mechanism[Any]
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     correct: Correct = None
@@ -138,14 +139,14 @@ class SubsampleAggregate:
         path = "sandboxed processes" if self.trust == "sandbox" else fast.name if fast else "one fit a block"
         numeric = self.shape.kind in ("number", "array", "named")
         return BlockPlan(
-            self.blocks,
-            units(table, self.neighbours),
-            _called(self.aggregator),
-            self.correct,
-            self.shape.width if numeric else 1,
-            expected_width(self.aggregator),
-            path,
-            compared(self.aggregator),
+            blocks=self.blocks,
+            people=units(table, self.neighbours),
+            aggregator=_called(self.aggregator),
+            correct=self.correct,
+            width=self.shape.width if numeric else 1,
+            wider=expected_width(self.aggregator),
+            path=path,
+            why=compared(self.aggregator),
         )
 
     def checked_plan(self, rows: Any) -> BlockPlan:

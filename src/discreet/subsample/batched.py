@@ -15,7 +15,7 @@ on that of the rows, which is private where a person may have any number of them
 library; the plain one does, one block at a time, as any estimator's fit would.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, Protocol
 
@@ -46,6 +46,7 @@ class Batched:
 
     law: Law
     intercept: bool
+    _: KW_ONLY
     penalty: float = 0.0
     penalty_a_row: float = 0.0
     labels: bool = True

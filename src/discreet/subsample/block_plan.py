@@ -34,7 +34,7 @@ ROOMY: Final = 1.5  # times the least for a friendly mean, whose noise falls fas
 COMFORT: Final = 1.27  # times the least: 200 / epsilon for the mean of one number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlan:
     """What will be done. `print` it, or read its fields."""
 
@@ -94,10 +94,10 @@ def auto_blocks(
     """The number of blocks, or a refusal that says what is needed; `halves` are to correct a bias."""
     friendly = aggregator == "friendly"
     if friendly:
-        BlockFriends(1, width, epsilon, delta, scales)  # what it refuses is refused first
+        BlockFriends(1, width, epsilon=epsilon, delta=delta, scales=scales)  # what it refuses is refused first
         found = least_friends(width, epsilon, delta, scales is None)
         if found is None:
-            raise BadInput(BlockFriends(1, width, epsilon, delta, scales).too_few)
+            raise BadInput(BlockFriends(1, width, epsilon=epsilon, delta=delta, scales=scales).too_few)
         least = found
     else:
         least = math.ceil(COMFORT * needed_blocks(width, epsilon, delta, aggregator))
@@ -114,7 +114,12 @@ def auto_blocks(
         wanted = min(wanted, max(least, math.ceil(people**0.75 / LEFT)))
     if unbiased and width > 1 and aggregator in ("mean", "friendly"):
         kind: BlockMean | BlockFriends = BlockMean(least, width, epsilon, delta)
-        return _quietest(people, least, most, BlockFriends(least, width, epsilon, delta, scales) if friendly else kind)
+        return _quietest(
+            people,
+            least,
+            most,
+            BlockFriends(least, width, epsilon=epsilon, delta=delta, scales=scales) if friendly else kind,
+        )
     size = float(epsilon)
     balance = 7 * math.sqrt(people / width) / size if unbiased else (50 * people / size**2) ** (1 / 3)
     return min(most, max(wanted, math.ceil(balance)))
@@ -194,12 +199,12 @@ def compared(mechanism: object) -> str:
 def _compared(mechanism: BlockMean | BlockFriends) -> str:
     other: BlockMean | BlockFriends
     match mechanism:
-        case BlockFriends(blocks, width, epsilon, delta) if width > 1:
+        case BlockFriends(blocks, width, epsilon=epsilon, delta=delta) if width > 1:
             other = BlockMean(blocks, width, epsilon, delta)
             how, ours, theirs = "coordinatewise", mechanism.relative_error, other.relative_error
         case BlockMean(blocks, width, epsilon, delta) if width > 1 and delta:
             try:
-                other = BlockFriends(blocks, width, epsilon, delta)
+                other = BlockFriends(blocks, width, epsilon=epsilon, delta=delta)
             except BadInput:
                 return ""
             how, ours, theirs = "friendly", mechanism.relative_error, other.relative_error

@@ -19,7 +19,7 @@ Source
     Kazan, Shi, Groce and Bray 2023.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
@@ -49,6 +49,7 @@ class BlockTest:
 
     fit: Fit
     combined: ScoreSum | VoteCount
+    _: KW_ONLY
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     engine: Engine | None = None
@@ -72,8 +73,8 @@ class BlockTest:
             self.fit,
             Shape("number", ("p-value",)),
             self.combined,
-            self.neighbours,
-            self.unit,
+            neighbours=self.neighbours,
+            unit=self.unit,
             engine=self.engine,
             trust=self.trust,
             sandbox=self.sandbox,

@@ -50,6 +50,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import least_whole
 from discreet.stages.clip import noisy_moment
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.locate import median_distance, middle
@@ -212,13 +213,14 @@ def noise_deviation(stages: Stages, blocks: int) -> float:
 
 def least_blocks(width: int, epsilon: Number, delta: Number = 0.0) -> int:
     """The fewest blocks from which on there is an answer. Public. [coordinatewise.2]"""
+
+    def does(blocks: int) -> bool:
+        return BlockMean(blocks, width, epsilon, delta).feasible
+
     low, high = 1, 2
-    while not BlockMean(high, width, epsilon, delta).feasible:
+    while not does(high):
         low, high = high, 2 * high
-    while high - low > 1:
-        between = (low + high) // 2
-        low, high = (low, between) if BlockMean(between, width, epsilon, delta).feasible else (between, high)
-    return high
+    return least_whole(does, low, high)
 
 
 def too_few(blocks: int, width: int, epsilon: Number) -> str:

@@ -88,10 +88,10 @@ def planned(
         if blocks not in ("auto", ready.blocks):
             raise BadInput(f"blocks is {blocks}, but the aggregator is made for {ready.blocks}; leave blocks out")
     asked = FitRequest(
-        shape,
-        people,
-        epsilon,
-        delta,
+        shape=shape,
+        people=people,
+        epsilon=epsilon,
+        delta=delta,
         blocks=blocks,
         smallest=smallest_block(
             shape.width if numeric else 1, plain, smallest, adjusted=likelihood and correct in ("auto", "firth")
@@ -110,17 +110,17 @@ def planned(
         fit,
         shape,
         chosen,
-        neighbours,
-        unit,
-        chosen_correction(
+        neighbours=neighbours,
+        unit=unit,
+        correct=chosen_correction(
             correct, size=size, unbiased=plain, numeric=numeric, width=shape.width, likelihood=likelihood
         ),
-        engine,
-        trust,
-        sandbox,
-        seconds,
-        vectorised,
-        confidence,
+        engine=engine,
+        trust=trust,
+        sandbox=sandbox,
+        seconds=seconds,
+        vectorised=vectorised,
+        confidence=confidence,
     )
 
 
@@ -146,7 +146,7 @@ def declared_scales(scales: Any, width: int) -> tuple[float, ...] | None:
     return tuple(float(one) for one in each)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FitRequest:
     """The public numbers that choose blocks and aggregator."""
 
@@ -215,5 +215,5 @@ class FitRequest:
         if kind == "median":
             return BlockMedian(blocks, shape.width, epsilon, self.confidence)
         if kind == "friendly":
-            return BlockFriends(blocks, shape.width, epsilon, delta, self.scales)
+            return BlockFriends(blocks, shape.width, epsilon=epsilon, delta=delta, scales=self.scales)
         return BlockMean(blocks, shape.width, epsilon, delta)

@@ -40,10 +40,10 @@ Source
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -58,11 +58,12 @@ from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, r_clip
 from discreet.friendly.refine import DRAWS, MISS, STRONGEST, RefinedMean
 from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, exact, is_number, root_below, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.search import bisect, least_whole
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.subsample.coordinatewise import SWAP, mostly_failed
 
@@ -96,9 +97,12 @@ class BlockFriends:
 
     blocks: int
     width: int
+    _: KW_ONLY
     epsilon: Number
     delta: Number
     scales: tuple[float, ...] | None = None
+    neighbours: ClassVar = SWAP
+    unit: ClassVar[str] = "estimate"
 
     def __post_init__(self) -> None:
         if self.blocks < 1 or self.width < 1:
@@ -112,12 +116,9 @@ class BlockFriends:
             len(self.scales) != self.width or not all(is_number(s) and 1e-100 < s < 1e100 for s in self.scales)
         ):
             raise BadInput(f"scales is {self.scales!r}; give {self.width} positive numbers, or None")
-        RefinedMean(self.epsilon, self.delta, self.width)  # what it refuses is refused here
+        RefinedMean(self.epsilon, self.delta, dimension=self.width)  # what it refuses is refused here
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """(epsilon, delta), for one estimate."""
-        return Guarantee(self.epsilon, self.delta, SWAP, "estimate")
+    guarantee = promised
 
     @property
     def stages(self) -> "FriendlyShares":
@@ -235,7 +236,7 @@ COINCIDE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FriendlyShares:
     """What the stages cost: all together, the count, each scale, and the mean; no mean where too little is left."""
 
@@ -258,7 +259,7 @@ def shared(
 ) -> FriendlyShares:
     """mu squared, shared out by public numbers and the noisy share of `good` blocks. [friendly_aggregate.1],
     [friendly_aggregate.2]"""
-    model = RefinedMean(epsilon, delta, width, method="refine")
+    model = RefinedMean(epsilon, delta, dimension=width, method="refine")
     each = model.slack
     slack = (DRAWS + width + 1) * each
     tenth = math.ceil(1 - math.log10(delta))
@@ -270,10 +271,10 @@ def shared(
     most = MOST_SCALES if good == 1 else MOST_FAILED
     share = seen_share(blocks * good**2, many, float(mu), most=most, across=across)
     if share is None:
-        return FriendlyShares(mu, slack, number, None, None)
+        return FriendlyShares(mu=mu, slack=slack, count=number, scale=None, inner=None)
     scale = Gaussian(root_below(mu**2 * Fraction(share) / many), each)
     left -= many * exact(scale.mu) ** 2
-    return FriendlyShares(mu, slack, number, scale, _strong(model, root_below(left)))
+    return FriendlyShares(mu=mu, slack=slack, count=number, scale=scale, inner=_strong(model, root_below(left)))
 
 
 def seen_share(blocks: Number, many: int, mu: float, *, most: float = MOST_SCALES, across: int = 1) -> float | None:
@@ -289,15 +290,15 @@ def seen_share(blocks: Number, many: int, mu: float, *, most: float = MOST_SCALE
 def _strong(model: RefinedMean, mu: Fraction) -> RefinedMean | None:
     """The same mechanism with no more than this mu: with a smaller epsilon, at the same delta.
     [friendly_aggregate.1]"""
-    low, high = 0.0, float(model.epsilon)
-    for _ in range(40):
-        between = (low + high) / 2
+
+    def too_strong(epsilon: float) -> bool:
         try:
-            low, high = (between, high) if exact(replace(model, epsilon=between).mu) <= mu else (low, between)
+            return exact(replace(model, epsilon=epsilon).mu) > mu
         except BadInput:  # too small an epsilon for any noise
-            low = between
+            return False
+
     try:
-        found = replace(model, epsilon=low)
+        found = replace(model, epsilon=bisect(too_strong, 0.0, float(model.epsilon), steps=40)[0])
     except BadInput:
         return None
     return found if exact(found.mu) <= mu else None  # [friendly_aggregate.1]
@@ -333,14 +334,11 @@ def least_friends(width: int, epsilon: Number, delta: Number, private: bool = Tr
     most = min(MANY, math.floor(1 / (10 * float(delta))))  # beyond that delta is too large for so many blocks
 
     def does(blocks: int) -> bool:
-        return BlockFriends(blocks, width, epsilon, delta, scales).feasible
+        return BlockFriends(blocks, width, epsilon=epsilon, delta=delta, scales=scales).feasible
 
     low, high = 0, min(2, most)
     while not does(high):
         if high == most:
             return None
         low, high = high, min(2 * high, most)
-    while high - low > 1:
-        between = (low + high) // 2
-        low, high = (low, between) if does(between) else (between, high)
-    return high
+    return least_whole(does, low, high)

@@ -22,16 +22,16 @@ Source
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.quantile import Quantile
@@ -56,14 +56,13 @@ class BlockMedian:
     width: int
     epsilon: Number
     confidence: float = 0.95
+    neighbours: ClassVar = SWAP
+    unit: ClassVar[str] = "estimate"
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure, for one estimate."""
-        return Guarantee(self.epsilon, 0.0, SWAP, "estimate")
+    guarantee = promised
 
     @property
     def each(self) -> Quantile:

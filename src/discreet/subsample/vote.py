@@ -22,7 +22,7 @@ Source
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.open_histogram import OpenHistogram
@@ -53,6 +53,8 @@ class Vote:
     labels: int
     epsilon: Number
     method: Method = "counts"
+    neighbours: ClassVar = SWAP
+    unit: ClassVar[str] = "vote"
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -61,10 +63,7 @@ class Vote:
         if self.labels < 2:
             raise BadInput(f"{self.labels} label; a vote needs two or more")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure, for one block's vote."""
-        return Guarantee(self.epsilon, 0.0, SWAP, "vote")
+    guarantee = promised
 
     @property
     def loss(self) -> Loss:

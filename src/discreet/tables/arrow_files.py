@@ -1,7 +1,7 @@
 """Parquet and Arrow's own files and datasets, by row groups and batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ class Parquet:
     """Parquet files with one schema."""
 
     files: tuple[Path, ...]
+    _: KW_ONLY
     footers: tuple[Any, ...]
     names: tuple[str, ...]
     kinds: Mapping[str, Kind]
@@ -41,7 +42,8 @@ class Parquet:
             first = agreed(first, schema, files[0], file)
             footers.append(footer)
         assert first is not None  # there is a file
-        return cls(tuple(files), tuple(footers), *_columns(first, files[0]), description)
+        names, kinds = _columns(first, files[0])
+        return cls(tuple(files), footers=tuple(footers), names=names, kinds=kinds, description=description)
 
     def size(self) -> int | None:
         """From the footers."""
@@ -119,6 +121,7 @@ class Scanned:
     """Whatever Arrow can scan: its own files, and a dataset that was opened elsewhere."""
 
     dataset: Any
+    _: KW_ONLY
     names: tuple[str, ...]
     kinds: Mapping[str, Kind]
     description: str
@@ -134,7 +137,8 @@ class Scanned:
             schema = guarded(lambda file=file: ds.dataset(file, format="ipc").schema, unreadable)  # type: ignore[misc]
             first = agreed(first, schema, files[0], file)
         dataset = ds.dataset([str(file) for file in files], format="ipc", schema=first)
-        return cls(dataset, *_columns(first, files[0]), description)
+        names, kinds = _columns(first, files[0])
+        return cls(dataset, names=names, kinds=kinds, description=description)
 
     @classmethod
     def opened(cls, dataset: Any) -> "Scanned":
@@ -148,7 +152,7 @@ class Scanned:
                 "could make that fail after the budget was spent; give the path of the files, or dataset.to_table()"
             )
         kinds = {name: kind_of(dataset.schema.field(name).type) for name in names}
-        return cls(dataset, names, kinds, "an Arrow dataset", ordered=False)
+        return cls(dataset, names=names, kinds=kinds, description="an Arrow dataset", ordered=False)
 
     def size(self) -> int | None:
         """Counted once, from metadata where the format has them."""

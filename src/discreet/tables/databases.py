@@ -20,7 +20,7 @@ Why
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import quote
@@ -298,6 +298,7 @@ class InDatabase:
     """One table of a database."""
 
     engine: Database
+    _: KW_ONLY
     place: str  # the table between quotes
     types: Mapping[str, str]  # as they are declared there
     description: str
@@ -330,7 +331,7 @@ class InDatabase:
         names = named([column for _, column, _ in found], f"the table {table!r}")
         types = {name: str(declared) for name, (_, _, declared) in zip(names, found, strict=True)}
         place = f"{_quoted(schema)}.{_quoted(name)}" if schema else _quoted(name)
-        return cls(engine, place, types, f"table {table!r} of a {engine.title} database")
+        return cls(engine, place=place, types=types, description=f"table {table!r} of a {engine.title} database")
 
     def size(self) -> int | None:
         """As the database counts."""

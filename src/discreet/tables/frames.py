@@ -1,7 +1,7 @@
 """Tables in memory: Arrow tables, data frames of pandas and polars, and mappings of columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +21,7 @@ class Held:
     """Columns of one length that somebody holds: Arrow's, or what `discreet.tables.entries.column` takes."""
 
     held: Mapping[str, Any]
+    _: KW_ONLY
     kinds: Mapping[str, Kind]
     length: int
     description: str
@@ -68,14 +69,24 @@ def from_arrow(table: Any, description: str = "an Arrow table") -> Held:
     """A table or a batch of Arrow's."""
     names = named(table.schema.names, "the table")
     held = {name: table.column(place) for place, name in enumerate(names)}
-    return Held(held, {name: kind_of(column.type) for name, column in held.items()}, table.num_rows, description)
+    return Held(
+        held,
+        kinds={name: kind_of(column.type) for name, column in held.items()},
+        length=table.num_rows,
+        description=description,
+    )
 
 
 def from_pandas(frame: Any) -> Held:
     """A data frame of pandas; its index is no column."""
     names = named(list(frame.columns), "the data frame")
     held = {name: frame.iloc[:, place] for place, name in enumerate(names)}
-    return Held(held, {name: _kind(column) for name, column in held.items()}, len(frame), "a pandas data frame")
+    return Held(
+        held,
+        kinds={name: _kind(column) for name, column in held.items()},
+        length=len(frame),
+        description="a pandas data frame",
+    )
 
 
 def _kind(column: Any) -> Kind:
@@ -92,7 +103,7 @@ def from_polars(frame: Any) -> Held:
     """A data frame of polars; its columns are handed to Arrow piece by piece."""
     names = named(frame.columns, "the data frame")
     held = {name: frame.get_column(name) for name in names}
-    return Held(held, dict.fromkeys(names, "unknown"), frame.height, "a polars data frame")  # [entries.2]
+    return Held(held, kinds=dict.fromkeys(names, "unknown"), length=frame.height, description="a polars data frame")
 
 
 def _arrow_of(series: Any) -> Any:
@@ -110,7 +121,7 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
     for name, given in zip(names, columns.values(), strict=True):
         if is_arrow(given):
             held[name], kinds[name] = given, kind_of(given.type)
-        elif hasattr(given, "to_arrow") or isinstance(given, rows.Stream) or (isinstance(given, np.ndarray) and given.ndim == 2):  # a series of polars
+        elif hasattr(given, "to_arrow") or _is_unread(given):
             held[name], kinds[name] = given, "unknown"
         else:
             held[name], kinds[name] = rows.column(given), _kind(given)
@@ -120,7 +131,12 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
             next(name for name in names if lengths[name] == length) for length in sorted(set(lengths.values()))[:2]
         )
         raise BadInput(f"columns {one!r} and {other!r} are not equally long; columns of one table must be")
-    return Held(held, kinds, next(iter(lengths.values())), "columns in memory")
+    return Held(held, kinds=kinds, length=next(iter(lengths.values())), description="columns in memory")
+
+
+def _is_unread(given: Any) -> bool:
+    """Whether it is held as it is: a stream, or rows and columns in one array."""
+    return isinstance(given, rows.Stream) or (isinstance(given, np.ndarray) and given.ndim == 2)
 
 
 def from_frame(source: Any) -> Held:

@@ -18,7 +18,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -51,6 +51,7 @@ class Want:
 
     name: str
     kind: Literal["number", "truth", "key", "where"]
+    _: KW_ONLY
     missing: Missing = "keep"
     rule: Rule = "first"
     cap: int | None = None

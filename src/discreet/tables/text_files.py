@@ -25,7 +25,7 @@ import csv
 import gzip
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -50,6 +50,7 @@ class Lines:
     """CSV files with one header."""
 
     files: tuple[Path, ...]
+    _: KW_ONLY
     names: tuple[str, ...]
     separator: str
     description: str
@@ -58,14 +59,14 @@ class Lines:
     @classmethod
     def read(cls, files: Sequence[Path], description: str) -> "Lines":
         """The headers, which must agree."""
-        header = _header(files[0])[:2]
+        header = names, separator = _header(files[0])[:2]
         for other in files[1:]:
             if _header(other)[:2] != header:
                 raise BadInput(
                     f"the headers of {files[0].name!r} and {other.name!r} differ; files of one table need the same "
                     "columns in the same order; read them apart"
                 )
-        return cls(tuple(files), *header, description)
+        return cls(tuple(files), names=names, separator=separator, description=description)
 
     @property
     def kinds(self) -> Mapping[str, Kind]:

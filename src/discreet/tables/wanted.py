@@ -13,7 +13,7 @@ WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Which rows a question is about, what a missing entry stands for, and what is made of a person's several rows."""
 

@@ -9,8 +9,8 @@ session/question.py): whoever is in both tables has the same block, or the same 
 """
 
 import os
-import pickle
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -29,7 +29,7 @@ from discreet.privacy.exact import exact
 from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Loss, compose
-from discreet.sandbox import inside, sandbox
+from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample import partition
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.tables import cells, table
@@ -224,7 +224,7 @@ def inspected(
         stack.enter_context(patch.object(SubsampleAggregate, "estimates", noted))
         stack.enter_context(patch.object(table, "owners", counted))
         if not boxed:
-            stack.enter_context(patch.object(sandbox.Sandbox, "opened", _here(seen)))
+            stack.enter_context(patch.object(Sandbox, "opened", _here(seen)))
         if renumbered:
             stack.enter_context(patch.object(partition, "_digest", digested))
         yield
@@ -234,10 +234,9 @@ def _here(seen: Inside) -> Callable[..., Any]:
     """In place of a sandbox: the same messages, worked on in this process."""
 
     @contextmanager
-    def opened(_box: Any, fit: Any, schema: Any = None) -> Iterator["_Cells"]:
-        raw = sandbox.packed(fit)
-        seen.rehearsed.append(pickle.dumps(sandbox.rehearsal(schema)))
-        yield _Cells(raw, seen)
+    def opened(_box: Any, program: Any) -> Iterator["_Cells"]:
+        seen.rehearsed.append(program.rehearsal)
+        yield _Cells(sys.modules[program.module].work, seen)
 
     return opened
 
@@ -246,33 +245,25 @@ def _here(seen: Inside) -> Callable[..., Any]:
 class _Cells:
     """Cells that share this process."""
 
-    raw: bytes
+    work: Callable[[int, int], None]
     seen: Inside
 
-    def rows(self, shape: Any, blocks: Any, correct: Any) -> Any:
-        """One row a block, of the message that a cell would be sent."""
-        found = np.full((blocks.count, shape.width), np.nan)
-        self.seen.sent.append([])
-        for number in range(blocks.count):
-            message = sandbox._message(self.raw, shape, blocks, number, correct)  # noqa: SLF001
-            self.seen.sent[-1].append(message)
-            row = _worked(message, shape.width)
-            if row is not None and np.isfinite(row).all():
-                found[number] = row
-        return found
+    def run(self, messages: Iterable[bytes], size: int) -> list[bytes | None]:
+        """What a cell would make of each message."""
+        self.seen.sent.append(list(messages))
+        return [self._worked(message, size) for message in self.seen.sent[-1]]
 
-
-def _worked(message: bytes, width: int) -> Any:
-    rows, result = os.memfd_create("rows"), os.memfd_create("row")
-    try:
-        os.pwrite(rows, message, 0)
-        inside.work(rows, result)
-        raw = os.pread(result, 8 * width + 1, 0)
-    except EOFError:  # nothing was sent
-        return None
-    finally:
-        os.close(result)
-    return np.frombuffer(raw, dtype=np.float64) if len(raw) == 8 * width else None
+    def _worked(self, message: bytes, size: int) -> bytes | None:
+        given, result = os.memfd_create("given"), os.memfd_create("result")
+        try:
+            os.pwrite(given, message, 0)
+            self.work(given, result)
+            raw = os.pread(result, size + 1, 0)
+        except EOFError:  # nothing was sent
+            return None
+        finally:
+            os.close(result)
+        return raw if len(raw) == size else None
 
 
 def _short(words: str | None) -> str:

@@ -4,7 +4,6 @@ them."""
 import gc
 import pickle
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from discreet.errors import BadInput
 from discreet.noise.integers import compiled
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
-from discreet.sandbox.sandbox import _message
 from discreet.subsample import batched as paths
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable
@@ -30,6 +28,7 @@ from discreet.subsample.estimators import FunctionFit, SourceFit, adapted
 from discreet.subsample.own_rows import alone, received, sent
 from discreet.subsample.partition import Blocks, partition
 from discreet.subsample.returned import Shape
+from discreet.subsample.sandboxed import _message, opened
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 NUMBER = Shape("number", ("value",))
@@ -116,7 +115,7 @@ def messages(table: BlockTable, relation: Neighbours, correct: Any = None) -> li
 @pytest.mark.claim("own_rows.1")
 @pytest.mark.claim("own_rows.2")
 @pytest.mark.claim("own_rows.3")
-@pytest.mark.claim("sandbox.1")
+@pytest.mark.claim("sandboxed.1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("place", ["x", "y", "frame"])
 @pytest.mark.parametrize(("name", "odd"), PAIRS, ids=[f"{name}, {odd}" for name, odd in PAIRS])
@@ -145,7 +144,7 @@ def test_an_odd_entry_moves_no_other_row_to_another_block(entries: list[Any]) ->
 
 
 @pytest.mark.claim("own_rows.2")
-@pytest.mark.claim("sandbox.1")
+@pytest.mark.claim("sandboxed.1")
 @pytest.mark.parametrize("correct", [None, "half", "jackknife"])
 @pytest.mark.parametrize("framed", [False, True])
 def test_a_block_is_not_told_who_came_before_it(framed: bool, correct: Any) -> None:
@@ -237,7 +236,7 @@ def f(x, y=None):
 
 
 @needs_sandbox
-@pytest.mark.claim("sandbox.1")
+@pytest.mark.claim("sandboxed.1")
 def test_code_that_looks_at_everything_it_can_reach_learns_of_its_block_alone() -> None:
     """The stack, what hangs on it, base arrays, types: for other blocks the same whatever one person holds."""
     generator = np.random.default_rng(0)
@@ -249,9 +248,7 @@ def test_code_that_looks_at_everything_it_can_reach_learns_of_its_block_alone() 
         BlockTable.of(rows.astype({"g": "category"}), None, people)
         for rows, people in ((frame, names), (other, ["stranger", *names[1:]]))
     ]
-    with replace(PATIENT, modules=("pandas",)).opened(
-        SourceFit(WALK, "f"), tables[0]
-    ) as cells:  # one, as it has a seed
+    with opened(PATIENT, SourceFit(WALK, "f"), tables[0]) as cells:  # one, as it has a seed
         found = [cells.rows(NUMBER, partition(table, 4, REPLACE, Seeded(2)), None)[:, 0] for table in tables]
     assert np.isfinite(found).all()
     assert len(set(found[0])) == 4

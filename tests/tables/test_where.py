@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,11 @@ def kept(table: Any, text: str) -> list[int]:
         ("(age > 10 or town == 'Ulm') and not (ok == false or `body mass` >= 6)", [0, 3]),
         ("age > 10 or age < 15 and town == 'none'", [1, 3, 5]),
         ("  age\n>\t-1e300 ", [0, 1, 3, 5]),
+        ("ok", [0, 3, 5]),
+        ("not ok", [1, 2, 4]),
+        ("ok and age > 10 or `body mass` == 2", [1, 3, 5]),
+        ("(ok or town is missing) and not age == 10", [2, 3, 5]),
+        ("age is number and ok", [0, 3, 5]),
     ],
 )
 def test_what_it_keeps(text: str, rows: list[int]) -> None:
@@ -74,6 +80,7 @@ def test_columns_of_unknown_kind() -> None:
     assert kept(LOOSE, "x == true") == [0, 1, 3, 4]
     assert kept(LOOSE, "x is missing") == [2]
     assert kept(LOOSE, "x != 'yes'") == [0, 1, 4, 5]
+    assert kept(LOOSE, "x") == [0, 1, 3, 4]
 
 
 def test_columns_are_named_once() -> None:
@@ -84,7 +91,6 @@ def test_columns_are_named_once() -> None:
     ("text", "place"),
     [
         ("", 1),
-        ("age", 4),
         ("age >", 6),
         ("age > 3 4", 9),
         ("age > 'x'", 5),
@@ -121,6 +127,8 @@ def test_what_the_table_cannot_fulfil() -> None:
         ("age == '3'", "leave out the quotes"),
         ("town > 3", "put it in quotes"),
         ("day == true", "declared as date"),
+        ("age", "has 'age' alone, but it is declared as number"),
+        ("ok and not town", "has 'town' alone, but it is declared as text"),
     ):
         with pytest.raises(BadInput, match=says):
             kept(PEOPLE, text)
@@ -136,6 +144,87 @@ def test_limits() -> None:
     with pytest.raises(BadInput, match="within each other"):
         Where.parse("not " * DEEPEST + "a == 1")
     assert Where.parse(" and ".join(["a == 1"] * 900)).columns == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("(a := 1) == 1", "':='"),
+        ("lambda: 1", "':'"),
+        ("lambda x: x", "'x:'"),
+        ("f'{a}' == 'x'", "\"'{a}'\""),
+        ("a == f'x'", "\"'x'\""),
+        ("a.__class__ == 1", "'.__class__'"),
+        ("open('x') == 1", "\"('x')\""),
+        ("a(b)", "'(b)'"),
+        ("a[0] == 1", "'[0]'"),
+        ("a in [b for b in c]", "'for'"),
+        ("a in [x] if b else c", "'if'"),
+        ("a in (1, 2)", "'(1,'"),
+        ("a in [[1]]", "'[1]]'"),
+        ("a == {1}", "'{1}'"),
+        ("a == 1, b", "'a'"),
+        ("*a", "'*a'"),
+        ("await a", "'a'"),
+        ("a == b == c", "'=='"),
+        ("a < 3 < 4", "'<'"),
+        ("18 <= age", "'18'"),
+        ("a == 1_000", "'_000'"),
+        ("a == 0x10", "'x10'"),
+        ("a == 1j", "'j'"),
+        ("a == 'x' 'y'", "\"'y'\""),
+        ("a == " + "9" * 9000, "'99999999999999999999'"),
+        ("a == 1e400", "'1e400'"),
+        ("a == None", "'None'"),
+        ("a == not b", "'not'"),
+        ("a is not number", "'number'"),
+        ("a == 1 # b", "'#'"),
+        ("a \\\n== 1", r"'\\\\'"),
+        ("a \uff1d\uff1d 1", "'\uff1d\uff1d'"),  # full-width equals signs
+        ("a \u2265 1", "'\u2265'"),
+        ("a == 1 \uff41nd b", "'\uff41nd'"),  # a full-width "and"
+        ("a == \u22121", "'\u22121'"),  # a minus sign that is not a hyphen
+        ("a == \u2018x\u2019", "'\u2018x\u2019'"),
+        ("a == \u0663", "'\u0663'"),  # an Arabic three
+        ("a == 1\0", r"'\\x00'"),
+    ],
+)
+def test_what_is_no_filter_is_refused_with_what_was_seen(text: str, seen: str) -> None:
+    with pytest.raises(BadInput, match=f"needed here, not {re.escape(seen) if chr(92) not in seen else seen}"):
+        Where.parse(text)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a ",
+        "not ",
+        "a not ",
+        "(",
+        "[",
+        "(a ",
+        "a(",
+        "a[",
+        "(a, ",
+        "a == not ",
+        "not (",
+        "a == ",
+        "a in [",
+        "a is ",
+        "1 ",
+    ],
+)
+def test_hostile_length_and_depth_are_refused(unit: str) -> None:
+    for text in (unit * (LONGEST // len(unit)), unit * 40 + ")" * 40, "b == 1 and " + unit * 900):
+        with pytest.raises(BadInput) as caught:
+            Where.parse(text)
+        assert caught.value.__context__ is None
+
+
+def test_names_are_taken_as_written() -> None:
+    """Python would make one of a ligature and its letters; keywords of Python are ordinary names here."""
+    assert Where.parse("\ufb01n == 1 and fin == 1").columns == ("\ufb01n", "fin")
+    assert Where.parse("class == 1 or lambda in [2] and None and `and`").columns == ("class", "lambda", "None", "and")
 
 
 NAMES = ["age", "town", "ok", "day", "and", "or", "not", "in", "is", "missing", "true"]

@@ -1,11 +1,11 @@
-"""A keeper of cells: started once, before there is any data, it makes a cell for each block and clears it away.
+"""A keeper of cells: started once, before there is any data, it makes a cell for each run and clears it away.
 
 This file is run as a program and imports nothing but the standard library until it is locked in: a process of its own
 user, mount, network, inter-process, host-name and control-group namespaces, whose only files are the Python libraries,
-read-only. It loads the libraries that are asked for and those that the estimator loads in a rehearsal on made-up rows,
-and makes their memory its own (sandbox/settled.py). For each block it forks a child that gets a process namespace, an
+read-only. It loads the libraries that are asked for and those that the program loads in a rehearsal on made-up bytes,
+and makes their memory its own (sandbox/settled.py). For each run it forks a child that gets a process namespace, an
 inter-process namespace and an empty root of its own, drops all rights, and may call the few system calls of a list;
-only then is the estimator loaded and the block read. After a fixed time, whatever the child did, it is killed and the
+only then are the bytes read that it works on. After a fixed time, whatever the child did, it is killed and the
 keeper says "done".
 """
 
@@ -29,7 +29,7 @@ PIVOT_ROOT, MOUNT_SETATTR = 155, 442
 NOBODY: Final = 65534
 SCRATCH: Final = b"size=16m,nr_inodes=1k,mode=700"
 ROOM: Final = 1 << 20  # bytes that a child may write to one file
-REHEARSAL: Final = 30.0  # seconds, besides those of a block, to load what an estimator loads
+REHEARSAL: Final = 30.0  # seconds, besides those of a block, to load what a program loads
 
 # System calls of x86-64 that computing needs; all others fail with EPERM. No socket, no shared memory, no new program,
 # no signal to others, no tracing, no keyring, no lock on a file, no device control, no change of priority, no look at
@@ -307,7 +307,7 @@ def _end(child: int) -> None:
 
 
 def rehearsed(control: socket.socket, rehearse: Any, asked: dict[str, Any], process: int) -> None:
-    """Load what the estimator loads on made-up rows. It sees no data, so what it does or says here tells of nobody."""
+    """Load what the program loads on made-up bytes. It sees no data, so what it does or says here tells of nobody."""
     message, files, _, _ = socket.recv_fds(control, 1, 2)
     if not message:
         raise SystemExit
@@ -349,12 +349,12 @@ def main() -> None:
                 __import__(name)
             except ImportError as error:
                 raise Missing(f"the module {name}: {error}") from None
-        from discreet.sandbox.inside import rehearse, work
+        program = sys.modules[asked["program"]]
         from discreet.sandbox.settled import settle, shared
 
         call("to gather children", libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0))
         _trial(process)
-        rehearsed(control, rehearse, asked, process)
+        rehearsed(control, program.rehearse, asked, process)
         if missing := "libraries without shared memory" if shared(maps) else settle(maps):
             raise Missing(missing)
         os.close(maps)
@@ -362,7 +362,7 @@ def main() -> None:
         control.send(json.dumps(str(error)).encode())
         return
     control.send(json.dumps("").encode())
-    serve(control, work, asked, process)
+    serve(control, program.work, asked, process)
 
 
 def _trial(process: int) -> None:

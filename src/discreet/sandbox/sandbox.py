@@ -1,72 +1,60 @@
-"""Other people's code on private rows: a process for each block that shares nothing, cannot speak, and is on time.
+"""Other people's code on private bytes: a process for each run that shares nothing, cannot speak, and is on time.
+
+A program is a module with two functions: `work(data, result)` reads the bytes it is given from one file and writes a
+row of bytes to another; `rehearse(data, result)` does so on made-up bytes and writes the names of the modules that are
+loaded by then. Who starts it decides what the bytes mean: subsample/sandboxed.py sends blocks of people.
 
 Promise
-    [sandbox.1] A block's row depends on nothing but its own rows, its number and the estimator, whatever the estimator
-          does, up to what is not covered. What comes back is at most so many raw float64; anything else is "no
-          estimate".
-    [sandbox.2] Time: each block holds its place for the same number of seconds, however early it ends or dies.
+    [sandbox.1] What a run returns depends on nothing but the program and the bytes that it was given, whatever code it
+          loads from them does, up to what is not covered. What comes back is exactly so many raw bytes as were
+          declared, or nothing.
+    [sandbox.2] Time: each run holds its place for the same number of seconds, however early it ends or dies.
     [sandbox.3] Where something that this needs is missing, nothing runs and NoSandbox says what it is.
 Why
-    [sandbox.1] A keeper (sandbox/jail.py) starts before it is given any row, as an ordinary user, and locks itself into
-    namespaces with a read-only root that holds Python's libraries alone: no data file, no home, no /proc, no /dev/shm.
-    It loads libraries, never the estimator, and never a row: those asked for, and those that the estimator loads in a
-    rehearsal, a cell that is given rows made up from the schema. Then it makes all memory that is mapped from files its
-    own (sandbox/settled.py). Each block's child is forked from that clean state with a process namespace, an
-    inter-process namespace and an empty root of its own: it has no file but two that are its own (the rows, the
-    result), no library on disk and no page of one in memory, so what the kernel caches of files is out of its reach. It
-    drops all capabilities, and a filter leaves it the system calls for computing: no sockets, shared memory, keyrings,
-    file locks, tracing, signals to others, new processes or programs, no questions about caches or faults. So it can
-    write to nothing that another block can read. Only then is the estimator unpacked. The result is a file of its own,
-    of which 8 bytes a number are read after the child is dead; NaN of any payload is "no estimate". Rows of a block are
-    never in the keeper's memory, so no later child finds them there, and what a block is sent is a function of its own
-    rows: [own_rows.3]. If the machine runs out of memory, cells are killed first.
+    [sandbox.1] A keeper (sandbox/jail.py) starts before it is given any bytes, as an ordinary user, and locks itself
+    into namespaces with a read-only root that holds Python's libraries alone: no data file, no home, no /proc, no
+    /dev/shm. It loads libraries, never what a run is sent: those asked for, and those that are loaded in a rehearsal, a
+    cell that is given made-up bytes. Then it makes all memory that is mapped from files its own (sandbox/settled.py).
+    Each run's child is forked from that clean state with a process namespace, an inter-process namespace and an empty
+    root of its own: it has no file but two that are its own (the bytes, the result), no library on disk and no page of
+    one in memory, so what the kernel caches of files is out of its reach. It drops all capabilities, and a filter
+    leaves it the system calls for computing: no sockets, shared memory, keyrings, file locks, tracing, signals to
+    others, new processes or programs, no questions about caches or faults. So it can write to nothing that another run
+    can read. Only then are its bytes read. The result is a file of its own, read after the child is dead. What a run is
+    sent is never in the keeper's memory, so no later child finds it there. If the machine runs out of memory, cells are
+    killed first.
     [sandbox.2] The keeper sleeps until the deadline whatever happens, kills the first process of the child's namespace,
     which kills the others, waits for the time that freeing its memory may take, and says one byte. [sandbox.3] Every
     step is tried before "ready", in a trial child where it is its own.
 Needs
     Linux 5.12 or newer on x86-64 with user namespaces for ordinary users; libraries that the user `nobody` may read if
-    we run as root. An estimator that can be packed: a library's object, a function of an importable library, or a file.
-    What it imports only for rows unlike the made-up ones is declared: Sandbox(modules=("scipy.stats",)). Memory for a
-    copy of the libraries that are loaded.
+    we run as root. What is imported only for bytes unlike those of the rehearsal is declared:
+    Sandbox(modules=("scipy.stats",)). Memory for a copy of the libraries that are loaded.
     Not covered: what code that watches the hardware can learn of who runs beside it or ran a moment before (processor
     caches, memory bandwidth, free lists of the kernel). With workers=1, the default, no two run at once and each place
     is idle for `tidy` seconds in between; with more, that many may count as one, and the release says so. A machine
-    that swaps: what a block touches is in memory for the next. The process that calls: an object's own code (its class,
-    __reduce__, __getattr__) runs there when you make it and when it is packed; a file's code does not. Data that the
-    estimator itself carries, in a variable that a function of the session uses say, go into every cell with it.
+    that swaps: what a run touches is in memory for the next.
 Source
     Mohan et al. 2012 (GUPT), Haeberlen, Pierce and Narayan 2011 for state and time as channels.
 """
 
 import json
 import os
-import pickle
 import select
 import site
 import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
-from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimators import Fit, SourceFit
-from discreet.subsample.made_up_rows import STYLES, made_up
-from discreet.subsample.own_rows import sent
-from discreet.subsample.partition import Blocks
-from discreet.subsample.returned import Shape
-from discreet.subsample.run_block import Correct
 
-Floats = npt.NDArray[np.float64]
 SYSTEM: Final = (
     "/lib",
     "/lib64",
@@ -78,8 +66,6 @@ SYSTEM: Final = (
 )
 START: Final = 120.0  # seconds that a keeper may take to load its libraries, and to rehearse
 GRACE: Final = 10.0
-LIBRARIES: Final = ("numpy", "scipy.special")
-HOMES: Final = {"sklearn": "sklearn.linear_model", "statsmodels": "statsmodels.api", "lifelines": "lifelines"}
 
 
 class NoSandbox(BadInput):
@@ -87,8 +73,17 @@ class NoSandbox(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """What cells run: a module with `work` and `rehearse`, what is loaded before it, the bytes of its rehearsal."""
+
+    module: str
+    modules: tuple[str, ...] = ()
+    rehearsal: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class Sandbox:
-    """Limits of each block: `seconds` it always takes, `memory` it may have, and how many run at once."""
+    """Limits of each run: `seconds` it always takes, `memory` it may have, and how many run at once."""
 
     seconds: float = 1.0
     memory: int = 2 << 30
@@ -118,22 +113,10 @@ class Sandbox:
         return f"{self.workers} blocks ran at a time: code that watches the hardware could make them one"
 
     @contextmanager
-    def opened(self, fit: Fit, table: BlockTable | None = None) -> "Iterator[SandboxCells]":
-        """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [sandbox.3]
-
-        Of the table the schema is used, for a rehearsal.
-        """
-        raw = packed(fit)  # refused before anything starts
-        act = pickle.dumps((raw, rehearsal(table)))
+    def opened(self, program: Program) -> "Iterator[SandboxCells]":
+        """Keepers that are locked in and ready; raises NoSandbox if there are none to be had. [sandbox.3]"""
         with ExitStack() as stack:
-            keepers = [stack.enter_context(Keeper(self, self._modules(fit), act)) for _ in range(self.workers)]
-            yield SandboxCells(self, raw, tuple(keepers))
-
-    def _modules(self, fit: Fit) -> tuple[str, ...]:
-        held = (getattr(fit, name, None) for name in ("estimator", "fitter", "model"))
-        inner = next((one for one in held if one is not None), None)  # an unfitted ensemble has no truth value
-        home = str(getattr(inner, "__module__", type(inner).__module__)).split(".")[0]
-        return (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *self.modules)
+            yield SandboxCells(self, tuple(stack.enter_context(Keeper(self, program)) for _ in range(self.workers)))
 
 
 def _whole(value: object) -> bool:
@@ -145,71 +128,31 @@ class SandboxCells:
     """A sandbox at work."""
 
     box: Sandbox
-    estimator: bytes
     keepers: "tuple[Keeper, ...]"
 
-    def rows(self, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
-        """One row a block, NaN where there is none. [sandbox.1]"""
-        found = np.full((blocks.count, shape.width), np.nan)
-        todo = iter(range(blocks.count))
+    def run(self, messages: Iterable[bytes], size: int) -> list[bytes | None]:
+        """What a cell of its own makes of each message: `size` bytes, or None. [sandbox.1]"""
+        found: list[bytes | None] = []
+        todo = iter(messages)
         busy: dict[int, tuple[Keeper, int]] = {}
         while True:
             for keeper in self.keepers:
-                if keeper.control.fileno() not in busy and (number := next(todo, None)) is not None:
-                    keeper.begin(_message(self.estimator, shape, blocks, number, correct))
-                    busy[keeper.control.fileno()] = keeper, number
+                if keeper.control.fileno() not in busy and (message := next(todo, None)) is not None:
+                    keeper.begin(message)
+                    busy[keeper.control.fileno()] = keeper, len(found)
+                    found.append(None)
             if not busy:
                 return found
             ready, _, _ = select.select(list(busy), [], [], self.box.seconds + self.box.tidy + GRACE)
             for fd in ready or list(busy):
                 keeper, number = busy.pop(fd)
-                row = keeper.end(shape.width)
-                if row is not None:
-                    found[number] = row
+                found[number] = keeper.end(size)
                 if not keeper.alive:
                     keeper.restart()
 
 
-def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
-    block, middle = blocks.block(number)
-    people = block.people if correct == "jackknife" else None
-    try:
-        # [sandbox.1]
-        return pickle.dumps((raw, shape, (sent(block.x), sent(block.y), people), middle, number, correct))
-    except Exception:  # noqa: BLE001  [sandbox.1]: an entry that cannot be packed; the cell fails to read this, on time
-        return b""
-
-
-def rehearsal(table: BlockTable | None) -> list[BlockTable]:
-    """Made-up rows of a table's schema in several styles, and plain ones, for what the schema does not tell."""
-    plain = [BlockTable(np.ones((8, 2)), np.arange(8) % 2.0), BlockTable(np.ones((8, 2)))]
-    if table is None:
-        return plain
-    try:
-        return [made_up(table, style, texts=True) for style in range(STYLES)]
-    except Exception:  # noqa: BLE001  a type that nothing is made up of; what is imported at the top is still loaded
-        return plain
-
-
-def packed(fit: Fit) -> bytes:
-    """The estimator as bytes for a cell; functions of this session by value, if cloudpickle is there."""
-    function = getattr(fit, "function", None)
-    local = function is not None and getattr(function, "__module__", "") not in _library_modules()
-    try:
-        if not isinstance(fit, SourceFit) and local:
-            import cloudpickle
-
-            return bytes(cloudpickle.dumps(fit))
-        return pickle.dumps(fit)
-    except Exception:  # noqa: BLE001
-        raise BadInput(
-            "the estimator cannot be sent to another process; put the function into a file and give "
-            "'file.py:function', install cloudpickle, or give trust='own' if you wrote or read it"
-        ) from None
-
-
-def _library_modules() -> set[str]:
-    """Modules that a cell can import: those of installed libraries."""
+def importable() -> set[str]:
+    """The loaded modules that a cell can import too: those of installed libraries."""
     roots = tuple(path for path in _libraries() if "python" in path)
     found = {
         name for name, module in list(sys.modules.items()) if str(getattr(module, "__file__", "")).startswith(roots)
@@ -231,8 +174,8 @@ def _libraries() -> list[str]:
 class Keeper:
     """A keeper's process, as seen from outside."""
 
-    def __init__(self, box: Sandbox, modules: tuple[str, ...], act: bytes = b"") -> None:
-        self._box, self._modules, self._act = box, modules, act
+    def __init__(self, box: Sandbox, program: Program) -> None:
+        self._box, self._program = box, program
         self.alive = False
 
     def __enter__(self) -> "Keeper":
@@ -264,15 +207,16 @@ class Keeper:
         asked = {
             "libraries": sorted({real for path in libraries for real in _with_links(path)}),
             "path": [*dict.fromkeys([*search, str(Path(__file__).parent.parent.parent)])],
-            "modules": self._modules,
+            "modules": (*self._program.modules, *self._box.modules, self._program.module),
+            "program": self._program.module,
             "memory": self._box.memory,
             "seconds": self._box.seconds,
             "tidy": self._box.tidy,
         }
-        program = str(Path(__file__).with_name("jail.py"))
+        jail = str(Path(__file__).with_name("jail.py"))
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603  our own program
-                [sys.executable, "-I", program, str(theirs.fileno()), json.dumps(asked)],
+                [sys.executable, "-I", jail, str(theirs.fileno()), json.dumps(asked)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -281,7 +225,7 @@ class Keeper:
                 cwd="/",
                 start_new_session=True,
             )
-        self.begin(self._act)
+        self.begin(self._program.rehearsal)
         reason = "a process of its own" if not self._wait(START + self._box.seconds) else self._said()
         os.close(self._result)
         if reason:
@@ -303,8 +247,8 @@ class Keeper:
         return bool(select.select([self.control], [], [], seconds)[0])
 
     def begin(self, message: bytes) -> None:
-        """Hand a block to a new cell."""
-        data, self._result = os.memfd_create("rows"), os.memfd_create("row")
+        """Hand a message to a new cell."""
+        data, self._result = os.memfd_create("given"), os.memfd_create("result")
         try:
             with os.fdopen(os.dup(data), "wb") as file:
                 file.write(message)
@@ -315,20 +259,16 @@ class Keeper:
         finally:
             os.close(data)
 
-    def end(self, width: int) -> Floats | None:
-        """The row, once its time is over; None if there is none. Raw bytes, and only those that were declared.
-        [sandbox.1]"""
+    def end(self, size: int) -> bytes | None:
+        """The result, once its time is over: raw bytes, if they are as many as were declared. [sandbox.1]"""
         try:
             self.alive = self.alive and self._wait(0) and bool(self.control.recv(1))
-            raw = os.pread(self._result, 8 * width + 1, 0) if self.alive else b""
+            raw = os.pread(self._result, size + 1, 0) if self.alive else b""
         except OSError:
             self.alive, raw = False, b""
         finally:
             os.close(self._result)
-        if len(raw) != 8 * width:
-            return None
-        row = np.frombuffer(raw, dtype=np.float64)
-        return row if np.isfinite(row).all() else None  # [sandbox.1]: no payload of a NaN passes
+        return raw if len(raw) == size else None
 
 
 def _with_links(path: str) -> Iterator[str]:
@@ -350,8 +290,3 @@ def _environment() -> Iterator[tuple[str, str]]:
     )
     for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "NUMBA"):
         yield f"{name}_NUM_THREADS", "1"
-
-
-def seconds_for(blocks: int, box: Sandbox) -> float:
-    """How long the blocks of a run take once the keepers are ready: always the same. [sandbox.2]"""
-    return -(-blocks // box.workers) * (box.seconds + box.tidy)

@@ -33,7 +33,7 @@ def of_files(maps: int) -> list[list[bytes]]:
 
 
 def shared(maps: int) -> bool:
-    """Whether a writable mapping is shared with future children: a channel between blocks."""
+    """Whether a writable mapping is shared with future children: a channel between cells."""
     return any(one[1].startswith(b"rw") and one[1].endswith(b"s") for one in mappings(maps))
 
 

@@ -21,7 +21,7 @@ Why
     that crashes at random, whatever its rows, keeps something between blocks in the sense of [aggregate.3].)
     [aggregate.2] Nothing else is read: see subsample/block_plan.py and subsample/made_up_rows.py.
     [aggregate.3] With own code the blocks of a task share a process. In a sandbox each has its own; raw bytes come
-    back.
+    back: [sandboxed.1].
 Needs
     Enough people: blocks.plan says how many, and refuses otherwise.
 Accuracy
@@ -54,6 +54,7 @@ from discreet.subsample.fit_options import check_aggregator, check_engine, check
 from discreet.subsample.partition import Blocks, partition, units
 from discreet.subsample.returned import Shape, texts
 from discreet.subsample.run_block import Correct, block_row, hushed, passing_on_interrupts, silence
+from discreet.subsample.sandboxed import opened
 
 CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
 Floats = npt.NDArray[np.float64]
@@ -159,7 +160,7 @@ class SubsampleAggregate:
     def check_machine(self) -> None:
         """NoSandbox where this machine cannot make the sandbox asked for: no row is needed to know it."""
         if self.trust == "sandbox":
-            with self.box.opened(self.fit):
+            with opened(self.box, self.fit):
                 pass
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
@@ -175,10 +176,7 @@ class SubsampleAggregate:
         """One row a block, NaN where there is none. Never released: the aggregator's private rows. [aggregate.1]"""
         if self.trust == "own":
             return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [aggregate.1]
-        box = self.box
-        if hasattr(table.x, "columns"):
-            box = replace(box, modules=(*box.modules, "pandas"))  # loaded once, not by every block
-        with box.opened(self.fit, table) as cells:  # or refused, before anything is drawn
+        with opened(self.box, self.fit, table) as cells:  # or refused, before anything is drawn
             blocks = partition(table, self.blocks, self.neighbours, rng)
             return cells.rows(self.shape, blocks, self.correct)  # [aggregate.3]
 

@@ -1,23 +1,24 @@
-"""Which rows count: a small public language for filters, read by hand; nothing of it is ever executed.
+"""Which rows count: a small public language for filters, parsed by Python's grammar and never executed.
 
-    age >= 18 and region in ['north', 'east'] and not (`body mass` is missing or smoker == true)
+    age >= 18 and region in ['north', 'east'] and not (`body mass` is missing or smoker)
 
-A column stands on the left, a constant on the right. Names with blanks go between backticks. Beside a number a column
-is read as numbers, beside `true` or `false` as truth values, beside a text as it is (a date as its text, 2024-05-01,
-which is also midnight of that day, 2024-05-01 00:00:00).
-A missing entry fulfils no comparison, not even != and `not in`; `is missing` finds it, and `is number` what is read as
-a number. `not` turns plain true and
-false around: `not x == 1` holds for a missing x.
+A column is on the left of a comparison, a constant on the right. Names with blanks go between backticks. Beside a
+number a column is read as numbers; beside `true` or `false`, or on its own, as truth values; beside a text as it is (a
+date as its text, 2024-05-01, which is also midnight of that day, 2024-05-01 00:00:00). A missing entry fulfils no
+comparison, not even != and `not in`; `is missing` finds it, and `is number` finds what is read as a number. `not` swaps
+true and false: `not x == 1` holds for a missing x.
 
 Promise
     [where.1] Whether a row is kept depends on that row and on the public text alone; no value raises.
 """
 
+import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -28,30 +29,29 @@ from discreet.tables import entries as rows
 from discreet.tables.cells import NUMBER, Codes, Floats, Kind
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-Reading: TypeAlias = Literal["number", "truth", "key"]
-
-LONGEST: Final = 10_000
-DEEPEST: Final = 50
+Tree: TypeAlias = "Test | Joined"
+LONGEST: Final = 10_000  # characters
+DEEPEST: Final = 50  # brackets and `not` within each other
 TOKEN: Final = re.compile(
     r"""\s*(?:
-    (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    (?P<sign>==|!=|<=|>=|<|>|[()\[\],]|(?:and|or|not|in|is)\b)
+    |(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*")
-    |(?P<quoted>`(?:[^`]|``)+`)
-    |(?P<name>[^\W\d]\w*)
-    |(?P<sign>==|!=|<=|>=|<|>|[()\[\],])
+    |(?P<name>`(?:[^`]|``)+`|[^\W\d]\w*)
     |(?P<end>\Z)
     )""",
     re.VERBOSE,
 )
-SIGNS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+OPERAND: Final = "a column such as age or `body mass`, a number, a 'text', true or false"
+OPERATOR: Final = "one of == != < <= > >= in, not in, is missing, is number, and, or, or the end"
+ORDERS: Final[Mapping[Any, Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
-RESERVED: Final = frozenset({"and", "or", "not", "in", "is", "missing", "true", "false"})
+LISTS: Final[Mapping[Any, Any]] = {ast.In: np.isin, ast.NotIn: partial(np.isin, invert=True)}
+SIGNS: Final = {ast.Eq: operator.eq, ast.NotEq: operator.ne, **ORDERS, **LISTS}
 
 
 class Cells(Protocol):
@@ -68,38 +68,39 @@ class Cells(Protocol):
 
 @dataclass(frozen=True)
 class Test:
-    """One comparison of a column, or whether it is missing."""
+    """A column compared with constants, or whether it is missing, a number, or (alone) true."""
 
     column: str
-    sign: str
+    sign: type[ast.AST]
+    reading: Literal["number", "truth", "text", "missing"]
     constants: tuple[Any, ...] = ()
-    reading: Reading = "key"
+    alone: bool = False
 
     def holds(self, cells: Cells) -> Mask:
         """Row by row. [where.1]"""
-        if self.sign in ("missing", "present"):
-            codes, values = cells.keys(self.column)
-            return self._by_value(codes, [(value is None) == (self.sign == "missing") for value in values])
-        if self.reading == "key":
-            codes, values = cells.keys(self.column)
-            wanted, negated = frozenset(self.constants), self.sign in ("!=", "not in")
-            return self._by_value(
-                codes, [value is not None and wanted.isdisjoint(_texts(value)) == negated for value in values]
-            )
-        floats = cells.floats(self.column, self.reading)
-        found: Mask
-        if self.sign == "number":
-            return ~np.isnan(floats)
-        if self.sign in ("in", "not in"):
-            found = np.isin(floats, np.array(self.constants, dtype=np.float64), invert=self.sign == "not in")
+        if self.reading in ("number", "truth"):
+            floats = cells.floats(self.column, self.reading)
+            found = self.sign is ast.Is or SIGNS[self.sign](floats, np.array(self.constants))
+            return np.asarray(~np.isnan(floats) & found)
+        codes, values = cells.keys(self.column)
+        wanted, negated = frozenset(self.constants), self.sign in (ast.NotEq, ast.NotIn, ast.IsNot)
+        if self.reading == "missing":
+            kept = [(value is None) != negated for value in values]
         else:
-            found = SIGNS[self.sign](floats, float(self.constants[0]))
-        return found & ~np.isnan(floats)
+            kept = [value is not None and wanted.isdisjoint(_texts(value)) == negated for value in values]
+        return np.asarray(np.array(kept, dtype=np.bool_)[codes])
 
-    @staticmethod
-    def _by_value(codes: Codes, holds: list[bool]) -> Mask:
-        found: Mask = np.array(holds, dtype=np.bool_)[codes]
-        return found
+    def misfit(self, kind: Kind) -> str:
+        """Why a column of that kind cannot be tested so; empty if it can."""
+        if self.alone and kind not in ("truth", "unknown"):
+            return f"has {self.column!r} alone, but it is declared as {kind}; compare it with a constant"
+        if self.reading == "text" and kind in ("number", "whole", "truth"):
+            return f"compares {self.column!r} with a text, but it is declared as {kind}; leave out the quotes"
+        if self.reading == "number" and kind in ("text", "date"):
+            return f"compares {self.column!r} with a number, but it is declared as {kind}; put it in quotes"
+        if self.reading == "truth" and kind == "date":
+            return f"compares {self.column!r} with true or false, but it is declared as date; put a date in quotes"
+        return ""
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -121,16 +122,14 @@ def _texts(value: Any) -> tuple[str, ...]:
 class Joined:
     """`and`, `or` and `not`."""
 
-    word: Literal["and", "or", "not"]
-    parts: tuple["Test | Joined", ...]
+    word: type[ast.AST]
+    parts: tuple[Tree, ...]
 
     def holds(self, cells: Cells) -> Mask:
         """Row by row."""
         masks = [part.holds(cells) for part in self.parts]
-        if self.word == "not":
-            return ~masks[0]
-        combined: Mask = (np.logical_and if self.word == "and" else np.logical_or).reduce(masks)
-        return combined
+        joined = np.logical_and if self.word is ast.And else np.logical_or
+        return ~masks[0] if self.word is ast.Not else np.asarray(joined.reduce(masks))
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,8 @@ class Where:
     """
 
     text: str
-    tree: Test | Joined
+    tree: Tree
+    tests: tuple[Test, ...]  # in order of appearance
 
     @classmethod
     def parse(cls, text: str) -> "Where":
@@ -150,169 +150,128 @@ class Where:
         if not isinstance(text, str):
             raise BadInput(f'where is of type {type(text).__name__}; give a text such as "age >= 18"')
         if len(text) > LONGEST:
-            raise BadInput(
-                f"where has {len(text)} characters; at most {LONGEST} are read; put the filter into the data"
-            )
-        return cls(text, _Parser(text).whole())
+            raise BadInput(f"where has {len(text)} characters; {LONGEST} are allowed; put the filter into the data")
+        parser = _Parser(text)
+        return cls(text, parser.tree(parser.parsed()), tuple(parser.tests))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it reads, in order of appearance."""
-        return tuple(dict.fromkeys(test.column for test in _tests(self.tree)))
+        return tuple(dict.fromkeys(test.column for test in self.tests))
 
     def check(self, kinds: Mapping[str, Kind]) -> None:
         """Refuse what the declared kinds cannot fulfil."""
-        for test in _tests(self.tree):
+        for test in self.tests:
             if test.column not in kinds:
-                raise BadInput(f"where names the column {test.column!r}; the table has {_listed(kinds)}")
-            kind = kinds[test.column]
-            if test.sign in ("missing", "present"):
-                continue
-            if test.reading == "key" and kind in ("number", "whole", "truth"):
-                raise BadInput(
-                    f"where compares {test.column!r} with a text, but it is declared as {kind}; leave out the quotes"
-                )
-            if test.reading == "number" and kind in ("text", "date"):
-                raise BadInput(
-                    f"where compares {test.column!r} with a number, but it is declared as {kind}; put it in quotes"
-                )
-            if test.reading == "truth" and kind == "date":
-                raise BadInput(f"where compares {test.column!r} with true or false, but it is declared as date")
+                names = ", ".join(map(repr, list(kinds)[:20])) + (" and others" if len(kinds) > 20 else "")
+                raise BadInput(f"where names the column {test.column!r}; the table has {names}")
+            if misfit := test.misfit(kinds[test.column]):
+                raise BadInput(f"where {misfit}")
 
     def holds(self, cells: Cells) -> Mask:
         """Whether each row is kept. [where.1]"""
         return self.tree.holds(cells)
 
 
-def _listed(names: Mapping[str, Any]) -> str:
-    return ", ".join(map(repr, list(names)[:20])) + (" and others" if len(names) > 20 else "")
-
-
-def _tests(tree: Test | Joined) -> Iterator[Test]:
-    if isinstance(tree, Test):
-        yield tree
-    else:
-        for part in tree.parts:
-            yield from _tests(part)
-
-
 class _Parser:
-    """Recursive descent, one token ahead."""
+    """Tokens, Python's grammar on their kinds alone, and a walk over the few nodes that are allowed.
+
+    `source` has n for every name and 0 for every constant, so Python sees no text of the user's: nothing to execute, to
+    normalise or to overflow. A node's place in `source` says which token it is.
+    """
 
     def __init__(self, text: str) -> None:
-        self.text, self.next_at, self.depth = text, 0, 0
-        self.advance()
+        self.text, self.source, self.tokens = text, "", dict[int, re.Match[str]]()
+        self.tests: list[Test] = []
+        kind, end, wanted, nots = "", 0, OPERAND, [0]  # in each open bracket, the `not`s before this token
+        while kind != "end":
+            token = TOKEN.match(text, end)
+            if token is None or token.lastgroup is None:
+                self.fail(len(text) - len(text[end:].lstrip()), wanted)
+            kind, end, start = token.lastgroup, token.end(), token.start(token.lastgroup)
+            word, value = token[kind], kind in ("name", "number", "text")
+            opens, closes = word in ("(", "["), word in (")", "]")
+            allowed = {OPERAND: value or opens or word == "not", OPERATOR: not value and not opens}
+            if not allowed.get(wanted, word == "in") or (closes and len(nots) == 1):
+                self.fail(start, wanted)
+            if kind == "end" and len(nots) > 1:
+                self.fail(start, "a closing bracket")
+            nots = [*nots, 0] if opens else nots[:-1] if closes else nots
+            nots[-1] = 0 if word in ("and", "or") else nots[-1] + (word == "not")
+            if len(nots) + sum(nots) > DEEPEST:
+                self.fail(start, f"a filter with at most {DEEPEST} brackets and 'not' within each other")
+            wanted = OPERATOR if value or closes else "'in'" if wanted == OPERATOR and word == "not" else OPERAND
+            self.tokens[len(self.source)] = token
+            self.source += ("n" if kind == "name" else "0" if value else word) + " "
 
-    def advance(self) -> None:
-        blanks = re.compile(r"\s*").match(self.text, self.next_at)
-        self.at = blanks.end() if blanks else self.next_at
-        match = TOKEN.match(self.text, self.next_at)
-        if match is None or match.lastgroup is None:
-            self.fail("this is none of a name, a number, a 'text' and a sign")
-        self.kind, self.word, self.next_at = match.lastgroup, match[match.lastgroup], match.end()
-        if self.kind == "name" and self.word in RESERVED:
-            self.kind = "sign"
-
-    def fail(self, message: str) -> NoReturn:
-        around = self.text[max(0, self.at - 40) : self.at + 40]
+    def fail(self, at: int, needed: str) -> NoReturn:
+        around = re.sub(r"\s", " ", self.text[max(0, at - 40) : at + 40])
+        seen = repr(self.text[at:].split()[0][:20]) if at < len(self.text) else "the end"
         raise BadInput(
-            f"where cannot be understood at character {self.at + 1}: {message}\n"
-            f"    {' '.join(around.splitlines()) if len(around.splitlines()) > 1 else around}\n"
-            f"    {' ' * min(self.at, 40)}^"
+            f"where cannot be understood at character {at + 1}: {needed} is needed here, not {seen}\n"
+            f"    {around}\n    {' ' * min(at, 40)}^"
         )
 
-    def taken(self, *words: str) -> str | None:
-        if self.kind != "sign" or self.word not in words:
-            return None
-        word = self.word
-        self.advance()
-        return word
+    def parsed(self) -> ast.expr:
+        found, place = None, 0
+        try:
+            found = ast.parse(self.source.rstrip(), mode="eval").body
+        except SyntaxError as error:
+            place = (error.offset or 1) - 1
+        return found or self.refuse(place, OPERAND)
 
-    def needed(self, word: str, message: str) -> None:
-        if self.taken(word) is None:
-            self.fail(message)
+    def refuse(self, place: int, needed: str) -> NoReturn:
+        token = self.tokens[max(start for start in self.tokens if start <= place)]
+        self.fail(token.start(token.lastgroup or 0), needed)
 
-    def whole(self) -> Test | Joined:
-        tree = self.either()
-        if self.kind != "end":
-            self.fail("'and', 'or' or the end is needed here")
-        return tree
+    def tree(self, node: ast.expr) -> Tree:
+        match node:
+            case ast.BoolOp(op, values):
+                return Joined(type(op), tuple(map(self.tree, values)))
+            case ast.UnaryOp(ast.Not(), operand):
+                return Joined(ast.Not, (self.tree(operand),))
+            case ast.Name():
+                self.tests.append(Test(self.column(node), ast.Eq, "truth", (1.0,), alone=True))
+            case ast.Compare(ast.Name() as left, [op], [right]):
+                self.tests.append(self.test(self.column(left), type(op), right))
+            case ast.Compare(ast.Name(), _, [_, second, *_]):
+                self.refuse(second.col_offset - 1, "'and' and another column")
+            case _:
+                self.refuse(node.col_offset, "a column, or a comparison of one such as age >= 18,")
+        return self.tests[-1]
 
-    def either(self) -> Test | Joined:
-        return self.joined("or", lambda: self.joined("and", self.single))
+    def column(self, node: ast.Name) -> str:
+        word = self.tokens[node.col_offset]["name"]
+        if word in ("missing", "true", "false"):
+            self.refuse(node.col_offset, "the name of a column, which may be between backticks,")
+        return word[1:-1].replace("``", "`") if word[0] == "`" else word
 
-    def joined(self, word: Literal["and", "or"], part: Callable[[], Test | Joined]) -> Test | Joined:
-        parts = [part()]
-        while self.taken(word):
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
-
-    def single(self) -> Test | Joined:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.fail(f"more than {DEEPEST} things lie within each other; write it more simply")
-        tree: Test | Joined
-        if self.taken("not"):
-            tree = Joined("not", (self.single(),))
-        elif self.taken("("):
-            tree = self.either()
-            self.needed(")", "')' is needed here")
-        else:
-            tree = self.test()
-        self.depth -= 1
-        return tree
-
-    def test(self) -> Test:
-        if self.kind not in ("name", "quoted"):
-            self.fail("the name of a column is needed here, such as age or `body mass`")
-        name = self.word if self.kind == "name" else self.word[1:-1].replace("``", "`")
-        self.advance()
-        if self.taken("is"):
-            negated = self.taken("not") is not None
-            if not negated and (self.kind, self.word) == ("name", "number"):
-                self.advance()
-                return Test(name, "number", (), "number")
-            self.needed("missing", "'missing' is needed here" if negated else "'missing' or 'number' is needed here")
-            return Test(name, "present" if negated else "missing")
-        if self.taken("not"):
-            self.needed("in", "'in' is needed here")
-            return self.listed(name, "not in")
-        if self.taken("in"):
-            return self.listed(name, "in")
-        sign_at, found = self.at, self.taken(*SIGNS)
-        if found is None:
-            self.fail("a comparison is needed here: == != < <= > >= in, not in, is missing")
-        reading, constant = self.constant()
-        if reading != "number" and found not in ("==", "!="):
-            self.at = sign_at
-            self.fail("only numbers have an order; use == != or in")
-        return Test(name, found, (constant,), reading)
-
-    def listed(self, name: str, sign: str) -> Test:
-        self.needed("[", "a list is needed here, such as [1, 2] or ['a', 'b']")
-        first_at = self.at
-        found = [self.constant()]
-        while self.taken(","):
-            found.append(self.constant())
-        self.needed("]", "',' or ']' is needed here")
+    def test(self, column: str, sign: type[ast.AST], right: ast.expr) -> Test:
+        place, listed = right.col_offset, sign in LISTS
+        if sign in (ast.Is, ast.IsNot):
+            word = self.tokens[place]["name"]
+            if word == "number" and sign is ast.Is:
+                return Test(column, sign, "number")
+            if word != "missing":
+                self.refuse(place, "'missing' or 'number'" if sign is ast.Is else "'missing'")
+            return Test(column, sign, "missing")
+        if listed != isinstance(right, ast.List):
+            self.refuse(place, "a list such as [1, 2] or ['a', 'b']" if listed else "one constant")
+        found = [self.constant(one) for one in (right.elts if isinstance(right, ast.List) else [right])]
         readings = {reading for reading, _ in found}
         if len(readings) > 1:
-            self.at = first_at
-            self.fail("a list holds numbers, or texts, or true and false, not several of them")
-        return Test(name, sign, tuple(constant for _, constant in found), readings.pop())
+            self.refuse(place + 2, "a list of numbers, of texts, or of true and false")
+        if sign in ORDERS and readings != {"number"}:
+            self.refuse(place - 1, "== != or in, as only numbers have an order,")
+        return Test(column, sign, readings.pop(), tuple(constant for _, constant in found))
 
-    def constant(self) -> tuple[Reading, Any]:
-        kind, word, at = self.kind, self.word, self.at
-        if kind == "number" and NUMBER.match(word):
-            self.advance()
-            if not math.isfinite(float(word)):
-                self.at = at
-                self.fail("this number is too large")
+    def constant(self, node: ast.expr) -> tuple[Any, Any]:
+        token = self.tokens[node.col_offset]
+        kind, word = token.lastgroup, token[token.lastgroup or 0]
+        if kind == "number" and NUMBER.match(word) and math.isfinite(float(word)):
             return "number", float(word)
         if kind == "text":
-            self.advance()
-            return "key", word[1:-1].replace(word[0] * 2, word[0])
-        truth = self.taken("true", "false")
-        if truth is None:
-            self.fail("a number, a 'text', true or false is needed here")
-        return "truth", float(truth == "true")
+            return "text", word[1:-1].replace(word[0] * 2, word[0])
+        if word not in ("true", "false"):
+            self.refuse(node.col_offset, "a number of ordinary size, a 'text', true or false")
+        return "truth", float(word == "true")

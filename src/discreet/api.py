@@ -59,9 +59,7 @@ def ask(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, Any]
     return release
 
 
-def given_table(
-    statistic: Statistic, arguments: Mapping[str, Any]
-) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
+def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
     """A table of the arrays that were given, the arguments with names in their place, and what is known of them."""
     named, facts, columns = dict(arguments), {}, {}
     for parameter in statistic.columns:
@@ -118,8 +116,8 @@ def _framed(
     frame = None if other is None else arguments.get(other)
     if frame is None or not _has_names(frame):
         raise BadInput(
-            f"{parameter} is a formula, so {other} is the table that has its columns: a data frame, an Arrow table or a "
-            f"dictionary of columns, not {type(frame).__name__}"
+            f"{parameter} is a formula, so {other} must have its columns: a data frame, an Arrow table or a dictionary "
+            f"of columns, not {type(frame).__name__}"
         )
     held = opened(frame)
     return Table(held, held.kinds), {**arguments, str(other): None}, {}
@@ -151,10 +149,8 @@ def _declared_width(arguments: Mapping[str, Any]) -> int | None:
     return columns if isinstance(columns, int) and not isinstance(columns, bool) else None
 
 
-def _of_samples(
-    statistic: Statistic, people: People, arguments: Mapping[str, Any], rng: Randomness
-) -> Release[Any]:
-    """Groups of people whose members are public: their sizes are, too, and a missing entry is what the test makes it."""
+def _of_samples(statistic: Statistic, people: People, arguments: Mapping[str, Any], rng: Randomness) -> Release[Any]:
+    """Groups of people whose members are public: their sizes are, too."""
     given = arguments.get(statistic.loose) if statistic.loose is not None else None
     parts = (
         {f"{statistic.loose}{place}": one for place, one in enumerate(given)}
@@ -223,5 +219,3 @@ def function(name: str) -> Callable[..., Release[Any]]:
     ]
     asked.__signature__ = own.replace(parameters=[*own.parameters.values(), *extra])  # type: ignore[attr-defined]
     return asked
-
-

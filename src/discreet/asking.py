@@ -126,7 +126,9 @@ def price(
     finder = None
     if finds is not None:  # [asking.3]
         if not rest:
-            raise BadInput(f"groups by {finds!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]")
+            raise BadInput(
+                f"groups by {finds!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
+            )
         spare = rest / 2 if statistic.needs_delta(options, columns) else Fraction(0)
         finder = _finder(share * KEYS, rest - spare, relation, people.unit)
         share, rest = share - share * KEYS, spare
@@ -135,7 +137,8 @@ def price(
         if "delta" in statistic.options:
             options["delta"] = rest
     counted = size() if relation.size_is_public else None
-    mechanism = made(statistic, Public(relation, people.unit, counted, schema), columns, options)
+    about = schema if schema is None or counted is None else schema.counting(counted)
+    mechanism = made(statistic, Public(relation, people.unit, counted, about), columns, options)
     if halved or finder is not None:
         if not _implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # [asking.2], [asking.3]
             raise DiscreetError(f"{statistic.name} would cost more than its part; nothing was read")
@@ -144,9 +147,7 @@ def price(
     else:
         loss = mechanism.loss
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
-    return Price(
-        mechanism=mechanism, relation=relation, size=counted, guarantee=guarantee, loss=loss, finder=finder
-    )
+    return Price(mechanism=mechanism, relation=relation, size=counted, guarantee=guarantee, loss=loss, finder=finder)
 
 
 def made(
@@ -284,7 +285,7 @@ def prepare(
     keys = _listed_keys(table, statistic, terms, asked)
     table.check(_with_groups(asked.wants, terms.groupby), where=condition, person=people.person)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
-    empty = {want.name: np.empty(0, dtype=object if want.kind == "key" else np.float64) for want in asked.wants}
+    empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
     found = price(
         statistic,
         people,
@@ -354,7 +355,7 @@ def _with_groups(wants: tuple[Want, ...], by: str | None) -> tuple[Want, ...]:
     """The columns of a question and the one that says who is in which group."""
     if by is None or any(want.name == by for want in wants):
         return wants
-    return (*wants, Want(by, "key", "keep", "first", None))
+    return (*wants, Want(by, "category"))
 
 
 def _group(entry: Any) -> Hashable:

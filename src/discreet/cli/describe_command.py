@@ -100,7 +100,7 @@ def _missing(seen: dict[str, Any]) -> str:
         return ""
     total = sum(max(0, count) for count in tally["counts"]) + max(0, tally.get("other") or 0)
     gone = sum(count for key, count in zip(tally["keys"], tally["counts"], strict=True) if key is None)
-    gone += (tally.get("other") or 0) if seen["kind"] == "truth" else 0
+    gone += (tally.get("other") or 0) if seen["kind"] == "boolean" else 0
     return f"{max(0, gone) / total:.1%}" if total > 0 else ""
 
 

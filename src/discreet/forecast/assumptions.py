@@ -11,29 +11,25 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.api import function
+from discreet.asking import People
 from discreet.errors import BadInput
 from discreet.forecast.floors import Told
+from discreet.privacy.declaration import declared
 from discreet.privacy.exact import is_number
 from discreet.privacy.neighbours import Neighbours
-from discreet.quick.asked import relation_of
 
 OURS: Final = ("self", "x", "rng", "epsilon", "delta", "unit")  # of a verb's parameters: never an option here
-SAME: Final = {"std": "variance", "median": "quantile"}  # verbs with the options of another
 
 
 def verb(name: str) -> Callable[..., Any]:
     """The verb of this name."""
-    from discreet import quick
-
-    if not isinstance(name, str) or name not in quick.__all__:
-        raise BadInput(f"the statistic is {name!r}; give the name of a verb: {', '.join(quick.__all__)}")
-    found: Callable[..., Any] = getattr(quick, name)
-    return found
+    return function(declared(name).name)
 
 
 def parameters(name: str) -> Mapping[str, inspect.Parameter]:
     """The parameters of a verb, of the one that it passes its options to if it does so."""
-    return inspect.signature(verb(SAME.get(name, name))).parameters
+    return inspect.signature(verb(name)).parameters
 
 
 @dataclass(slots=True)
@@ -73,7 +69,7 @@ class About:
     @property
     def neighbours(self) -> Neighbours:
         """The relation that is asked for."""
-        return relation_of(self.given.get("neighbours", "replace"))
+        return People.of(None, None, self.given.get("neighbours", "add_or_remove")).neighbours
 
     @property
     def bounds(self) -> tuple[float, float] | None:

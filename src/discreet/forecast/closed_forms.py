@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.faces import count, histogram, proportion
 from discreet.forecast.assumptions import About
 from discreet.forecast.floors import BOUND, count_floor, histogram_floor, least_error, shares, told_of
 from discreet.forecast.simulate import Measured
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number
 from discreet.privacy.release import Release
-from discreet.quick.counts import count, histogram, proportion
 from discreet.statistics.normal_laplace import radius
 from discreet.statistics.proportion import KnownSize, PrivateSize
 

@@ -35,6 +35,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -42,10 +43,12 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.signed_tests import SignedRankTest
+from discreet.privacy.declaration import Columns, Public, joined, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -319,3 +322,73 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     two_sided = min(1.0, math.exp(bisect(leaves_out, math.log(1e-12), 0.0, steps=45)[1]))
     towards = (apart > 0) == (alternative == "greater")
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
+
+
+@statistic({"x": number()})
+def mean_test(
+    people: Public,
+    x: Columns,
+    null: float,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    model: Literal["gaussian", "symmetric"] | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Mechanism[Tested]:
+    """Whether the population's mean is `null`.
+
+    model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
+    the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
+
+    >>> import discreet
+    >>> x = [float(age % 80) for age in range(4000)]
+    >>> discreet.mean_test(x, 30.0, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    terms: dict[str, Any] = {"alternative": alternative, "neighbours": people.neighbours, "unit": people.unit}
+    if model != "symmetric":
+        return MeanTest(null, epsilon, model=model, bounds=bounds, size=people.size, **terms)
+    if bounds is not None:
+        raise BadInput("bounds are not used with model='symmetric'; leave them out")
+    if not is_number(null):
+        raise BadInput(f"the mean to test is {null!r}; give a finite number")
+    return Before(partial(_less, null=float(null)), SignedRankTest(epsilon, **terms))
+
+
+def _less(x: Any, null: float) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(x - null, dtype=np.float64)
+
+
+@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=joined)
+def two_means_test(
+    people: Public,
+    x: Columns,
+    y: Columns,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Mechanism[Tested]:
+    """Whether two independent groups have populations with one mean. Holds for many people.
+
+    Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
+    them together, or at public `bounds`.
+
+    >>> import discreet
+    >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
+    >>> discreet.two_means_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    first, second = x.size or 0, y.size or 0
+    return TwoMeansTest(
+        first,
+        epsilon,
+        alternative=alternative,
+        model=model,
+        bounds=bounds,
+        neighbours=people.neighbours,
+        unit=people.unit,
+        size=first + second,
+    )

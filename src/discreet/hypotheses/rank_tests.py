@@ -60,10 +60,11 @@ from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
+from discreet.privacy.declaration import Columns, Public, joined, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -268,3 +269,37 @@ def all_sizes(sizes: Sequence[int], size: int | None) -> tuple[int, ...]:
     if size <= sum(sizes):
         raise BadInput(f"{size} rows do not fill groups of {', '.join(map(str, sizes))} and one more; bring all groups")
     return (*sizes, size - sum(sizes))
+
+
+@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=joined)
+def two_samples_test(
+    people: Public, x: Columns, y: Columns, *, epsilon: Number, alternative: Alternative = "two-sided"
+) -> Mechanism[Tested]:
+    """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
+
+    "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
+    groups too, use `custom_test`.
+
+    >>> import discreet
+    >>> x, y = [k % 50 for k in range(200)], [k % 50 + 15 for k in range(200)]
+    >>> discreet.two_samples_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    return RankSumTest(x.size or 0, epsilon, alternative=alternative, neighbours=people.neighbours, unit=people.unit)
+
+
+@statistic({"groups": number(sample=True)}, rows=joined)
+def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[Tested]:
+    """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
+
+    Who is in which group is public; a person's value is hidden.
+
+    >>> import discreet
+    >>> groups = [[k % 50 + shift for k in range(200)] for shift in (0, 10, 20)]
+    >>> discreet.anova(*groups, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    if len(groups) < 2:
+        raise BadInput(f"{len(groups)} group is given; give two or more, one after the other")
+    sizes = tuple(group.size or 0 for group in groups[:-1])
+    return GroupsTest(sizes, epsilon, neighbours=people.neighbours, unit=people.unit)

@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Loss
@@ -93,3 +94,16 @@ def check_replace(neighbours: object) -> None:
             f"neighbours is {getattr(neighbours, 'name', neighbours)!r}; this test's null law needs the number of "
             "people, so it must be public: give 'replace', or use test_any with blocks=, which needs no number"
         )
+
+
+@statistic({"x": boolean(streams=True)})
+def proportion_test(
+    people: Public, x: Columns, null: float, *, epsilon: Number, alternative: Alternative = "two-sided"
+) -> ProportionTest:
+    """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+
+    >>> import discreet
+    >>> discreet.proportion_test([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    return ProportionTest(null, epsilon, alternative=alternative, neighbours=people.neighbours, unit=people.unit)

@@ -28,20 +28,23 @@ Source
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import BadInput
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, by_parts, check_powerful
 from discreet.hypotheses.result import Tested, check_replace
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -167,3 +170,34 @@ def signed_ranks_law(size: int, epsilon: Number) -> NoisyLaw:
         min(size * (size + 1) // 4 + 1, math.ceil(9 * deviation)),
         laplace_scale(size, epsilon),
     )
+
+
+def _differences(columns: Mapping[str, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        x = np.asarray(columns["x"], dtype=np.float64)
+        return x - np.asarray(columns["y"], dtype=np.float64) if "y" in columns else x
+
+
+@statistic({"x": number(), "y": number(optional=True)}, rows=_differences)
+def paired_test(
+    people: Public,
+    x: Columns,
+    y: Columns | None = None,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    method: Literal["ranks", "signs"] = "ranks",
+) -> Mechanism[Tested]:
+    """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
+
+    Without y, x holds the differences. Zeros and ties are allowed for.
+
+    >>> import discreet
+    >>> before, after = [k % 30 for k in range(300)], [k % 30 - k % 3 for k in range(300)]
+    >>> discreet.paired_test(before, after, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    if method not in ("ranks", "signs"):
+        raise BadInput(f"method is {method!r}; give 'ranks' or 'signs'")
+    kind = SignedRankTest if method == "ranks" else SignTest
+    return kind(epsilon, alternative=alternative, neighbours=people.neighbours, unit=people.unit)

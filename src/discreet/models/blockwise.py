@@ -1,4 +1,4 @@
-"""Coefficients from blocks of people: any of a person's rows, whoever many, are protected together.
+"""Coefficients from blocks of people: any of a person's rows, however many, are protected together.
 
 What is promised is promised by subsample/aggregate.py; here names and error bars get the form of a regression's.
 """
@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, Link
+from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread
-from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.mechanism import After, Before, Mechanism
 from discreet.privacy.release import Release
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimators import LineFit
 from discreet.subsample.fit_request import planned
 
 
@@ -69,45 +67,47 @@ def coefficients_of(
     )
 
 
-def line_in_blocks(
-    rows: Any,
-    y: Any,
-    people: Any,
+def in_blocks(
+    fit: Any,
+    features: Columns,
     *,
-    names: tuple[str, ...],
-    intercept: bool,
     epsilon: Number,
     delta: Number,
-    blocks: Any,
-    aggregator: str,
-    neighbours: Neighbours,
-    unit: str,
-    release_of: Callable[[Mechanism[Any], Any], Release[Any]],
+    people: Public,
+    named: Callable[[Any], tuple[tuple[str, ...], str | None]],
+    link: Link,
+    name: str,
     notes: tuple[str, ...] = (),
-) -> Release[Coefficients]:
-    """Least squares on blocks, the estimates combined privately; `release_of` asks the mechanism."""
-    if not isinstance(intercept, bool):
-        raise BadInput(f"intercept is {intercept!r}; give True or False")
-    table = BlockTable.of(rows, y, people)
-    fit = LineFit(names, intercept)
-    mechanism = planned(
+    outcome: Callable[[Any], Any] = lambda y: y,
+    **asked: Any,
+) -> Mechanism[Coefficients]:
+    """A regression on blocks of people, the estimates combined privately; rows have the outcome last.
+
+    `named` gives the names of the coefficients and of the intercept as the estimator returns them.
+    """
+    width = len(features.names)
+    schema = BlockTable.of(np.empty((0, width)), np.empty(0)).counting(people.size)
+    inner = planned(
         fit,
-        table,
+        schema,
         epsilon=epsilon,
         delta=delta,
-        blocks=blocks,
-        aggregator=aggregator,
-        names=[*names, *(["intercept"] if intercept else [])],
-        unbiased=True,
-        neighbours=neighbours,
-        unit=unit,
+        neighbours=people.neighbours,
+        unit=people.unit,
+        **asked,
     )
-    release = release_of(mechanism, table)
-    kept = replace(release.provenance, notes=(*notes, *release.provenance.notes))
-    release = replace(release, provenance=kept)
-    if release.refusal is not None:
-        return replace(release, name="linear regression")
-    named = "intercept" if intercept else None
-    spread = None if release.spread is None else NamedSpread(release.spread, names, intercept=named)
-    answer = coefficients_of(release.value, names, named, "identity")
-    return replace(release, answer=answer, spread=spread, name="linear regression")
+
+    def table(rows: Any) -> BlockTable:
+        return BlockTable.of(rows[:, :-1], outcome(rows[:, -1]))
+
+    def shown(release: Release[Any]) -> Release[Coefficients]:
+        kept = replace(release.provenance, notes=(*notes, *release.provenance.notes))
+        release = replace(release, provenance=kept, name=name)
+        if release.refusal is not None:
+            return release
+        names, intercept = named(release.value)
+        form = names, intercept, link, features.names
+        spread = None if release.spread is None else NamedSpread(release.spread, *form)
+        return replace(release, answer=coefficients_of(release.value, *form), spread=spread)
+
+    return After(Before(table, inner), shown)

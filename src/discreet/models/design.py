@@ -44,6 +44,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients
 from discreet.models.formula import Factor, Formula
+from discreet.privacy.declaration import Columns
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
@@ -315,3 +316,16 @@ class Formulated:
         return Release(
             self.guarantee, Provenance("Formulated", self._shown, rng.secure), refusal=words, name="regression"
         )
+
+
+def declared_in(columns: Columns, levels: Any, bounds: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Levels and bounds by name: those given, and those of the columns that are declared to hold yes and no."""
+    if not isinstance(bounds or {}, Mapping):
+        raise BadInput(f"bounds are {bounds!r}; with a formula give a dictionary by name of column")
+    if not isinstance(levels or {}, Mapping):
+        raise BadInput(f"levels are {levels!r}; give a dictionary by name of column, the level to compare with first")
+    truths = [name for name, kind in zip(columns.names, columns.kinds, strict=True) if kind == "boolean"]
+    formula = Formula.read(columns.formula or "")
+    listed = {name: (False, True) for name in truths if name in formula.categories}
+    within = {name: (0.0, 1.0) for name in truths if name not in formula.categories}
+    return listed | dict(levels or {}), within | dict(bounds or {})

@@ -16,7 +16,8 @@ Why
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, stacked
 from discreet.privacy.exact import is_number, root_below
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
@@ -237,3 +239,21 @@ def prepared(table: Floats, scaling: Scaling) -> Prepared:
     outcome = np.array(table[:, features])
     weight[np.isnan(outcome)] = 0.0  # [features.2]
     return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)
+
+
+def features_and_outcome(columns: Mapping[str, Any]) -> Any:
+    """Rows with the outcome last; the columns of a formula stay apart, by name."""
+    return columns["X"] if isinstance(columns["X"], dict) and "y" not in columns else stacked(columns)
+
+
+def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: N803
+    """The features with the names that were given for them."""
+    if names is None:
+        return X
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"names is {names!r}; give a text for each column")
+    if len(names) != len(X.names):
+        raise BadInput(f"names has {len(names)} entries and X has {len(X.names)} columns; give one for each")
+    if len(set(names)) != len(names):
+        raise BadInput("two columns have the same name; give each its own")
+    return replace(X, names=tuple(names))

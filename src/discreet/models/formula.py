@@ -11,10 +11,12 @@ errors point at the character.
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NoReturn
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Reads, category, number
 
 TOKEN: Final = re.compile(r"\s*(?:(?P<name>`[^`]+`|[^\W\d][\w.]*)|(?P<number>\d+)|(?P<sign>[~+\-:()*]))")
 Kind = Literal["number", "category", "log"]
@@ -156,3 +158,12 @@ class _Reader:
         while place < len(self.text) and self.text[place].isspace():
             place += 1
         raise BadInput(f"{why}:\n    {self.text}\n    {' ' * place}^")
+
+
+def formula_columns(text: str) -> Mapping[str, Reads]:
+    """The columns that a formula names, and as what each is read."""
+    found: dict[str, Reads] = {}
+    for factor in Formula.read(text).factors:
+        known = found.get(factor.name)
+        found[factor.name] = category() if factor.kind == "category" or known == category() else number()
+    return found

@@ -1,5 +1,6 @@
 """Which private k-means: by what is asked for and what is public, never by the data."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from discreet.errors import BadInput
@@ -7,6 +8,7 @@ from discreet.models.centred_kmeans import CentredKMeans
 from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.lloyd_kmeans import LloydKMeans
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
@@ -67,3 +69,51 @@ def plan_kmeans(
                 raise BadInput("method 'friendly' takes no radius, centre or iterations; leave them out")
             return FriendlyKMeans(k, epsilon, delta, with_loss=loss, columns=columns, neighbours=neighbours, unit=unit)
     raise BadInput(f"method is {method!r}; give 'auto', 'centred', 'lloyd' or 'friendly'")
+
+
+def _always(_: Mapping[str, Any], __: Mapping[str, Columns | None]) -> bool:
+    return True
+
+
+@statistic({"X": number("several")}, wants_delta=_always)
+def kmeans(
+    people: Public,
+    X: Columns,  # noqa: N803  as scikit-learn calls it
+    k: int,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    method: Method = "auto",
+    radius: float | None = None,
+    centre: Any = None,
+    iterations: int | None = None,
+    loss: bool = False,
+    columns: int | None = None,
+) -> Mechanism[Clusters]:
+    """k clusters: `.centres`, noisy `.sizes`, and `.predict` by the released centres.
+
+    `radius` is a public ball around `centre` (0 if left out) that holds the rows; without one a ball is found
+    privately. method="auto" or "centred" is the most accurate; "lloyd" is the lectures' own; "friendly" is for clusters
+    that are well apart, wherever they are, and refuses others. delta=0.0 is pure. loss=True releases the loss too, for
+    a share of the budget. `columns` says how many there are, where X is a list of rows.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 2 * 8 + np.sin(k), np.cos(3 * k)] for k in range(4000)])
+    >>> r = discreet.kmeans(x, 2, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> r.value.predict([[0.0, 0.0], [8.0, 0.0]]).tolist()
+    [0, 1]
+    """
+    return plan_kmeans(
+        k,
+        epsilon=epsilon,
+        delta=delta,
+        method=method,
+        radius=radius,
+        centre=centre,
+        iterations=iterations,
+        loss=loss,
+        columns=len(X.names) if columns is None else columns,
+        neighbours=people.neighbours,
+        unit=people.unit,
+    )

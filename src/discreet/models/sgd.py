@@ -23,7 +23,7 @@ Source
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -35,15 +35,16 @@ from discreet.accounting.calibrate import gaussian
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, Link
-from discreet.models.features import Features, Scaling, prepared
+from discreet.models.features import Features, Scaling, named_columns, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
 from discreet.models.score import score_sensitivity
 from discreet.noise.lattice import slack
 from discreet.noise.sampled_sum import rounded_rate
+from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
 from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -225,3 +226,55 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
 
     steps = math.ceil(math.log2(max(1.0, math.log(ratio) / math.log(1.02))))
     return at(bisect(costs_too_much, 0.0, 1.0, steps)[0])  # [sgd.1]: within 2%
+
+
+@statistic({"X": number("several"), "y": number()}, rows=stacked)
+def sgd(
+    people: Public,
+    loss: str | Callable[..., Any],
+    X: Columns,  # noqa: N803
+    y: Columns,
+    *,
+    epsilon: Number,
+    delta: Number,
+    steps: int = 40,
+    rate: float = 1.0,
+    clip: float | None = None,
+    learning: float | None = None,
+    size: int | None = None,
+    parameters: int | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    names: Sequence[str] | None = None,
+) -> Mechanism[Any]:
+    """Stochastic gradient descent on a loss, each person's gradient clipped, with noise at every step.
+
+    `loss` is "squared", "huber", "logistic" or "poisson" (features in units of about 1, or with public `bounds`),
+    or a function gradients(w, X, y) of one row that returns its `parameters` derivatives; it sees one row at a time
+    and may remember nothing of others, and if it raises, that counts as 0. With rate < 1 each step sees a secret
+    sample in which each person is with that chance: give neighbours="add_or_remove", and `size`, a public guess
+    of how many there are. There is no interval.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7 - 3.0] for k in range(4000)])
+    >>> r = discreet.sgd(
+    ...     "squared", x, 2 * x[:, 0], epsilon=2.0, delta=1e-6, clip=6.0, size=4000, rng=discreet.Seeded(1))
+    >>> bool(1.5 < r.value.coef[0] < 2.5)
+    True
+    """
+    return StochasticDescent(
+        Features(named_columns(X, names).names, intercept, bounds, norm),
+        loss,
+        epsilon=epsilon,
+        delta=delta,
+        steps=steps,
+        rate=rate,
+        clip=clip,
+        learning=learning,
+        people=people.size if size is None else size,
+        parameters=parameters,
+        neighbours=people.neighbours,
+        unit=people.unit,
+    )

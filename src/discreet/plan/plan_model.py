@@ -33,7 +33,7 @@ class Data(Section):
     rows: Annotated[int, Field(ge=1)] | None = Field(
         None, description="about how many people there are, if that is known to the public: for forecasts"
     )
-    types: dict[Name, Literal["number", "whole", "truth", "text", "date"]] = {}
+    types: dict[Name, Literal["number", "integer", "boolean", "text", "date"]] = {}
     missing: dict[Name, Scalar] = Field({}, description='by column: "drop", "keep", or a public value that stands in')
     rules: dict[Name, Literal["first", "last", "mean", "sum", "count", "min", "max", "any", "all"]] = {}
     cap: Annotated[int, Field(ge=1)] | None = Field(None, description="most rows of a person that sum and count read")

@@ -126,10 +126,10 @@ def _questions(
 ) -> Iterator[tuple[str, str, str, dict[str, Any], int, bool]]:
     """(column, statistic, what it is about, options, share, whether it finds categories)"""
     match kind:
-        case "number" | "whole":
+        case "number" | "integer":
             yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
             yield name, "quantile", name, {"q": shares if len(shares) > 1 else shares[0]}, DRAWN * len(shares), False
-        case "truth":
+        case "boolean":
             yield name, "histogram", name, {"categories": [True, False]}, 2, False
         case "date":
             yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False

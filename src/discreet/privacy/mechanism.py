@@ -159,6 +159,36 @@ class After(Generic[T]):
         return self.step(self.inner.release(rows, rng))
 
 
+@dataclass(frozen=True, slots=True)
+class Before(Generic[T]):
+    """A mechanism on rows that were changed first, each by a fixed function of itself: neighbours stay neighbours."""
+
+    step: Callable[[Any], Any]
+    inner: Mechanism[T]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The inner mechanism's."""
+        return self.inner.guarantee
+
+    @property
+    def loss(self) -> Loss:
+        """The inner mechanism's."""
+        return self.inner.loss
+
+    def check(self, size: int | None) -> None:
+        """What the inner mechanism refuses by public numbers."""
+        check(self.inner, size)
+
+    def check_machine(self) -> None:
+        """What the inner mechanism needs of the machine."""
+        check_machine(self.inner)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[T]:
+        """The release on the changed rows."""
+        return self.inner.release(self.step(rows), rng)
+
+
 def check(mechanism: Mechanism[Any], size: int | None) -> None:
     """Refused for what a mechanism cannot answer by public numbers alone: so many people, or a number not known."""
     if hasattr(mechanism, "check"):

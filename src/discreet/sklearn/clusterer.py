@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, Refused
+from discreet.faces import kmeans
 from discreet.privacy.exact import Number
-from discreet.quick import kmeans
 from discreet.tables.matrix import in_one, matrix
 
 

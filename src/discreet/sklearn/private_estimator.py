@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput, Refused
+from discreet.faces import fit
 from discreet.privacy.exact import Number
-from discreet.quick import fit
 from discreet.tables.entries import column, key
 
 

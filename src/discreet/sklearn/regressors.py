@@ -15,12 +15,11 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discreet.errors import BadInput
+from discreet.faces import linear_regression, logistic_regression
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Randomness
-from discreet.quick.asked import relation_of
-from discreet.quick.glms import logistic_regression
-from discreet.quick.models import linear_regression
+from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import column
 from discreet.tables.matrix import in_one, matrix
 
@@ -47,7 +46,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
                     "frame, for example numpy.array(X, dtype=float)"
                 )
             return in_one(matrix(list(X), self.n_features_in_))
-        least = int(not reset or relation_of(self.neighbours).size_is_public)
+        least = int(not reset or Neighbours(self.neighbours).size_is_public)
         asked = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
         framed = hasattr(type(X), "to_numpy")
         if not framed and not hasattr(type(X), "__array__"):  # sparse ones, or no array at all
@@ -108,7 +107,7 @@ class PrivateLinearRegression(RegressorMixin, _PrivateLinear):  # type: ignore[m
         *,
         fit_intercept: bool = True,
         bounds: Any = None,
-        neighbours: str = "replace",
+        neighbours: str = "add_or_remove",
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -162,7 +161,7 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
         fit_intercept: bool = True,
         bounds: Any = None,
         norm: float | None = None,
-        neighbours: str = "replace",
+        neighbours: str = "add_or_remove",
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon

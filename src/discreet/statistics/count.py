@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
@@ -89,3 +90,17 @@ class CountSpread:
         radius = self.law.radius(confidence)
         low, high = self.clip(self.noisy - radius), self.clip(self.noisy + radius)
         return Interval(low, high, confidence=confidence, about="the count in this table", population=False)
+
+
+@statistic({"x": boolean(streams=True, optional=True)}, groups=True)
+def count(people: Public, x: Columns | None = None, *, epsilon: Number) -> Count:
+    """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
+
+    In a session, without a column, it is the number of people.
+
+    >>> import discreet
+    >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> r.interval(0.999).low <= 900 <= r.interval(0.999).high or "once in a thousand"
+    True
+    """
+    return Count(epsilon, people.neighbours, people.unit)

@@ -47,6 +47,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
@@ -328,3 +329,21 @@ def unseen(beyond: int) -> str:
         f"fewer than {beyond} rows far from the others count as if they were no further than twice the others' length; "
         "the interval takes products of columns to vary as those of normal rows do"
     )
+
+
+@statistic({"x": number("several")})
+def covariance(
+    people: Public, x: Columns, *, epsilon: Number, delta: Number, model: Literal["gaussian"] | None = None
+) -> Covariance:
+    """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
+
+    `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
+    normal rows, and takes rows far from the others for errors. Needs delta > 0.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
+    >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
+    (2, 2)
+    """
+    return Covariance(epsilon, delta, model=model, neighbours=people.neighbours, unit=people.unit, size=people.size)

@@ -35,12 +35,16 @@ Source
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
 from discreet.accounting.allocation import split
-from discreet.errors import BadInput
+from discreet.errors import BadInput, NeedsBounds
+from discreet.friendly.refine import RefinedMean
+from discreet.lectures.normal_means import lecture
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
@@ -264,3 +268,58 @@ def plan_mean(
     if wide and size is not None and size >= 4 * free.beyond:
         return free
     return BoundedMean(low, high, epsilon, neighbours=neighbours, unit=unit)
+
+
+def _several(_: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> bool:
+    about = columns.get("x")
+    return about is not None and about.several
+
+
+@statistic({"x": number("either", streams=True)}, groups=True, wants_delta=_several)
+def mean(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+    sigma: Any = None,
+    method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
+    reach: float | None = None,
+) -> Mechanism[Any]:
+    """The mean, with a confidence interval for the population's. No bounds needed.
+
+    model=None assumes no shape, and its interval is for the mean of values winsorised to a range that it names, beyond
+    which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
+    used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
+    in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
+    need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+
+    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
+    delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+
+    >>> import discreet
+    >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 35 < r.value < 44
+    True
+    """
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    if x.several:
+        if model is not None or bounds is not None or reach is not None:
+            raise BadInput("model, bounds and reach are for one column; a table's mean needs none of them")
+        if method not in ("auto", "refine", "blocks"):
+            raise BadInput(f"method is {method!r}; for a table give 'auto', 'refine' or 'blocks'")
+        if not delta:
+            raise NeedsBounds(
+                "delta is 0: the mean of a table without bounds needs delta above 0, for example 1e-6; or ask for the "
+                "mean of each column by itself, at a share of epsilon"
+            )
+        return RefinedMean(epsilon, delta, sigma=sigma, method=method, **terms)
+    if method == "auto":
+        if reach is not None:
+            raise BadInput("reach is for the lectures' methods; leave it out, or give bounds= and a model")
+        return plan_mean(people.size, epsilon, delta, model=model, bounds=bounds, sigma=sigma, **terms)
+    if model is not None or bounds is not None:
+        raise BadInput(f"method {method!r} takes neither model= nor bounds=; leave them out, or use method='auto'")
+    return lecture(method, epsilon=epsilon, delta=delta, sigma=sigma, reach=reach, **terms)

@@ -27,18 +27,22 @@ Source
     Biswas, Dong, Kamath and Ullman 2020; Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the centre.
 """
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.covariance import MultivariateNormal, NormalVectorSpread, check_stages, checked_size, too_few
 from discreet.statistics.covariance_stages import MomentStages, fit, needed, plan
+from discreet.statistics.normal import Gaussian1D
 from discreet.tables.matrix import in_one, matrix
 
 MEAN: Final = Fraction(3, 10)  # the share of the mean
@@ -114,3 +118,35 @@ class MultivariateGaussian:
         note = f"with confidence 95% within total variation {show(far)} of the population, if that is normal"
         provenance = replace(blank.provenance, notes=(NOTE, note))
         return replace(blank, answer=spread.value, spread=spread, provenance=provenance)
+
+
+def _several(_: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> bool:
+    about = columns.get("x")
+    return about is not None and about.several
+
+
+@statistic({"x": number("either", streams=True)}, wants_delta=_several)
+def fit_normal(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    bounds: tuple[float, float] | None = None,
+) -> Mechanism[Any]:
+    """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
+
+    Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
+    Arrow table it needs delta > 0.
+
+    >>> import discreet
+    >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 30 < r.value.mean < 50
+    True
+    """
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+    if not x.several:
+        return Gaussian1D(epsilon, bounds=bounds, **terms)
+    if bounds is not None:
+        raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
+    return MultivariateGaussian(epsilon, delta, **terms)

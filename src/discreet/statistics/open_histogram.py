@@ -27,9 +27,9 @@ Source
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,15 +37,17 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.threshold import threshold_for
+from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.statistics.histogram import Tally
+from discreet.statistics.bins import Categories, Edges
+from discreet.statistics.histogram import Histogram, Tally
 from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
 
 MANY: Final = 10**9  # stands for the number of people where that is private
@@ -242,3 +244,54 @@ def _below(threshold: int) -> str:
 
 
 __all__ = ["MISSING", "OpenHistogram", "SparseHistogram"]
+
+
+LISTED: Final = 1_000_000  # a range of categories longer than this is not listed
+
+
+def _reads(options: Mapping[str, Any]) -> Reads:
+    return number(streams=True) if options.get("edges") is not None else category(streams=True)
+
+
+def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
+    return options.get("categories") is None and options.get("edges") is None
+
+
+@statistic({"x": _reads}, groups=True, wants_delta=_finds)
+def histogram(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    categories: Any = None,
+    edges: Any = None,
+    noise: Literal["laplace", "gaussian"] = "laplace",
+) -> Mechanism[Tally]:
+    """How many entries each bin holds.
+
+    With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
+    all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
+    With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
+    With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+
+    >>> import discreet
+    >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
+    >>> r.value.keys
+    ('a', 'b')
+    """
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    if categories is not None and edges is not None:
+        raise BadInput("both categories and edges are given; give one of them")
+    if isinstance(categories, str | bytes):
+        raise BadInput(f"categories is the text {categories!r}; give a list of categories")
+    long_range = isinstance(categories, range) and len(categories[: LISTED + 1]) > LISTED
+    if noise != "laplace" and (long_range or (categories is None and edges is None)):
+        raise BadInput(f"noise is {noise!r}; bins that are not listed are drawn with 'laplace' noise")
+    if long_range:
+        return SparseHistogram(categories, epsilon, **terms)
+    if categories is not None:
+        return Histogram(Categories.of(categories), epsilon, delta, noise=noise, **terms)
+    if edges is not None:
+        return Histogram(Edges.of(edges), epsilon, delta, noise=noise, **terms)
+    return OpenHistogram(epsilon, delta, **terms)

@@ -34,6 +34,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
+from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
@@ -251,3 +252,14 @@ def check_alternative(alternative: object) -> Any:
 
 def _noise_sd(epsilon: float) -> float:
     return math.hypot(LaplaceLaw(laplace_scale(1, epsilon)).sd, math.sqrt(1 / 12))
+
+
+@statistic({"x": boolean(streams=True)}, groups=True)
+def proportion(people: Public, x: Columns, *, epsilon: Number) -> Proportion:
+    """The share of true entries, with an exact confidence interval for the population's share. Pure.
+
+    >>> import discreet
+    >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1
+    True
+    """
+    return Proportion(epsilon, people.neighbours, people.unit)

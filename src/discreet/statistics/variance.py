@@ -34,11 +34,12 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import After, Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -281,3 +282,43 @@ class RootSpread:
         inner = self.inner.interval(confidence)
         about = "the population's standard deviation"
         return replace(inner, low=math.sqrt(inner.low), high=math.sqrt(inner.high), about=about)
+
+
+@statistic({"x": number(streams=True)}, groups=True)
+def variance(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Mechanism[float]:
+    """The variance, with a confidence interval for the population's. No bounds needed. Pure.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> 300 < discreet.variance(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 800
+    True
+    """
+    return Variance(
+        epsilon, model=model, bounds=bounds, neighbours=people.neighbours, unit=people.unit, size=people.size
+    )
+
+
+@statistic({"x": number(streams=True)}, groups=True)
+def std(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Mechanism[float]:
+    """The standard deviation: the root of the variance, with its options and its interval. Pure.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> 18 < discreet.std(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 29
+    True
+    """
+    return After(variance(people, x, epsilon=epsilon, model=model, bounds=bounds), standard_deviation)

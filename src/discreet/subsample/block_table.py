@@ -25,6 +25,7 @@ class BlockTable:
     x: Any
     y: Any = None
     people: Any = None
+    declared: int | None = None  # how many people there are, where this is only the schema of their rows
 
     @classmethod
     def of(cls, x: Any, y: Any = None, people: Any = None, categories: Mapping[Any, Any] | None = None) -> "BlockTable":
@@ -49,6 +50,21 @@ class BlockTable:
             if other is not None and len(other) != len(rows):
                 raise BadInput(f"{what} has another length than the rows; they must be the same")
         return cls(rows, outcome, names)
+
+    def counting(self, people: int | None) -> "BlockTable":
+        """The schema of a table of so many people, a public number; None if it is private."""
+        return replace(self, declared=people)
+
+    def present(self) -> "BlockTable":
+        """The rows in which nothing is missing."""
+        kept = ~_missing(self.x)
+        if self.y is not None:
+            kept &= ~_missing(self.y)
+        if kept.all():
+            return self
+        x = self.x[kept].reset_index(drop=True) if is_frame(self.x) else self.x[kept]
+        parts = (None if part is None else part[kept] for part in (self.y, self.people))
+        return BlockTable(x, *parts)
 
     @property
     def rows(self) -> int:
@@ -77,6 +93,21 @@ class BlockTable:
         parts = [_row_bytes(part) for part in (*columns, *([] if self.y is None else [self.y]))]
         for pieces in zip(*parts, strict=True):
             yield b"".join(len(piece).to_bytes(8, "little") + piece for piece in pieces)  # where each ends is told
+
+
+def _missing(part: Any) -> npt.NDArray[np.bool_]:
+    """Which rows have a missing entry: not a number, None, or no date."""
+    columns = [part.iloc[:, place] for place in range(part.shape[1])] if is_frame(part) else [part]
+    found = np.zeros(len(part), dtype=np.bool_)
+    for one in columns:
+        values = np.asarray(one)
+        if values.dtype.kind == "f":
+            found |= np.isnan(values) if values.ndim == 1 else np.isnan(values).any(axis=1)
+        elif values.dtype.kind in "mM":
+            found |= np.isnat(values)
+        elif values.dtype.kind == "O":
+            found |= np.array([key(entry) is None for entry in one], dtype=np.bool_)
+    return found
 
 
 def _names(people: Any) -> npt.NDArray[Any]:

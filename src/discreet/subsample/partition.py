@@ -81,6 +81,8 @@ def units(table: BlockTable, neighbours: Neighbours) -> int | None:
     """How many people there are, where that is public."""
     if not neighbours.size_is_public:
         return None
+    if table.declared is not None:
+        return table.declared
     count = table.rows if table.people is None else len(np.unique(codes(table.people)))
     if count == 0:
         raise BadInput("the data are empty (0 rows); blocks need people")

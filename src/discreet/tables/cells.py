@@ -19,17 +19,17 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.arrow import is_arrow, is_chunked, pa, pc
 
-Kind: TypeAlias = Literal["number", "whole", "truth", "text", "date", "unknown"]
-KINDS: Final = ("number", "whole", "truth", "text", "date", "unknown")
+KINDS: Final = ("number", "integer", "boolean", "category", "text", "date", "unknown")
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.int64]
 Column: TypeAlias = Any  # an Arrow array, or a numpy array of objects
@@ -46,11 +46,12 @@ def kind_of(declared: Any) -> Kind:
     if hasattr(declared, "storage_type"):  # an extension
         return kind_of(declared.storage_type)
     if pa.types.is_dictionary(declared) or pa.types.is_run_end_encoded(declared):
-        return kind_of(declared.value_type)
+        inner = kind_of(declared.value_type)
+        return "category" if inner == "text" and pa.types.is_dictionary(declared) else inner
     if pa.types.is_boolean(declared):
-        return "truth"
+        return "boolean"
     if pa.types.is_integer(declared):
-        return "whole"
+        return "integer"
     if pa.types.is_floating(declared) or pa.types.is_decimal(declared):
         return "number"
     if is_text(declared):
@@ -172,11 +173,11 @@ def _value(cell: Any, kind: Kind) -> Any:
     cell = _python(cell)
     if rows.key(cell) is None:
         return None
-    if kind == "truth":
+    if kind == "boolean":
         found = truth(cell)
         return None if math.isnan(found) else found != 0
-    if kind in ("number", "whole"):
-        if isinstance(cell, str) and kind == "whole" and WHOLE.match(cell):
+    if kind in ("number", "integer"):
+        if isinstance(cell, str) and kind == "integer" and WHOLE.match(cell):
             return int(cell)
         found = number(cell)
         if math.isnan(found):
@@ -184,7 +185,7 @@ def _value(cell: Any, kind: Kind) -> Any:
         return cell if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) else found
     if kind == "date":
         return _date(cell) if isinstance(cell, str) else cell if isinstance(cell, datetime.date) else None
-    shown = kind == "text" and isinstance(cell, int | float | Decimal | datetime.date)
+    shown = kind in ("text", "category") and isinstance(cell, int | float | Decimal | datetime.date)
     return str(cell) if shown else cell
 
 
@@ -200,7 +201,7 @@ def _date(text: str) -> datetime.date | str:
 
 def numbers(column: Column, kind: Kind, name: str) -> Floats:
     """A column as floats. One that is declared to hold texts or dates is refused, whatever it holds. [cells.1]"""
-    if kind in ("text", "date"):
+    if kind in ("text", "category", "date"):
         raise BadInput(f"column {name!r} is declared as {kind}; numbers are needed; declare it by types= or convert it")
     if not is_arrow(column):
         return _with_texts(rows.numbers_of(column), column, number)
@@ -292,7 +293,7 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     read as such, different cells have different keys (but for the two zeros), so Arrow's own hashing will do.
     """
     arrow = bool(columns) and all(is_arrow(column) for column in columns)
-    if arrow and kind in ("unknown", kind_of(columns[0].type)):
+    if arrow and kind in ("unknown", "category", kind_of(columns[0].type)):
         encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
     seen: dict[Any, int] = {}
@@ -312,4 +313,4 @@ def _same_zero(column: Any) -> Any:
     return pa.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0, from_pandas=True)
 
 
-READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {"number": numbers, "truth": truths}
+READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {"number": numbers, "boolean": truths}

@@ -270,13 +270,13 @@ def kind_in_sql(declared: str) -> Kind:
     if word.endswith("]") or word.startswith(("STRUCT", "MAP", "UNION", "INTERVAL", "POINT")):
         return "unknown"
     if word.startswith("BOOL"):
-        return "truth"
+        return "boolean"
     if word.startswith(("DATE", "TIMESTAMP")):
         return "date"
     if any(part in word for part in ("CHAR", "TEXT", "CLOB", "ENUM", "STRING")):
         return "text"
     if "INT" in word:
-        return "whole"
+        return "integer"
     return "number" if any(part in word for part in ("REAL", "FLOA", "DOUB", "NUMERIC", "DECIMAL")) else "unknown"
 
 

@@ -13,7 +13,7 @@ from discreet.tables.cells import Kind, kind_of, plain
 from discreet.tables.source import Piece, chunks, named
 
 ROWS: Final = 2**20  # rows of a piece
-BY_LETTER: Final[Mapping[str, Kind]] = {"b": "truth", "i": "whole", "u": "whole", "f": "number"}
+BY_LETTER: Final[Mapping[str, Kind]] = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
 @dataclass(frozen=True)

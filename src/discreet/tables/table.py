@@ -50,18 +50,18 @@ class Want:
     """
 
     name: str
-    kind: Literal["number", "truth", "key", "where"]
+    kind: Literal["number", "boolean", "category", "where"]
     _: KW_ONLY
     missing: Missing = "keep"
     rule: Rule = "first"
     cap: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("number", "truth", "key", "where"):
+        if self.kind not in ("number", "boolean", "category", "where"):
             raise BadInput(f"column {self.name!r} is wanted as {self.kind!r}; it is one of number, truth, key")
         if self.rule not in RULES:
             raise BadInput(f"the rule for {self.name!r} is {self.rule!r}; it is one of {', '.join(RULES)}")
-        if self.kind == "key" and self.rule not in OF_KEYS:
+        if self.kind == "category" and self.rule not in OF_KEYS:
             raise BadInput(f"the rule {self.rule!r} is for numbers; {self.name!r} takes one of {', '.join(OF_KEYS)}")
         whole = isinstance(self.cap, int) and not isinstance(self.cap, bool) and self.cap >= 1
         if self.cap is not None and not whole:
@@ -73,9 +73,9 @@ class Want:
         if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
             return
         number = isinstance(self.missing, bool) or is_number(self.missing)
-        named = self.kind == "key" and isinstance(self.missing, str | datetime.date)
+        named = self.kind == "category" and isinstance(self.missing, str | datetime.date)
         if not number and not named:  # several might fit or not, by how many are missing
-            needed = "a date, a text or a number" if self.kind == "key" else "a finite number"
+            needed = "a date, a text or a number" if self.kind == "category" else "a finite number"
             raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
@@ -86,16 +86,16 @@ class _Cells:
         self.columns, self.kinds = columns, kinds
         self.known: dict[tuple[str, str], Any] = {}
 
-    def floats(self, name: str, reading: Literal["number", "truth"]) -> Floats:
+    def floats(self, name: str, reading: Literal["number", "boolean"]) -> Floats:
         if (name, reading) not in self.known:
             self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
         found: Floats = self.known[name, reading]
         return found
 
     def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
-        if (name, "key") not in self.known:
-            self.known[name, "key"] = keys(self.columns[name], self.kinds[name])
-        found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "key"]
+        if (name, "category") not in self.known:
+            self.known[name, "category"] = keys(self.columns[name], self.kinds[name])
+        found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "category"]
         return found
 
 
@@ -156,7 +156,7 @@ def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt
     if want.kind == "where":
         held = Where.parse(want.name).holds(cells).astype(np.float64)
         return held, lambda: np.zeros(len(held), dtype=np.bool_)
-    if want.kind != "key":
+    if want.kind != "category":
         floats = cells.floats(want.name, want.kind)
         return floats, lambda: _absent(floats)
     codes, values = cells.keys(want.name)
@@ -240,7 +240,7 @@ class Table:
         """
         self.check(wants, where=where, person=person, owner=owner)
         question = self._question(wants, where, person if owner is None else owner)
-        if len(wants) == 1 and wants[0].kind != "key" and question.owner is None:
+        if len(wants) == 1 and wants[0].kind != "category" and question.owner is None:
             return {wants[0].name: self._alone(question)}
         found, ids = self._gathered(question)
         if question.owner is None:
@@ -308,7 +308,7 @@ class Table:
         wants = question.wants
         if len(answers) == 1:
             return answers[0][: len(wants)], answers[0][len(wants) :]
-        kinds = [np.dtype(object) if want.kind == "key" else np.dtype(np.float64) for want in wants]
+        kinds = [np.dtype(object) if want.kind == "category" else np.dtype(np.float64) for want in wants]
         found = [
             np.concatenate([np.empty(0, dtype=kind), *(answer[place] for answer in answers)])
             for place, kind in enumerate(kinds)
@@ -317,7 +317,7 @@ class Table:
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
-        if getattr(self._source, "whole", False):
+        if getattr(self._source, "integer", False):
             return self._held_alone(question)
         held: list[Floats] = []
         length, holding = 0, 0

@@ -89,7 +89,7 @@ def wanted(
             listed = [references[parameter]] if isinstance(references[parameter], str) else references[parameter]
             kinds |= {name: _kind(table, name, reads, statistic.name) for name in listed}
     if not kinds:  # any column tells how many there are
-        return Wanted({}, (Want(table.names[0], "key", "keep"),), dict.fromkeys(statistic.columns))
+        return Wanted({}, (Want(table.names[0], "category"),), dict.fromkeys(statistic.columns))
     known_facts = {name: _facts(table, name, references.get(name), facts) for name in statistic.columns}
     return Wanted(references, _wants(table, kinds, terms), known_facts)
 
@@ -112,9 +112,9 @@ def _kind(table: Table, name: str, reads: Reads, verb: str) -> str:
         return "where"
     declared = table.kinds[known(table, name)]
     if reads.kind == "category" or (reads.kind == "any" and declared in WRONG):
-        return "key"
+        return "category"
     if reads.kind == "boolean":
-        return "truth"
+        return "boolean"
     if declared in WRONG:
         raise BadInput(
             f"{verb} needs numbers, and {name.removeprefix(OWN)!r} is declared to hold {WRONG[declared]}. To read its "
@@ -138,7 +138,7 @@ def _wants(table: Table, kinds: Mapping[str, str], terms: Terms) -> tuple[Want, 
     for name, kind in kinds.items():
         chosen = "keep" if kind == "where" else missing.get(name, missing.get("", "drop"))
         by = rule.get(name, rule.get("", "mean" if kind == "number" else "first"))
-        found.append(Want(name, kind, chosen, by, terms.max_rows))  # type: ignore[arg-type]
+        found.append(Want(name, kind, missing=chosen, rule=by, cap=terms.max_rows))  # type: ignore[arg-type]
     return tuple(found)
 
 

@@ -57,7 +57,7 @@ SIGNS: Final = {ast.Eq: operator.eq, ast.NotEq: operator.ne, **ORDERS, **LISTS}
 class Cells(Protocol):
     """The columns of some rows, each read as it is asked for."""
 
-    def floats(self, name: str, reading: Literal["number", "truth"]) -> Floats:
+    def floats(self, name: str, reading: Literal["number", "boolean"]) -> Floats:
         """Numbers, or 1 and 0; NaN where missing."""
         ...
 
@@ -72,13 +72,13 @@ class Test:
 
     column: str
     sign: type[ast.AST]
-    reading: Literal["number", "truth", "text", "missing"]
+    reading: Literal["number", "boolean", "text", "missing"]
     constants: tuple[Any, ...] = ()
     alone: bool = False
 
     def holds(self, cells: Cells) -> Mask:
         """Row by row. [where.1]"""
-        if self.reading in ("number", "truth"):
+        if self.reading in ("number", "boolean"):
             floats = cells.floats(self.column, self.reading)
             found = self.sign is ast.Is or SIGNS[self.sign](floats, np.array(self.constants))
             return np.asarray(~np.isnan(floats) & found)
@@ -92,13 +92,13 @@ class Test:
 
     def misfit(self, kind: Kind) -> str:
         """Why a column of that kind cannot be tested so; empty if it can."""
-        if self.alone and kind not in ("truth", "unknown"):
+        if self.alone and kind not in ("boolean", "unknown"):
             return f"has {self.column!r} alone, but it is declared as {kind}; compare it with a constant"
-        if self.reading == "text" and kind in ("number", "whole", "truth"):
+        if self.reading == "text" and kind in ("number", "integer", "boolean"):
             return f"compares {self.column!r} with a text, but it is declared as {kind}; leave out the quotes"
         if self.reading == "number" and kind in ("text", "date"):
             return f"compares {self.column!r} with a number, but it is declared as {kind}; put it in quotes"
-        if self.reading == "truth" and kind == "date":
+        if self.reading == "boolean" and kind == "date":
             return f"compares {self.column!r} with true or false, but it is declared as date; put a date in quotes"
         return ""
 
@@ -231,7 +231,7 @@ class _Parser:
             case ast.UnaryOp(ast.Not(), operand):
                 return Joined(ast.Not, (self.tree(operand),))
             case ast.Name():
-                self.tests.append(Test(self.column(node), ast.Eq, "truth", (1.0,), alone=True))
+                self.tests.append(Test(self.column(node), ast.Eq, "boolean", (1.0,), alone=True))
             case ast.Compare(ast.Name() as left, [op], [right]):
                 self.tests.append(self.test(self.column(left), type(op), right))
             case ast.Compare(ast.Name(), _, [_, second, *_]):
@@ -274,4 +274,4 @@ class _Parser:
             return "text", word[1:-1].replace(word[0] * 2, word[0])
         if word not in ("true", "false"):
             self.refuse(node.col_offset, "a number of ordinary size, a 'text', true or false")
-        return "truth", float(word == "true")
+        return "boolean", float(word == "true")

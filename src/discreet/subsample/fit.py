@@ -1,4 +1,4 @@
-"""Any estimator, on blocks of people."""
+"""Any estimator, by name, on blocks of people."""
 
 import logging
 from collections.abc import Mapping
@@ -8,31 +8,36 @@ from typing import Any, Literal
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release
-from discreet.quick.asked import ask, relation_of
+from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.aggregate import Engine, Trust
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_options import check_seconds
 from discreet.subsample.fit_request import planned
-from discreet.subsample.partition import units
 
 
+def table_of(columns: Mapping[str, Any]) -> BlockTable:
+    """Features, outcome and owners as what blocks are cut from."""
+    return BlockTable.of(columns["X"], columns.get("y"), columns["people"], columns.get("categories"))
+
+
+@statistic({"X": Reads("any", "either"), "y": Reads("any", optional=True)}, rows=table_of, blocks=True, code=True)
 def fit(
+    people: Public,
     estimator: Any,
-    X: Any,  # noqa: N803  as scikit-learn calls it
-    y: Any = None,
+    X: Columns,  # noqa: N803  as scikit-learn calls it
+    y: Columns | None = None,
     *,
     epsilon: Number,
     delta: Number = 0.0,
     blocks: int | Literal["auto"] = "auto",
     aggregator: Any = "auto",
-    unit: Any = None,
+    bias_correction: str | None = "auto",
+    timeout: float | None = None,
     engine: Engine | None = None,
     names: Any = None,
     labels: Any = None,
@@ -40,7 +45,6 @@ def fit(
     formula: str | None = None,
     options: Mapping[str, Any] | None = None,
     categories: Mapping[Any, Any] | None = None,
-    correct: str | None = "auto",
     unbiased: bool | None = None,
     smallest: int | None = None,
     scales: Any = None,
@@ -48,11 +52,8 @@ def fit(
     confidence: float = 0.95,
     trust: Trust | None = None,
     sandbox: Sandbox | None = None,
-    seconds: float | None = None,
     vectorised: bool = True,
-    neighbours: Neighbours | str = "replace",
-    rng: Randomness | None = None,
-) -> Release[Any]:
+) -> Mechanism[Any]:
     """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
     `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
@@ -63,11 +64,11 @@ def fit(
     of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
     the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
-    vary alike), "median", "vote", or a mechanism whose rows are estimates; `correct` the bias correction within blocks,
+    vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
     bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
-    release gives any other, but for the median, whose interval is drawn at this one. `seconds` is how long a block may
-    take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+    release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
+    block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -75,43 +76,39 @@ def fit(
     >>> 0.1 < r.value < 0.4
     True
     """
-    check_seconds(seconds)
+    check_seconds(timeout)
     if not isinstance(probe, bool):
         raise BadInput(f"probe is {probe!r}; give True or False")
-    table = BlockTable.of(X, y, unit, categories)
     asked = partial(
         planned,
         estimator,
-        table,
+        people.schema,
         aggregator=aggregator,
-        engine=Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
+        engine=Local(limit=None if timeout is None else 1000 * timeout) if engine is None else engine,
         names=names,
         labels=labels,
         attributes=attributes,
         formula=formula,
         options=options,
-        correct=correct,
+        correct=bias_correction,
         unbiased=unbiased,
         smallest=smallest,
         scales=scales,
         confidence=confidence,
         trust=trust,
         sandbox=sandbox,
-        seconds=seconds,
+        seconds=timeout,
         vectorised=vectorised,
-        neighbours=relation_of(neighbours),
-        unit="row" if unit is None else unit if isinstance(unit, str) else "person",
+        neighbours=people.neighbours,
+        unit=people.unit,
     )
-    if not probe:
-        return run_fit(asked(epsilon=epsilon, delta=delta, blocks=blocks), table, rng)
-    check_budget(epsilon, delta, units(table, relation_of(neighbours)))
-    halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
-    first = halved(blocks=blocks)
-    finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)
-    return run_fit(Probed(first, finer), table, rng)
-
-
-def run_fit(mechanism: SubsampleAggregate | Probed, table: BlockTable, rng: Randomness | None) -> Release[Any]:
-    """Say how it will be done, then do it."""
-    logging.getLogger("discreet").info("%s", mechanism.plan(table))
-    return ask(mechanism, table, rng)
+    mechanism: Any
+    if probe:
+        check_budget(epsilon, delta, people.size)
+        halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
+        first = halved(blocks=blocks)
+        mechanism = Probed(first, replace(halved(blocks=2 * first.blocks), correct=first.correct))
+    else:
+        mechanism = asked(epsilon=epsilon, delta=delta, blocks=blocks)
+    logging.getLogger("discreet").info("%s", mechanism.plan(people.schema))
+    return mechanism

@@ -1,0 +1,1666 @@
+"""The types of the declared statistics, as functions and as methods of a session.
+
+Made by scripts/faces.py from the declarations; do not edit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, overload
+
+from discreet.hypotheses.power import SMALLEST
+from discreet.hypotheses.result import Tested
+from discreet.models.clusters import Clusters
+from discreet.models.coefficients import Coefficients
+from discreet.models.glm import Method
+from discreet.privacy.exact import Number
+from discreet.privacy.grouped import Groups
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Release
+from discreet.sandbox.sandbox import Sandbox
+from discreet.stages.clip import Floats
+from discreet.statistics.family import Family, Fitted
+from discreet.statistics.histogram import Tally
+from discreet.statistics.proportion import Alternative
+from discreet.subsample.aggregate import Engine, Trust
+
+__all__ = [
+    "Asking",
+    "anova",
+    "closeness_test",
+    "count",
+    "covariance",
+    "custom_test",
+    "density",
+    "fit",
+    "fit_distribution",
+    "fit_normal",
+    "goodness_of_fit_test",
+    "histogram",
+    "independence_test",
+    "kmeans",
+    "likelihood_ratio_test",
+    "linear_regression",
+    "logistic_regression",
+    "maximum_likelihood",
+    "mean",
+    "mean_test",
+    "median",
+    "paired_test",
+    "poisson_regression",
+    "proportion",
+    "proportion_test",
+    "quantile",
+    "sgd",
+    "std",
+    "two_means_test",
+    "two_samples_test",
+    "variance",
+]
+
+def method_doc(name: str) -> str: ...
+def example(name: str) -> str: ...
+def anova(
+    *groups: Any,
+    epsilon: Number,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
+
+    Who is in which group is public; a person's value is hidden.
+
+    >>> import discreet
+    >>> groups = [[k % 50 + shift for k in range(200)] for shift in (0, 10, 20)]
+    >>> discreet.anova(*groups, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def closeness_test(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    categories: Any = None,
+    edges: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether two samples have the same probabilities of public bins. Holds for many people.
+
+    Who is in which sample is public; a person's entry is hidden.
+
+    >>> import discreet
+    >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
+    >>> discreet.closeness_test(x, y, epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def count(
+    x: Any = None,
+    *,
+    epsilon: Number,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[int]:
+    """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
+
+    In a session, without a column, it is the number of people.
+
+    >>> import discreet
+    >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> r.interval(0.999).low <= 900 <= r.interval(0.999).high or "once in a thousand"
+    True
+    """
+
+def covariance(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    model: Literal["gaussian"] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Floats]:
+    """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
+
+    `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
+    normal rows, and takes rows far from the others for errors. Needs delta > 0.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
+    >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
+    (2, 2)
+    """
+
+def custom_test(
+    test: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: Number,
+    method: Literal["scores", "binary"] = "scores",
+    blocks: int | Literal["auto"] = "auto",
+    smallest: int = SMALLEST,
+    options: Mapping[str, Any] | None = None,
+    engine: Engine | None = None,
+    trust: Trust | None = None,
+    sandbox: Sandbox | None = None,
+    timeout: float | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Any test: a function of the rows (and of y) that returns a p-value, run on disjoint blocks of people.
+
+    Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
+    for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
+    the blocks that reject.
+
+    >>> import discreet
+    >>> from scipy import stats
+    >>> def above(x):
+    ...     return stats.ttest_1samp(x, 0.0, alternative="greater").pvalue
+    >>> x = [(k * 0.618) % 1 - 0.4 for k in range(2000)]
+    >>> discreet.custom_test(above, x, epsilon=1.0, blocks=60, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def density(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    support: Any = None,
+    categories: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """How a column is distributed: a density with bins of a width that is found, no bounds needed. Pure.
+
+    The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
+    has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.
+    With `categories` (a list) the value gives the share of each; with `categories="open"` those that enough people
+    share are found, which needs delta > 0.
+
+    >>> import discreet
+    >>> rows = [(0.618 * index) % 50 for index in range(20_000)]
+    >>> curve = discreet.density(rows, epsilon=1.0, support=(0, 50), rng=discreet.Seeded(1)).value
+    >>> 0.015 < curve(25.0) < 0.025
+    True
+    """
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    blocks: int | Literal["auto"] = "auto",
+    aggregator: Any = "auto",
+    bias_correction: str | None = "auto",
+    timeout: float | None = None,
+    engine: Engine | None = None,
+    names: Any = None,
+    labels: Any = None,
+    attributes: Any = None,
+    formula: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    categories: Mapping[Any, Any] | None = None,
+    unbiased: bool | None = None,
+    smallest: int | None = None,
+    scales: Any = None,
+    probe: bool = False,
+    confidence: float = 0.95,
+    trust: Trust | None = None,
+    sandbox: Sandbox | None = None,
+    vectorised: bool = True,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
+
+    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+    statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
+    returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
+    its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
+    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. A block
+    of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
+    the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
+    `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
+    vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
+    "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
+    bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
+    release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
+    block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+
+    >>> import discreet
+    >>> rows = [float(k % 100) for k in range(20000)]
+    >>> r = discreet.fit(lambda x: float((x > 75).mean()), rows, epsilon=2.0, rng=discreet.Seeded(1))
+    >>> 0.1 < r.value < 0.4
+    True
+    """
+
+def fit_distribution(
+    family: str | Family,
+    x: Any,
+    *,
+    epsilon: Number,
+    trials: int | None = None,
+    categories: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Fitted]:
+    """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
+
+    `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
+    `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
+    variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
+    scipy.stats distribution.
+
+    >>> import discreet
+    >>> r = discreet.fit_distribution("poisson", [k % 5 for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 1.8 < r.value.rate < 2.3
+    True
+    """
+
+def fit_normal(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
+
+    Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
+    Arrow table it needs delta > 0.
+
+    >>> import discreet
+    >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 30 < r.value.mean < 50
+    True
+    """
+
+def goodness_of_fit_test(
+    x: Any,
+    null: Any,
+    *,
+    epsilon: Number,
+    categories: Any = None,
+    edges: Any = None,
+    bins: int = 10,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether entries have these probabilities, or this distribution. Exact.
+
+    `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
+    scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
+
+    >>> import discreet
+    >>> die, rolls = {face: 1 / 6 for face in range(1, 7)}, [1, 2, 3, 4, 5, 6, 6, 6] * 50
+    >>> discreet.goodness_of_fit_test(rolls, die, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def histogram(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    categories: Any = None,
+    edges: Any = None,
+    noise: Literal["laplace", "gaussian"] = "laplace",
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tally]:
+    """How many entries each bin holds.
+
+    With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
+    all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
+    With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
+    With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+
+    >>> import discreet
+    >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
+    >>> r.value.keys
+    ('a', 'b')
+    """
+
+def independence_test(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    categories: Any,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+
+    >>> import discreet
+    >>> x, y = ["a", "b", "a"] * 200, [0, 1, 1] * 200
+    >>> release = discreet.independence_test(
+    ...     x, y, epsilon=1.0, categories=(["a", "b"], [0, 1]), rng=discreet.Seeded(1))
+    >>> release.value.decide(0.01)
+    True
+    """
+
+def kmeans(
+    X: Any,
+    k: int,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    method: Method = "auto",
+    radius: float | None = None,
+    centre: Any = None,
+    iterations: int | None = None,
+    loss: bool = False,
+    columns: int | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Clusters]:
+    """k clusters: `.centres`, noisy `.sizes`, and `.predict` by the released centres.
+
+    `radius` is a public ball around `centre` (0 if left out) that holds the rows; without one a ball is found
+    privately. method="auto" or "centred" is the most accurate; "lloyd" is the lectures' own; "friendly" is for clusters
+    that are well apart, wherever they are, and refuses others. delta=0.0 is pure. loss=True releases the loss too, for
+    a share of the budget. `columns` says how many there are, where X is a list of rows.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 2 * 8 + np.sin(k), np.cos(3 * k)] for k in range(4000)])
+    >>> r = discreet.kmeans(x, 2, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> r.value.predict([[0.0, 0.0], [8.0, 0.0]]).tolist()
+    [0, 1]
+    """
+
+def likelihood_ratio_test(
+    x: Any,
+    p: Any,
+    q: Any,
+    *,
+    epsilon: Number,
+    method: Literal["clamped", "vote"] = "clamped",
+    clamp: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
+
+    Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
+
+    >>> import discreet
+    >>> fair, loaded, rolls = {0: 0.5, 1: 0.5}, {0: 0.4, 1: 0.6}, [1, 1, 1, 0] * 100
+    >>> release = discreet.likelihood_ratio_test(rolls, fair, loaded, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> release.value.decide(0.01)
+    True
+    """
+
+def linear_regression(
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: Number,
+    delta: Number,
+    method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
+    ridge: float | None = None,
+    intercept: bool = True,
+    names: Sequence[str] | None = None,
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    blocks: int | Literal["auto"] = "auto",
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Coefficients]:
+    """Linear regression: coefficients, each with an interval that has the privacy noise in it. No bounds needed.
+
+    `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
+    (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
+    with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
+    (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
+    `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
+    for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
+    session with person=, or use `fit`.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(5000)])
+    >>> y = x @ [2.0, -1.0] + np.arange(5000) % 13
+    >>> r = discreet.linear_regression(x, y, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> bool(abs(r.value.coef - [2, -1]).max() < 0.2), r.value.names
+    (True, ('x0', 'x1'))
+    """
+
+def logistic_regression(
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    method: Method = "auto",
+    ridge: float | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    classes: Sequence[Any] | None = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    names: Sequence[str] | None = None,
+    confidence: float | None = 0.95,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Coefficients]:
+    """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
+    needed.
+
+    `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
+    public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
+    features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
+    `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
+    fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
+    intervals.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(20000)])
+    >>> y = x[:, 0] + np.arange(20000) % 5 > 5
+    >>> r = discreet.logistic_regression(x, y, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> bool(r.value.coef[0] > 0.5), r.value.names
+    (True, ('x0', 'x1'))
+    """
+
+def maximum_likelihood(
+    model: Any,
+    data: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    fixed: Mapping[str, float] | None = None,
+    names: Any = None,
+    start: Any = None,
+    bounds: Any = None,
+    blocks: int | Literal["auto"] = "auto",
+    aggregator: Any = "auto",
+    bias_correction: str | None = "auto",
+    engine: Engine | None = None,
+    timeout: float | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Fitted]:
+    """Maximum likelihood for any parametric distribution, with an interval for each parameter. No bounds on the data.
+
+    `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
+    some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
+    on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+    a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
+    estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
+    `bias_correction` is the one within blocks ("jackknife", "half" or None).
+
+    >>> import discreet, numpy as np
+    >>> waits = -np.log((np.arange(20000) * 0.618034 + 0.0001) % 1)
+    >>> r = discreet.maximum_likelihood("gamma", waits, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> 0.9 < r.value.a < 1.1
+    True
+    """
+
+def mean(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+    sigma: Any = None,
+    method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
+    reach: float | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """The mean, with a confidence interval for the population's. No bounds needed.
+
+    model=None assumes no shape, and its interval is for the mean of values winsorised to a range that it names, beyond
+    which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
+    used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
+    in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
+    need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+
+    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
+    delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+
+    >>> import discreet
+    >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 35 < r.value < 44
+    True
+    """
+
+def mean_test(
+    x: Any,
+    null: float,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    model: Literal["gaussian", "symmetric"] | None = None,
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether the population's mean is `null`.
+
+    model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
+    the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
+
+    >>> import discreet
+    >>> x = [float(age % 80) for age in range(4000)]
+    >>> discreet.mean_test(x, 30.0, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def median(
+    x: Any,
+    *,
+    epsilon: Number,
+    bounds: tuple[float, float] | None = None,
+    confidence: float | None = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """The middle value: the quantile with q = 0.5, with its options and its interval. Pure.
+
+    >>> import discreet
+    >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None, rng=discreet.Seeded(1)).value < 600
+    True
+    """
+
+def paired_test(
+    x: Any,
+    y: Any = None,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    method: Literal["ranks", "signs"] = "ranks",
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
+
+    Without y, x holds the differences. Zeros and ties are allowed for.
+
+    >>> import discreet
+    >>> before, after = [k % 30 for k in range(300)], [k % 30 - k % 3 for k in range(300)]
+    >>> discreet.paired_test(before, after, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def poisson_regression(
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: Number,
+    delta: Number,
+    method: Literal["auto", "descent", "friendly"] = "auto",
+    largest: int | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    names: Sequence[str] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Coefficients]:
+    """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
+
+    As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7] for k in range(30000)])
+    >>> y = x[:, 0] // 2 + np.arange(30000) % 3
+    >>> r = discreet.poisson_regression(x, y, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> bool(0.1 < r.value.coef[0] < 0.4)
+    True
+    """
+
+def proportion(
+    x: Any,
+    *,
+    epsilon: Number,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The share of true entries, with an exact confidence interval for the population's share. Pure.
+
+    >>> import discreet
+    >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1
+    True
+    """
+
+def proportion_test(
+    x: Any,
+    null: float,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+
+    >>> import discreet
+    >>> discreet.proportion_test([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def quantile(
+    x: Any,
+    q: Any,
+    *,
+    epsilon: Number,
+    bounds: tuple[float, float] | None = None,
+    confidence: float | None = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """The q-quantile, or several, with an interval for the population's that assumes no shape. No bounds needed. Pure.
+
+    The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
+    epsilon goes to the point. Rounded data: declare `granularity=`; a column that is declared to hold integers has
+    granularity 1. `guaranteed=True` holds for any distribution, and is wider.
+
+    >>> import discreet
+    >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
+    >>> 200 < r.value < 300
+    True
+    """
+
+def sgd(
+    loss: str | Callable[..., Any],
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    steps: int = 40,
+    rate: float = 1.0,
+    clip: float | None = None,
+    learning: float | None = None,
+    size: int | None = None,
+    parameters: int | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    names: Sequence[str] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Any]:
+    """Stochastic gradient descent on a loss, each person's gradient clipped, with noise at every step.
+
+    `loss` is "squared", "huber", "logistic" or "poisson" (features in units of about 1, or with public `bounds`),
+    or a function gradients(w, X, y) of one row that returns its `parameters` derivatives; it sees one row at a time
+    and may remember nothing of others, and if it raises, that counts as 0. With rate < 1 each step sees a secret
+    sample in which each person is with that chance: give neighbours="add_or_remove", and `size`, a public guess
+    of how many there are. There is no interval.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7 - 3.0] for k in range(4000)])
+    >>> r = discreet.sgd(
+    ...     "squared", x, 2 * x[:, 0], epsilon=2.0, delta=1e-6, clip=6.0, size=4000, rng=discreet.Seeded(1))
+    >>> bool(1.5 < r.value.coef[0] < 2.5)
+    True
+    """
+
+def std(
+    x: Any,
+    *,
+    epsilon: Number,
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The standard deviation: the root of the variance, with its options and its interval. Pure.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> 18 < discreet.std(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 29
+    True
+    """
+
+def two_means_test(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether two independent groups have populations with one mean. Holds for many people.
+
+    Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
+    them together, or at public `bounds`.
+
+    >>> import discreet
+    >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
+    >>> discreet.two_means_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def two_samples_test(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Tested]:
+    """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
+
+    "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
+    groups too, use `custom_test`.
+
+    >>> import discreet
+    >>> x, y = [k % 50 for k in range(200)], [k % 50 + 15 for k in range(200)]
+    >>> discreet.two_samples_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def variance(
+    x: Any,
+    *,
+    epsilon: Number,
+    model: Literal["gaussian"] | None = None,
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The variance, with a confidence interval for the population's. No bounds needed. Pure.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> 300 < discreet.variance(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 800
+    True
+    """
+
+class Asking:
+    def ask(self, statistic: str, *columns: Any, **options: Any) -> Any: ...
+    @overload
+    def count(
+        self,
+        x: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[int]:
+        """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
+
+        In a session, without a column, it is the number of people.
+
+        Example: session.count(epsilon=0.5)
+        """
+    @overload
+    def count(
+        self,
+        x: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    def covariance(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number,
+        model: Literal["gaussian"] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Floats]:
+        """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
+
+        `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
+        normal rows, and takes rows far from the others for errors. Needs delta > 0.
+
+        Example: session.covariance(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        """
+
+    def custom_test(
+        self,
+        test: Any,
+        X: str | Sequence[str],
+        y: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        method: Literal["scores", "binary"] = "scores",
+        blocks: int | Literal["auto"] = "auto",
+        smallest: int = SMALLEST,
+        options: Mapping[str, Any] | None = None,
+        engine: Engine | None = None,
+        trust: Trust | None = None,
+        sandbox: Sandbox | None = None,
+        timeout: float | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Any test: a function of the rows (and of y) that returns a p-value, run on disjoint blocks of people.
+
+        Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
+        for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
+        the blocks that reject.
+
+        Example: session.custom_test(..., "age", epsilon=0.5)
+        """
+
+    def density(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        support: Any = None,
+        categories: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """How a column is distributed: a density with bins of a width that is found, no bounds needed. Pure.
+
+        The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
+        has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.
+        With `categories` (a list) the value gives the share of each; with `categories="open"` those that enough people
+        share are found, which needs delta > 0.
+
+        Example: session.density("age", epsilon=0.5)
+        """
+
+    def fit(
+        self,
+        estimator: Any,
+        X: str | Sequence[str],
+        y: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        blocks: int | Literal["auto"] = "auto",
+        aggregator: Any = "auto",
+        bias_correction: str | None = "auto",
+        timeout: float | None = None,
+        engine: Engine | None = None,
+        names: Any = None,
+        labels: Any = None,
+        attributes: Any = None,
+        formula: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        categories: Mapping[Any, Any] | None = None,
+        unbiased: bool | None = None,
+        smallest: int | None = None,
+        scales: Any = None,
+        probe: bool = False,
+        confidence: float = 0.95,
+        trust: Trust | None = None,
+        sandbox: Sandbox | None = None,
+        vectorised: bool = True,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
+
+        `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+        statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
+        returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
+        its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
+        What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. A block
+        of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
+        the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
+        `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
+        vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
+        "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
+        bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
+        release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
+        block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+
+        Example: session.fit(LinearRegression(), "age", epsilon=0.5)
+        """
+
+    def fit_distribution(
+        self,
+        family: str | Family,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        trials: int | None = None,
+        categories: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Fitted]:
+        """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
+
+        `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
+        `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
+        variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
+        scipy.stats distribution.
+
+        Example: session.fit_distribution("poisson", "age", epsilon=0.5)
+        """
+
+    def fit_normal(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        bounds: tuple[float, float] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
+
+        Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
+        Arrow table it needs delta > 0.
+
+        Example: session.fit_normal("age", epsilon=0.5)
+        """
+
+    def goodness_of_fit_test(
+        self,
+        x: str | Sequence[str],
+        null: Any,
+        *,
+        epsilon: Number,
+        categories: Any = None,
+        edges: Any = None,
+        bins: int = 10,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Whether entries have these probabilities, or this distribution. Exact.
+
+        `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
+        scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
+
+        Example: session.goodness_of_fit_test("age", 0.5, epsilon=0.5)
+        """
+
+    @overload
+    def histogram(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        edges: Any = None,
+        noise: Literal["laplace", "gaussian"] = "laplace",
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tally]:
+        """How many entries each bin holds.
+
+        With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
+        all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
+        With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
+        With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+
+        Example: session.histogram("age", epsilon=0.5, delta=1e-6)
+        """
+    @overload
+    def histogram(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        edges: Any = None,
+        noise: Literal["laplace", "gaussian"] = "laplace",
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    def independence_test(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        categories: Any,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+
+        Example: session.independence_test("age", "bmi", epsilon=0.5)
+        """
+
+    def kmeans(
+        self,
+        X: str | Sequence[str],
+        k: int,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        method: Method = "auto",
+        radius: float | None = None,
+        centre: Any = None,
+        iterations: int | None = None,
+        loss: bool = False,
+        columns: int | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Clusters]:
+        """k clusters: `.centres`, noisy `.sizes`, and `.predict` by the released centres.
+
+        `radius` is a public ball around `centre` (0 if left out) that holds the rows; without one a ball is found
+        privately. method="auto" or "centred" is the most accurate; "lloyd" is the lectures' own; "friendly" is for clusters
+        that are well apart, wherever they are, and refuses others. delta=0.0 is pure. loss=True releases the loss too, for
+        a share of the budget. `columns` says how many there are, where X is a list of rows.
+
+        Example: session.kmeans(["age", "bmi"], 3, epsilon=0.5, delta=1e-6)
+        """
+
+    def likelihood_ratio_test(
+        self,
+        x: str | Sequence[str],
+        p: Any,
+        q: Any,
+        *,
+        epsilon: Number,
+        method: Literal["clamped", "vote"] = "clamped",
+        clamp: tuple[float, float] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
+
+        Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
+
+        Example: session.likelihood_ratio_test("age", ..., 0.25, epsilon=0.5)
+        """
+
+    def linear_regression(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number,
+        method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
+        ridge: float | None = None,
+        intercept: bool = True,
+        names: Sequence[str] | None = None,
+        bounds: Any = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        blocks: int | Literal["auto"] = "auto",
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Coefficients]:
+        """Linear regression: coefficients, each with an interval that has the privacy noise in it. No bounds needed.
+
+        `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
+        (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
+        with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
+        (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
+        `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
+        for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
+        session with person=, or use `fit`.
+
+        Example: session.linear_regression(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        """
+
+    def logistic_regression(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        method: Method = "auto",
+        ridge: float | None = None,
+        intercept: bool = True,
+        bounds: Any = None,
+        norm: float | None = None,
+        classes: Sequence[Any] | None = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        names: Sequence[str] | None = None,
+        confidence: float | None = 0.95,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Coefficients]:
+        """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
+        needed.
+
+        `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
+        public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
+        features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
+        `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
+        fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
+        intervals.
+
+        Example: session.logistic_regression(["age", "bmi"], epsilon=0.5)
+        """
+
+    def maximum_likelihood(
+        self,
+        model: Any,
+        data: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        fixed: Mapping[str, float] | None = None,
+        names: Any = None,
+        start: Any = None,
+        bounds: Any = None,
+        blocks: int | Literal["auto"] = "auto",
+        aggregator: Any = "auto",
+        bias_correction: str | None = "auto",
+        engine: Engine | None = None,
+        timeout: float | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Fitted]:
+        """Maximum likelihood for any parametric distribution, with an interval for each parameter. No bounds on the data.
+
+        `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
+        some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
+        on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+        a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
+        estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
+        `bias_correction` is the one within blocks ("jackknife", "half" or None).
+
+        Example: session.maximum_likelihood(..., "age", epsilon=0.5)
+        """
+
+    @overload
+    def mean(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        sigma: Any = None,
+        method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
+        reach: float | None = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """The mean, with a confidence interval for the population's. No bounds needed.
+
+        model=None assumes no shape, and its interval is for the mean of values winsorised to a range that it names, beyond
+        which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
+        used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
+        in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
+        need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+
+        A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
+        delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+
+        Example: session.mean("age", epsilon=0.5)
+        """
+    @overload
+    def mean(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        sigma: Any = None,
+        method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
+        reach: float | None = None,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    def mean_test(
+        self,
+        x: str | Sequence[str],
+        null: float,
+        *,
+        epsilon: Number,
+        alternative: Alternative = "two-sided",
+        model: Literal["gaussian", "symmetric"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Whether the population's mean is `null`.
+
+        model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
+        the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
+
+        Example: session.mean_test("age", 0.5, epsilon=0.5)
+        """
+
+    @overload
+    def median(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[float, float] | None = None,
+        confidence: float | None = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """The middle value: the quantile with q = 0.5, with its options and its interval. Pure.
+
+        Example: session.median("age", epsilon=0.5)
+        """
+    @overload
+    def median(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[float, float] | None = None,
+        confidence: float | None = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    def paired_test(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        alternative: Alternative = "two-sided",
+        method: Literal["ranks", "signs"] = "ranks",
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
+
+        Without y, x holds the differences. Zeros and ties are allowed for.
+
+        Example: session.paired_test("age", epsilon=0.5)
+        """
+
+    def poisson_regression(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str] | None = None,
+        *,
+        epsilon: Number,
+        delta: Number,
+        method: Literal["auto", "descent", "friendly"] = "auto",
+        largest: int | None = None,
+        intercept: bool = True,
+        bounds: Any = None,
+        norm: float | None = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        names: Sequence[str] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Coefficients]:
+        """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
+
+        As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+
+        Example: session.poisson_regression(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        """
+
+    @overload
+    def proportion(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The share of true entries, with an exact confidence interval for the population's share. Pure.
+
+        Example: session.proportion("age", epsilon=0.5)
+        """
+    @overload
+    def proportion(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    def proportion_test(
+        self,
+        x: str | Sequence[str],
+        null: float,
+        *,
+        epsilon: Number,
+        alternative: Alternative = "two-sided",
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Tested]:
+        """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+
+        Example: session.proportion_test("age", 0.5, epsilon=0.5)
+        """
+
+    @overload
+    def quantile(
+        self,
+        x: str | Sequence[str],
+        q: Any,
+        *,
+        epsilon: Number,
+        bounds: tuple[float, float] | None = None,
+        confidence: float | None = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """The q-quantile, or several, with an interval for the population's that assumes no shape. No bounds needed. Pure.
+
+        The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
+        epsilon goes to the point. Rounded data: declare `granularity=`; a column that is declared to hold integers has
+        granularity 1. `guaranteed=True` holds for any distribution, and is wider.
+
+        Example: session.quantile("age", 0.25, epsilon=0.5)
+        """
+    @overload
+    def quantile(
+        self,
+        x: str | Sequence[str],
+        q: Any,
+        *,
+        epsilon: Number,
+        bounds: tuple[float, float] | None = None,
+        confidence: float | None = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    def sgd(
+        self,
+        loss: str | Callable[..., Any],
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number,
+        steps: int = 40,
+        rate: float = 1.0,
+        clip: float | None = None,
+        learning: float | None = None,
+        size: int | None = None,
+        parameters: int | None = None,
+        intercept: bool = True,
+        bounds: Any = None,
+        norm: float | None = None,
+        names: Sequence[str] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Any]:
+        """Stochastic gradient descent on a loss, each person's gradient clipped, with noise at every step.
+
+        `loss` is "squared", "huber", "logistic" or "poisson" (features in units of about 1, or with public `bounds`),
+        or a function gradients(w, X, y) of one row that returns its `parameters` derivatives; it sees one row at a time
+        and may remember nothing of others, and if it raises, that counts as 0. With rate < 1 each step sees a secret
+        sample in which each person is with that chance: give neighbours="add_or_remove", and `size`, a public guess
+        of how many there are. There is no interval.
+
+        Example: session.sgd(..., ["age", "bmi"], "bmi", epsilon=0.5, delta=1e-6)
+        """
+
+    @overload
+    def std(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The standard deviation: the root of the variance, with its options and its interval. Pure.
+
+        Example: session.std("age", epsilon=0.5)
+        """
+    @overload
+    def std(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def variance(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The variance, with a confidence interval for the population's. No bounds needed. Pure.
+
+        Example: session.variance("age", epsilon=0.5)
+        """
+    @overload
+    def variance(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...

@@ -1,0 +1,105 @@
+"""Tests on counts in public categories, by name: the mechanisms are those of category_tests.py."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.hypotheses.category_tests import ClosenessTest, FitTest, IndependenceTest, law_on_bins
+from discreet.hypotheses.result import Tested
+from discreet.privacy.declaration import Columns, Public, Reads, category, joined, number, statistic
+from discreet.privacy.exact import Number
+from discreet.privacy.mechanism import Mechanism
+from discreet.statistics.bins import Bins, Categories, Edges
+
+
+def _reads(options: Mapping[str, Any]) -> Reads:
+    listed = options.get("categories") is not None or isinstance(options.get("null"), Mapping)
+    return category() if listed else number()
+
+
+@statistic({"x": _reads})
+def goodness_of_fit_test(
+    people: Public,
+    x: Columns,
+    null: Any,
+    *,
+    epsilon: Number,
+    categories: Any = None,
+    edges: Any = None,
+    bins: int = 10,
+) -> Mechanism[Tested]:
+    """Whether entries have these probabilities, or this distribution. Exact.
+
+    `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
+    scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
+
+    >>> import discreet
+    >>> die, rolls = {face: 1 / 6 for face in range(1, 7)}, [1, 2, 3, 4, 5, 6, 6, 6] * 50
+    >>> discreet.goodness_of_fit_test(rolls, die, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    if isinstance(null, Mapping):
+        given: Bins = Categories.of(list(null))
+        chances = tuple(null.values())
+    elif hasattr(null, "cdf") and hasattr(null, "ppf"):
+        if not isinstance(bins, int) or isinstance(bins, bool) or not 2 <= bins <= 10_000:
+            raise BadInput(f"bins is {bins!r}; give a whole number, 2 to 10000")
+        given, chances = law_on_bins(null, None if edges is None else Edges.of(edges), bins)
+    elif isinstance(null, list | tuple | np.ndarray):
+        given, chances = _bins(categories, edges), tuple(null)
+    else:
+        raise BadInput(f"null is of type {type(null).__name__}; give probabilities, or a distribution of scipy.stats")
+    return FitTest(given, chances, epsilon, neighbours=people.neighbours, unit=people.unit)
+
+
+def _sampled(options: Mapping[str, Any]) -> Reads:
+    return number(sample=True) if options.get("edges") is not None else category(sample=True)
+
+
+@statistic({"x": _sampled, "y": _sampled}, rows=joined)
+def closeness_test(
+    people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any = None, edges: Any = None
+) -> Mechanism[Tested]:
+    """Whether two samples have the same probabilities of public bins. Holds for many people.
+
+    Who is in which sample is public; a person's entry is hidden.
+
+    >>> import discreet
+    >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
+    >>> discreet.closeness_test(x, y, epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    bins = _bins(categories, edges)
+    return ClosenessTest(bins, x.size or 0, epsilon, neighbours=people.neighbours, unit=people.unit)
+
+
+def _pairs(columns: Mapping[str, Any]) -> Any:
+    one, other = (np.asarray(columns[name]).astype(object) for name in ("x", "y"))
+    rows = np.empty(len(one), dtype=object)
+    rows[:] = list(zip(one, other, strict=True))
+    return rows
+
+
+@statistic({"x": category(), "y": category()}, rows=_pairs)
+def independence_test(people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any) -> Mechanism[Tested]:
+    """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+
+    >>> import discreet
+    >>> x, y = ["a", "b", "a"] * 200, [0, 1, 1] * 200
+    >>> release = discreet.independence_test(
+    ...     x, y, epsilon=1.0, categories=(["a", "b"], [0, 1]), rng=discreet.Seeded(1))
+    >>> release.value.decide(0.01)
+    True
+    """
+    if not isinstance(categories, list | tuple) or len(categories) != 2:
+        raise BadInput(f"categories is {categories!r}; give two lists: the categories of x and those of y")
+    first, second = (Categories.of(listed) for listed in categories)
+    return IndependenceTest(first, second, epsilon, neighbours=people.neighbours, unit=people.unit)
+
+
+def _bins(categories: Any, edges: Any) -> Bins:
+    if (categories is None) == (edges is None):
+        raise BadInput("give public categories=[...] or public edges=[...], one of them")
+    return Categories.of(categories) if edges is None else Edges.of(edges)

@@ -1,0 +1,332 @@
+"""Logistic and Poisson regression, by name, and which method, by public numbers alone."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.models.blockwise import in_blocks
+from discreet.models.coefficients import Coefficients
+from discreet.models.descent import LINKS, Descent
+from discreet.models.design import Design, Formulated, declared_in
+from discreet.models.features import Features, features_and_outcome, named_columns
+from discreet.models.formula import Formula, formula_columns
+from discreet.models.link import Name
+from discreet.models.objective import ObjectivePerturbation
+from discreet.noise.tilted_minimum import WIDEST
+from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
+from discreet.privacy.exact import Number
+from discreet.privacy.intervals import check_confidence
+from discreet.privacy.mechanism import Before, Mechanism
+from discreet.privacy.neighbours import Neighbours
+from discreet.tables.entries import key
+
+Method = Literal["auto", "objective", "descent", "friendly"]
+METHODS: Final = ("auto", "objective", "descent", "friendly")
+Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]
+
+
+def _outcome(options: Mapping[str, Any]) -> Reads:
+    return number(optional=True) if options.get("classes") is None else category(optional=True)
+
+
+def _rows(columns: Mapping[str, Any]) -> Any:
+    """Rows with the outcome last; labels stay as they are until they are coded."""
+    y = columns.get("y")
+    return columns if y is not None and np.asarray(y).dtype.kind == "O" else features_and_outcome(columns)
+
+
+@statistic({"X": number("several"), "y": _outcome}, rows=_rows, formula=formula_columns)
+def logistic_regression(
+    people: Public,
+    X: Columns,  # noqa: N803  as scikit-learn calls it
+    y: Columns | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    method: Method = "auto",
+    ridge: float | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    classes: Sequence[Any] | None = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    names: Sequence[str] | None = None,
+    confidence: float | None = 0.95,
+) -> Mechanism[Coefficients]:
+    """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
+    needed.
+
+    `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
+    public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
+    features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
+    `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
+    fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
+    intervals.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(20000)])
+    >>> y = x[:, 0] + np.arange(20000) % 5 > 5
+    >>> r = discreet.logistic_regression(x, y, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> bool(r.value.coef[0] > 0.5), r.value.names
+    (True, ('x0', 'x1'))
+    """
+    if method not in METHODS:
+        raise BadInput(f"method is {method!r}; give one of {', '.join(METHODS)}")
+    if confidence is not None:
+        check_confidence(confidence)
+    if ridge is not None and method != "objective":
+        raise BadInput("ridge goes with method 'objective'; leave it out")
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+
+    def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
+        if method == "objective":
+            return ObjectivePerturbation(features, share, ridge=ridge, confidence=confidence, **terms)
+        if method == "descent":
+            return Descent(features, share, rest, family="logistic", **terms)
+        return picked(features, share, rest, confidence=confidence, **terms)
+
+    return _regression(
+        people,
+        X,
+        y,
+        make,
+        epsilon=epsilon,
+        delta=delta,
+        family="logistic",
+        method=method,
+        intercept=intercept,
+        bounds=bounds,
+        norm=norm,
+        classes=classes,
+        levels=levels,
+        names=names,
+    )
+
+
+@statistic({"X": number("several"), "y": number(optional=True)}, rows=features_and_outcome, formula=formula_columns)
+def poisson_regression(
+    people: Public,
+    X: Columns,  # noqa: N803
+    y: Columns | None = None,
+    *,
+    epsilon: Number,
+    delta: Number,
+    method: Literal["auto", "descent", "friendly"] = "auto",
+    largest: int | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    names: Sequence[str] | None = None,
+) -> Mechanism[Coefficients]:
+    """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
+
+    As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7] for k in range(30000)])
+    >>> y = x[:, 0] // 2 + np.arange(30000) % 3
+    >>> r = discreet.poisson_regression(x, y, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> bool(0.1 < r.value.coef[0] < 0.4)
+    True
+    """
+    if method not in ("auto", "descent", "friendly"):
+        raise BadInput(
+            f"method is {method!r}; give 'auto', 'descent' or 'friendly'; a Poisson loss has no largest slope"
+        )
+    note = ("method 'descent': the only one for counts that uses all people at once",) if method == "auto" else ()
+
+    def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
+        return Descent(
+            features,
+            share,
+            rest,
+            family="poisson",
+            largest=largest,
+            neighbours=people.neighbours,
+            unit=people.unit,
+            size=people.size,
+            notes=note,
+        )
+
+    return _regression(
+        people,
+        X,
+        y,
+        make,
+        epsilon=epsilon,
+        delta=delta,
+        family="poisson",
+        method=method,
+        intercept=intercept,
+        bounds=bounds,
+        norm=norm,
+        classes=None,
+        levels=levels,
+        names=names,
+    )
+
+
+def _regression(
+    people: Public,
+    X: Columns,  # noqa: N803
+    y: Columns | None,
+    make: Make,
+    *,
+    epsilon: Number,
+    delta: Number,
+    family: Name,
+    method: str,
+    intercept: bool,
+    bounds: Any,
+    norm: float | None,
+    classes: Sequence[Any] | None,
+    levels: Mapping[str, Sequence[Any]] | None,
+    names: Sequence[str] | None,
+) -> Mechanism[Coefficients]:
+    """By a formula, or by features and an outcome."""
+    if X.formula is not None:
+        if method == "friendly" or names is not None or not intercept or norm is not None or classes is not None:
+            raise BadInput(
+                "a formula has its own names, and '- 1' for no intercept; give bounds and levels by name only"
+            )
+
+        def by_design(design: Design, constant: bool, share: Number, rest: Number) -> Mechanism[Coefficients]:
+            return make(Features(design.names, constant, design.bounds[:-1]), share, rest)
+
+        known_levels, known_bounds = declared_in(X, levels, bounds)
+        return Formulated(
+            Formula.read(X.formula),
+            by_design,
+            epsilon=epsilon,
+            delta=delta,
+            levels=known_levels,
+            bounds=known_bounds,
+            neighbours=people.neighbours,
+            unit=people.unit,
+        )
+    if levels is not None:
+        raise BadInput("levels are for a formula with C(...); columns of X are numbers")
+    if y is None:
+        raise BadInput("y is missing; give the outcome, or a formula as X")
+    X = named_columns(X, names)  # noqa: N806
+    if isinstance(bounds, Mapping):
+        unknown = [name for name in bounds if name not in X.names]
+        if unknown:
+            raise BadInput(f"bounds are given for {unknown}, but the columns are {', '.join(X.names)}")
+        bounds = tuple(bounds.get(name) for name in X.names)
+    features = Features(X.names, intercept, bounds, norm)
+    if method == "friendly":
+        mechanism = _friendly(people, X, features, family=family, epsilon=epsilon, delta=delta)
+    else:
+        mechanism = make(features, epsilon, delta)
+    return mechanism if classes is None else Before(partial(_coded, places=_places(classes)), mechanism)
+
+
+def _places(classes: Sequence[Any]) -> Mapping[Any, float]:
+    """The two public labels as 0 and 1."""
+    if (
+        isinstance(classes, str)
+        or not isinstance(classes, Sequence | np.ndarray)
+        or len(classes) != 2
+        or key(classes[0]) == key(classes[1])
+    ):
+        raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
+    return {key(label): float(code) for code, label in enumerate(classes)}
+
+
+def _coded(columns: Any, places: Mapping[Any, float]) -> Any:
+    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count."""
+    rows, labels = (columns["X"], columns["y"]) if isinstance(columns, Mapping) else (columns[:, :-1], columns[:, -1])
+    codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
+    return np.column_stack([rows, codes])
+
+
+def _friendly(
+    people: Public,
+    X: Columns,  # noqa: N803
+    features: Features,
+    *,
+    family: Name,
+    epsilon: Number,
+    delta: Number,
+) -> Mechanism[Coefficients]:
+    """Fits on blocks of people, the estimates combined by their friends."""
+    from sklearn.linear_model import LogisticRegression, PoissonRegressor
+
+    if not features.intercept or features.bounds is not None or features.norm is not None:
+        raise BadInput("method 'friendly' fits with an intercept and uses no bounds; leave them out")
+    model = LogisticRegression(C=np.inf) if family == "logistic" else PoissonRegressor(alpha=0)
+    return in_blocks(
+        model,
+        X,
+        epsilon=epsilon,
+        delta=delta,
+        people=people,
+        named=lambda value: (tuple(name for name in value if name != "intercept_"), "intercept_"),
+        link=LINKS[family],
+        name=f"{family} regression",
+        outcome=_yes if family == "logistic" else lambda y: y,
+        aggregator="friendly",
+    )
+
+
+def _yes(outcome: Any) -> Any:
+    return np.where(np.isnan(outcome), np.nan, outcome > 0)
+
+
+def picked(
+    features: Features,
+    epsilon: Number,
+    delta: Number,
+    *,
+    confidence: float | None,
+    neighbours: Neighbours,
+    unit: str,
+    size: int | None,
+) -> Mechanism[Coefficients]:
+    """A tilted minimum, unless noisy descent has less noise or is the one that has intervals."""
+    if not delta:
+        if features.size > WIDEST:
+            raise BadInput(
+                f"there are {features.size} coefficients; with delta 0 at most {WIDEST} can be found; give delta=1e-6"
+            )
+        note = "method 'objective': with delta 0 it is the one that there is"
+        return ObjectivePerturbation(
+            features,
+            epsilon,
+            ridge=None,
+            confidence=confidence,
+            neighbours=neighbours,
+            unit=unit,
+            size=size,
+            notes=(note,),
+        )
+    descent = Descent(
+        features, epsilon, delta, family="logistic", largest=None, neighbours=neighbours, unit=unit, size=size
+    )
+    if features.size > WIDEST:
+        return replace(descent, notes=(f"method 'descent': there are more than {WIDEST} coefficients",))
+    tilted = ObjectivePerturbation(
+        features, epsilon, ridge=None, confidence=confidence, neighbours=neighbours, unit=unit, size=size
+    )
+    length = 1 if neighbours is Neighbours.ADD_OR_REMOVE else 2
+    noise = (
+        math.sqrt(features.size + 1) / float(tilted.rate(tilted.shares(size))),
+        length / float(descent.plan(size).last.mu),
+    )
+    if noise[1] < noise[0]:
+        return replace(descent, notes=("method 'descent': with so many coefficients its noise is the smaller",))
+    if confidence is not None and not tilted.informative(size) and descent.informative(size):
+        return replace(descent, notes=("method 'descent': with so few people it is the one that has intervals",))
+    note = "method 'objective': with so few coefficients its noise is the smaller; it is pure, and delta is not used"
+    return ObjectivePerturbation(
+        features, epsilon, ridge=None, confidence=confidence, neighbours=neighbours, unit=unit, size=size, notes=(note,)
+    )

@@ -359,7 +359,7 @@ def test_without_a_sandbox_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.claim("sandbox.3")
-@pytest.mark.claim("private.1")
+@pytest.mark.claim("session.1")
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("person", [None, "who"])

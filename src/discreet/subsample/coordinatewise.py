@@ -258,7 +258,7 @@ def least_blocks(width: int, epsilon: Number, delta: Number = 0.0) -> int:
 def too_few(blocks: int, width: int, epsilon: Number) -> str:
     """A refusal in public numbers."""
     return (
-        f"{blocks} blocks with {width} number{'s' if width > 1 else ''} each do not do at epsilon {show(epsilon)}; ask "
+        f"{blocks} blocks are too few for {width} number{'s' if width > 1 else ''} at epsilon {show(epsilon)}; ask "
         f"for at least {least_blocks(width, epsilon)} blocks, a larger epsilon, or fewer numbers (names=)"
     )
 

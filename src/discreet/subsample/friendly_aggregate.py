@@ -220,12 +220,12 @@ class BlockFriends:
         """A refusal in public numbers."""
         needed = least_friends(self.width, self.epsilon, self.delta, self.scales is None)
         if needed is None:
-            return f"no number of blocks does for a friendly mean at epsilon {show(self.epsilon)}; ask for a larger one"
+            return f"no number of blocks is enough for a friendly mean at epsilon {show(self.epsilon)}; ask for more"
         declare = "" if self.scales is not None else ", declared scales (scales=)"
         return (
-            f"{self.blocks} blocks with {self.width} number{'s' if self.width > 1 else ''} each do not do for a "
-            f"friendly mean at epsilon {show(self.epsilon)}; ask for at least {needed} blocks{declare} or "
-            "a larger epsilon"
+            f"{self.blocks} blocks are too few for a friendly mean of {self.width} number"
+            f"{'s' if self.width > 1 else ''} at epsilon {show(self.epsilon)}; ask for at least {needed} "
+            f"blocks{declare} or a larger epsilon"
         )
 
 

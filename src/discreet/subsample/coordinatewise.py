@@ -45,6 +45,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Gaussian, Laplace, Loss, compose
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -59,7 +60,6 @@ from discreet.stages.stage_budget import Stages, concentrated, enough, in_stages
 from discreet.statistics.normal import LOCATE, MOST_CENTRE, MOST_SCALE, SCALE
 from discreet.statistics.normal_laplace import ConvolvedSpread
 from discreet.statistics.ranks import MAX
-from discreet.subsample.estimate_error import EstimateSpread
 
 REACH: Final = 3.5  # the clip, in standard deviations: wide, as there is no inversion
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for how many blocks gave an estimate
@@ -68,6 +68,40 @@ PLACES, SCALES = 80, 72  # blocks times epsilon with which a place up to 1,000 d
 SWAP: Final = Neighbours.REPLACE
 SHARES: Final = (Fraction(12, 100), Fraction(13, 100), Fraction(3, 4))  # of rho: place, scale, mean
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateSpread:
+    """One spread a coordinate; each interval holds by itself."""
+
+    parts: tuple[Spread, ...]
+
+    @property
+    def sampling(self) -> Any:
+        """Standard deviations from sampling."""
+        return self._all("sampling")
+
+    @property
+    def privacy(self) -> Any:
+        """Standard deviations from the noise."""
+        return self._all("privacy")
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that was declared, where the parts have one."""
+        return float(getattr(self.parts[0], "confidence", 0.95))
+
+    def _all(self, name: str) -> Any:
+        sizes = [getattr(part, name) for part in self.parts]
+        return None if any(size is None for size in sizes) else np.array(sizes, dtype=float)
+
+    def interval(self, confidence: float) -> Interval:
+        """All coordinates' intervals, side by side."""
+        each = [part.interval(confidence) for part in self.parts]
+        about = each[0].about if len(each) == 1 else f"{each[0].about}, each coordinate by itself"
+        return replace(
+            each[0], low=np.array([one.low for one in each]), high=np.array([one.high for one in each]), about=about
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +260,7 @@ def least_blocks(width: int, epsilon: Number, delta: Number = 0.0) -> int:
 def too_few(blocks: int, width: int, epsilon: Number) -> str:
     """A refusal in public numbers."""
     return (
-        f"{blocks} blocks with {width} number{'s' if width > 1 else ''} each do not do at epsilon {show(epsilon)}; ask "
+        f"{blocks} blocks are too few for {width} number{'s' if width > 1 else ''} at epsilon {show(epsilon)}; ask "
         f"for at least {least_blocks(width, epsilon)} blocks, a larger epsilon, or fewer numbers (names=)"
     )
 

@@ -28,7 +28,8 @@ Needs
     delta > 0, and at epsilon = 1 and delta = 1e-6 at least 600 blocks for 5 numbers (426 with declared scales), growing
     like the square root of the width with private scales and hardly with declared ones. Up to a fifth of the blocks may
     fail, more where there are more blocks. Estimates that do not coincide: else vote. Tails no heavier than those of
-    Student's law with 5 degrees of freedom: with 3, 95% intervals were seen to hold 91%, and with 1 it often refuses.
+    Student's distribution with 5 degrees of freedom: with 3, 95% intervals were seen to hold 91%, and with 1 it
+    often refuses.
 Accuracy
     That of a Gaussian mechanism which clips all coordinates together, at about sqrt(d) + 1.5 deviations, where one
     estimate in fifty begins to be tapered: for 5 numbers, 1,000 blocks, epsilon = 1 and delta = 1e-6 intervals are 1.8
@@ -220,12 +221,12 @@ class BlockFriends:
         """A refusal in public numbers."""
         needed = least_friends(self.width, self.epsilon, self.delta, self.scales is None)
         if needed is None:
-            return f"no number of blocks does for a friendly mean at epsilon {show(self.epsilon)}; ask for a larger one"
+            return f"no number of blocks is enough for a friendly mean at epsilon {show(self.epsilon)}; ask for more"
         declare = "" if self.scales is not None else ", declared scales (scales=)"
         return (
-            f"{self.blocks} blocks with {self.width} number{'s' if self.width > 1 else ''} each do not do for a "
-            f"friendly mean at epsilon {show(self.epsilon)}; ask for at least {needed} blocks{declare} or "
-            "a larger epsilon"
+            f"{self.blocks} blocks are too few for a friendly mean of {self.width} number"
+            f"{'s' if self.width > 1 else ''} at epsilon {show(self.epsilon)}; ask for at least {needed} "
+            f"blocks{declare} or a larger epsilon"
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet import asking
 from discreet.accounting import compose
 from discreet.asking import People, Question
 from discreet.audit.replay import Recorder
@@ -134,7 +135,7 @@ def test_the_mechanism_that_is_priced_is_the_one_that_draws(monkeypatch: pytest.
     question = asked(table, "count", "x", terms=Terms())
     monkeypatch.setattr(asking, "made", lambda *_: pytest.fail("a second mechanism was made"))
     question.answer(table, recorder)
-    assert [entry.cost for entry in recorder.log] == [question.price.mechanism.loss]
+    assert [request.cost for request, _ in recorder.log] == [question.price.mechanism.loss]
 
 
 @pytest.mark.claim("asking.4")

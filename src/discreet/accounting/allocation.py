@@ -51,8 +51,8 @@ Of = TypeVar("Of", Laplace, Gaussian, Choice, Approximate)
 class Share:
     """What one stage gets: this share of the whole (None: what the others leave), for `times` equal draws.
 
-    `cost` makes the loss of one draw from its epsilon or mu: Choice for a choice; Gaussian noise with its slack; by
-    default Laplace or Gaussian noise without any.
+    `cost` makes the loss of one draw from its epsilon or mu: Choice for a choice; by default Laplace noise, or Gaussian
+    noise with the slack that the whole keeps for each draw.
     """
 
     of: Fraction | None = None
@@ -72,7 +72,8 @@ class Allocation:
 
     unit: Literal["epsilon", "gdp", "zcdp"]
     amount: Fraction  # epsilon, mu or rho
-    slack: Fraction = Fraction(0)  # of all Gaussian draws together
+    each: Fraction = Fraction(0)  # the slack of one Gaussian draw
+    draws: int = 1
     event: Fraction = Fraction(0)  # the probability of an event at which all may be lost
     parts: tuple[tuple[str, tuple[Part, ...]], ...] = ()
 
@@ -83,18 +84,20 @@ class Allocation:
         delta: Number = 0,
         *,
         slack: Number = 0,
+        draws: int = 1,
         event: Number = 0,
         strongest: Number = STRONGEST,
     ) -> "Allocation":
         """All that (epsilon, delta) allows, by mu where there is a delta. [allocation.1], [allocation.2]
 
-        `slack` is kept for all Gaussian draws, and the share `event` of delta for an event of that probability.
+        `slack` is kept for each of so many Gaussian draws, and the share `event` of delta for an event of that
+        probability.
         """
         if not delta:
             return cls("epsilon", exact(epsilon))  # [allocation.1]
-        lost, kept = exact(delta) * exact(event), exact(slack)
-        mu = _mu(exact(epsilon), exact(delta), lost, kept)  # [allocation.2]
-        return cls("gdp", min(mu, exact(strongest)), kept, lost)
+        lost, each = exact(delta) * exact(event), exact(slack)
+        mu = _mu(exact(epsilon), exact(delta), lost, each * draws)  # [allocation.2]
+        return cls("gdp", min(mu, exact(strongest)), each, draws, lost)
 
     @classmethod
     def concentrated(cls, epsilon: Number, delta: Number, *, slack: Number = 0) -> "Allocation | None":
@@ -109,6 +112,11 @@ class Allocation:
     def pure(self) -> bool:
         """Whether noise is Laplace's."""
         return self.unit == "epsilon"
+
+    @property
+    def slack(self) -> Fraction:
+        """That of all Gaussian draws together."""
+        return self.each * self.draws
 
     @property
     def square(self) -> Fraction:
@@ -155,7 +163,15 @@ class Allocation:
         if cost is Choice:
             rate = CHOICE if self.unit == "gdp" else 4
             return Choice(root_below(self.square * share * rate))  # [allocation.2]
-        return (cost or Gaussian)(root_below(self.square * share))  # [allocation.2]
+        mu = root_below(self.square * share)  # [allocation.2]
+        return Gaussian(mu, self.each) if cost is None else cost(mu)
+
+    def within(self, *names: str) -> "Allocation":
+        """What these parts of Gaussian noise have together, to be shared out anew. [allocation.2]"""
+        mine = [draw for name, draws in self.parts for draw in draws if name in names]
+        others = sum(len(draws) for name, draws in self.parts if name not in names)
+        square = sum((exact(draw.mu) ** 2 for draw in mine if isinstance(draw, Gaussian)), Fraction(0))
+        return Allocation("gdp", root_below(square), self.each, self.draws - others)  # [allocation.2]
 
     def __contains__(self, name: object) -> bool:
         return any(name == stage for stage, _ in self.parts)
@@ -184,6 +200,17 @@ class Allocation:
             )
             for name, draws in self.parts
         }
+
+
+def in_proportion(parts: Mapping[str, float]) -> dict[str, Share]:
+    """Shares that are to each other as these numbers and add up to 1; none where a number is 0.
+
+    >>> in_proportion({"test": 0.1, "mean": 0.3})["mean"].of
+    Fraction(3, 4)
+    """
+    fractions = {name: Fraction(part).limit_denominator(10**9) for name, part in parts.items() if part > 0}
+    whole = sum(fractions.values(), Fraction(0))
+    return {name: Share(part / whole) for name, part in fractions.items()}
 
 
 @lru_cache(maxsize=256)

@@ -181,8 +181,12 @@ class Allocation:
 
     def part(self, name: str, kind: type[Of]) -> Of:
         """One draw of the stage of this name."""
-        found = self[name]
-        assert isinstance(found, kind)
+        return self.all(name, kind)[0]
+
+    def all(self, name: str, kind: type[Of]) -> tuple[Of, ...]:
+        """Every draw of the stage of this name."""
+        found = tuple(draw for draw in dict(self.parts)[name] if isinstance(draw, kind))
+        assert found
         return found
 
     def noise(self, name: str) -> Laplace | Gaussian:

@@ -1,5 +1,6 @@
 """A budget in parts: what is handed out is what was asked for, and no more."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -53,7 +54,7 @@ def test_pure_parts_sum_to_epsilon_exactly(epsilon: float, one: Fraction, other:
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 @pytest.mark.parametrize("event", [0, Fraction(1, 10)])
 def test_parts_by_mu_keep_the_guarantee(epsilon: float, delta: float, event: Fraction) -> None:
-    whole = Allocation.of(epsilon, delta, slack=EACH, draws=5, event=event)
+    whole = Allocation.of(epsilon, delta, slack=EACH, draws=5, event=event, lower=True)
     stages = five_draws(whole)
     for loss in (stages.loss, whole.ceiling):
         assert implies(loss, Guarantee(epsilon, delta))
@@ -95,10 +96,14 @@ def test_a_choice_costs_no_more_than_its_share(unit: str) -> None:
 @pytest.mark.claim("allocation.2")
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_mu_is_that_of_the_budget_or_of_a_smaller_epsilon(epsilon: float, delta: float) -> None:
-    found = float(Allocation.of(epsilon, delta, slack=EACH).amount)
-    assert found <= calibrate.gaussian(epsilon, delta)
-    if (1 + 2.8**epsilon) * float(EACH) < delta / 1000:
-        assert found == min(64.0, calibrate.gaussian(epsilon, delta, EACH))
+    found = Allocation.of(epsilon, delta, slack=EACH, lower=True)
+    assert found.amount <= exact(calibrate.gaussian(epsilon, delta))
+    if math.exp(epsilon) * EACH < delta / 1000:
+        assert found == Allocation.of(epsilon, delta, slack=EACH)
+        assert found.amount == exact(min(64.0, calibrate.gaussian(epsilon, delta, EACH)))
+    elif math.exp(epsilon) * EACH > delta:
+        with pytest.raises(BadInput, match="alone costs more"):
+            Allocation.of(epsilon, delta, slack=EACH)
 
 
 @pytest.mark.claim("allocation.3")

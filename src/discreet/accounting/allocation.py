@@ -18,8 +18,7 @@ Why
     ([currency.2]); g is 0 at 0 and concave above it, so mu <= g'(0) e = sqrt(2 pi) e / 4, whose square is (pi / 8) e^2:
     e^2 is at most 8 / pi times s of the whole's square. So all parts are mu-GDP, off an event that is kept from delta
     first, and with a slack of at most `slack` in all, by [allocation.3]; [calibrate.3] gave mu for that slack and what
-    is left of delta. Slack costs e^epsilon times itself: where that is much, mu is that of a smaller epsilon if it is
-    more, and what holds at a smaller epsilon holds at this one.
+    is left of delta, at this epsilon or at a smaller one: what holds there holds at this one.
     "zcdp": rho adds up ([currency.6]). Gaussian noise costs mu^2 / 2 and a choice e^2 / 8 ([currency.1]). A slack of
     total variation t, on both tables, adds (1 + e^epsilon) t to delta, which is kept for it: [calibrate.3].
     [allocation.3] As `split` reads: exact sums.
@@ -86,17 +85,19 @@ class Allocation:
         slack: Number = 0,
         draws: int = 1,
         event: Number = 0,
+        lower: bool = False,
         strongest: Number = STRONGEST,
     ) -> "Allocation":
         """All that (epsilon, delta) allows, by mu where there is a delta. [allocation.1], [allocation.2]
 
         `slack` is kept for each of so many Gaussian draws, and the share `event` of delta for an event of that
-        probability.
+        probability. Slack costs e^epsilon times itself: where that is more than a tenth of delta, mu is that of a
+        smaller epsilon with `lower`; without it the slack takes what it takes, and more than delta is refused.
         """
         if not delta:
             return cls("epsilon", exact(epsilon))  # [allocation.1]
         lost, each = exact(delta) * exact(event), exact(slack)
-        mu = _mu(exact(epsilon), exact(delta), lost, each * draws)  # [allocation.2]
+        mu = _mu(exact(epsilon), exact(delta), lost, each * draws, lower)  # [allocation.2]
         return cls("gdp", min(mu, exact(strongest)), each, draws, lost)
 
     @classmethod
@@ -218,14 +219,10 @@ def in_proportion(parts: Mapping[str, float]) -> dict[str, Share]:
 
 
 @lru_cache(maxsize=256)
-def _mu(epsilon: Fraction, delta: Fraction, lost: Fraction, slack: Fraction) -> Fraction:
-    """The mu of (epsilon, delta - lost) with this slack, or of a smaller epsilon where that is more. [allocation.2]"""
-    room, off, asked = float(delta - lost), float(slack), float(epsilon)
-    if not off:
-        return exact(calibrate.gaussian(asked, room))
-    tenth = 10.0 ** -math.ceil(1 - math.log10(delta))  # of delta, or less: what slack may take
-    near = min(asked, max(0.0, math.log(tenth / off)))
-    most = calibrate.gaussian(near, room, off)  # [allocation.2]
-    if near < asked and (1 + safe_exp(asked)) * off * (1 + 1e-9) < room:
-        most = max(most, calibrate.gaussian(asked, room, off))  # [allocation.2]
-    return exact(most)
+def _mu(epsilon: Fraction, delta: Fraction, lost: Fraction, slack: Fraction, lower: bool) -> Fraction:
+    """The mu of (epsilon, delta - lost) with this slack, or of a smaller epsilon. [allocation.2]"""
+    place, off = float(epsilon), float(slack)
+    if lower:
+        tenth = math.ceil(1 - math.log10(delta))
+        place = min(place, max(0.0, math.log(10.0**-tenth / off)))
+    return exact(calibrate.gaussian(place, float(delta - lost), off))  # [allocation.2]

@@ -38,7 +38,7 @@ USUAL: Final = Fraction(1, 5)  # where the number of rows is private
 
 def friendly_budget(epsilon: Number, delta: Number) -> Allocation:
     """What the test and the mean may cost together, with the event that the test's margin fails."""
-    return Allocation.of(epsilon, delta, slack=SLACK, draws=2, event=MISSED)
+    return Allocation.of(epsilon, delta, slack=SLACK, draws=2, event=MISSED, lower=True)
 
 
 def friendly_stages(

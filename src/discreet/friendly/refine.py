@@ -153,7 +153,7 @@ class RefinedMean:
 
 def refined_budget(epsilon: Number, delta: Number, draws: int) -> Allocation:
     """All that (epsilon, delta) allows for so many draws. [refine.1]"""
-    return Allocation.of(epsilon, delta, slack=2 * SLACK, draws=draws, event=MISS, strongest=STRONGEST)
+    return Allocation.of(epsilon, delta, slack=2 * SLACK, draws=draws, event=MISS, lower=True, strongest=STRONGEST)
 
 
 class _Run:

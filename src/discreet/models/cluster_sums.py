@@ -191,7 +191,7 @@ SMALLEST_DELTA, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu f
 def cluster_budget(epsilon: Number, delta: Number) -> Allocation:
     """What a clustering may spend, for up to DRAWS draws of up to ENTRIES entries; without a delta it is pure."""
     slack = off_by(ENTRIES, 2**FINE_NOISE)
-    return Allocation.of(epsilon, delta, slack=slack, draws=DRAWS, strongest=STRONGEST)
+    return Allocation.of(epsilon, delta, slack=slack, draws=DRAWS, lower=True, strongest=STRONGEST)
 
 
 def check_cluster_budget(epsilon: Number, delta: Number, neighbours: object) -> None:

@@ -45,7 +45,7 @@ from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
 from discreet.models.centred_kmeans import LOSS, check_k, check_width, reach_of
 from discreet.models.cluster_sums import STRONGEST, check_cluster_budget, holding, noisy_clusters, noisy_loss
 from discreet.models.clusters import Clusters
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
@@ -104,9 +104,10 @@ class FriendlyKMeans:
     @property
     def stages(self) -> Allocation:
         """What each stage costs; the event is that fewer tuples agree than believed. [friendly_kmeans.1]"""
-        budget = Allocation.of(
-            self.epsilon, self.delta, slack=TUPLE_SLACK, draws=DRAWS, event=MISS, strongest=STRONGEST
-        )
+        lost = exact(self.delta) * MISS
+        left = exact(self.delta) - lost  # of which slack takes a tenth at most
+        whole = Allocation.of(self.epsilon, left, slack=TUPLE_SLACK, draws=DRAWS, lower=True, strongest=STRONGEST)
+        budget = replace(whole, event=lost)
         rest = 1 - (LOSS if self.with_loss else Fraction(0))
         return budget.split(
             scale=Share(rest * SCALE),

@@ -44,7 +44,7 @@ def test_pure_parts_sum_to_epsilon_exactly(epsilon: float, one: Fraction, other:
     stages = Allocation.of(epsilon).split(
         centre=Share(one / 2, Choice, times), rest=Share(), tilt=Share(other / 2, lambda size: Approximate(size, 0))
     )
-    assert pure(stages.loss) == (exact(epsilon), 0)
+    assert pure(stages.loss) == (exact(epsilon), Fraction(0))
     assert stages.part("centre", Choice).epsilon == exact(epsilon) * one / 2 / times
     assert isinstance(stages.noise("rest"), Laplace)
 

@@ -53,7 +53,7 @@ def test_one_person_more_where_the_number_of_cells_would_double() -> None:
 def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
     for size in (10, 680, 10**6):
         stages = Density(0.3, neighbours=relation).stages(size)
-        assert pure(stages.loss) == (Fraction(3, 10), 0)
+        assert pure(stages.loss) == (Fraction(3, 10), Fraction(0))
         assert isinstance(stages.noise("cells"), Laplace)
 
 

@@ -150,6 +150,7 @@ class _Run:
         if self.search is not None:
             ball = find_ball(self.table, self.search, self.neighbours, self.rng)  # [centred_kmeans.1]
             self.shown["ball"] = ball.radius
+        assert ball is not None
         seeds = ball.steps(ball.points(packed(SEEDS * self.asked.k, self.table.width) * 2.0**BITS))
         first = self._sums(ball, seeds, 2**BITS, "first")
         seen = size if size is not None else max(1, round(float(first.counts.sum())))

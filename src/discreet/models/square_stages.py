@@ -10,7 +10,7 @@ Releases
     length, whose factor makes the next frame. Last, a length that few rows exceed and the noisy
     sum of v v' over rows pulled to it.
 Promise
-    [square_stages.1] The stages cost what `Stages.loss` lists, under both relations, and that is within (epsilon,
+    [square_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon,
     delta).
     [square_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
     too.

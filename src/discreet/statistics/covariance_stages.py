@@ -5,7 +5,7 @@ Releases
     number of rows exceeds; the noisy mean, and about it the noisy second moment, of rows bent into a ball
     (stages/gram.py). If no centre is found, the second moment of the differences in place of mean and second moment.
 Promise
-    [covariance_stages.1] Under REPLACE the stages cost what `Stages.loss` lists, and that is within (epsilon, delta).
+    [covariance_stages.1] Under REPLACE the stages cost what `loss` lists, and that is within (epsilon, delta).
     [covariance_stages.2] The plan, the radii of a model and the refusal of too few rows read public numbers; every
           later choice reads released ones.
 Why

@@ -35,13 +35,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace, refusal_of
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
@@ -144,6 +144,7 @@ class TwoMeansTest:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    by_ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_replace(self.neighbours)
@@ -172,12 +173,17 @@ class TwoMeansTest:
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The first mean less the second, and the p-value; or a refusal."""
         values = numbers(rows)
-        sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
-        found = self._clip(values, sizes, rng)  # [mean_tests.2]
-        shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
-        provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT, PUBLIC_GROUPS))
+        size = agree(public_size(values, self.neighbours), self.size)
+        shown = {"model": self.model, "bounds": self.bounds, "alternative": self.alternative}
+        provenance = Provenance("TwoMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
+        if (refusal := refusal_of(self, size)) is not None:
+            return replace(blank, refusal=refusal)
+        sizes = all_sizes((self.first,), size)
+        provenance = replace(provenance, parameters={"groups": sizes, **shown})
+        blank = replace(blank, provenance=provenance)
+        found = self._clip(values, sizes, rng)  # [mean_tests.2]
         if isinstance(found, str):
             return replace(blank, refusal=found)
         means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [mean_tests.2]
@@ -190,6 +196,25 @@ class TwoMeansTest:
         answer = Tested(found.radius * (means[0].mean - means[1].mean), p_value)
         return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people do not fill the samples, or are too few for a clip."""
+        if size is None:
+            return
+        sizes = all_sizes((self.first,), size)
+        if self.model == "gaussian":
+            model = GaussianMean(self.epsilon, bounds=self.bounds)
+            if not model.feasible(self.stages(size), size):
+                raise Refused(too_few(size, self.epsilon, model.needed, self.neighbours))
+        elif self.bounds is None:
+            beyond = RankClippedMean(self.epsilon).beyond
+            if 4 * beyond > min(sizes):
+                needed = 4 * beyond * float(self.epsilon)
+                raise Refused(too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False))
+
+    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "TwoMeansTest":
+        """The same test for two samples of these sizes."""
+        return replace(self, first=sizes[0], epsilon=epsilon, size=sum(sizes))
+
     def _clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
         """Where values are cut, found in both samples together; or a refusal. [mean_tests.2]"""
         if self.model == "gaussian":
@@ -199,9 +224,6 @@ class TwoMeansTest:
             low, high = (float(end) for end in self.bounds)
             return Clip(low / 2 + high / 2, high / 2 - low / 2, stages)
         free = RankClippedMean(self.epsilon)
-        if 4 * free.beyond > min(sizes):
-            needed = 4 * free.beyond * float(self.epsilon)
-            return too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False)
         assert stages.centre is not None
         assert stages.scale is not None
         centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [mean_tests.2]
@@ -213,10 +235,8 @@ class TwoMeansTest:
     def _normal_clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
         """The clip that is best for a normal mean of the smaller sample, in units of the scale of both.
         [mean_tests.2]"""
-        size, model = sum(sizes), GaussianMean(self.epsilon, bounds=self.bounds)
+        size = sum(sizes)
         stages = self.stages(size)
-        if not model.feasible(stages, size):
-            return too_few(size, self.epsilon, model.needed, self.neighbours)
         # [mean_tests.2]
         at = find_place(values, stages, size=size, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.hypotheses.category_tests import MOVED, checked_size, null_fits, whole_of
 from discreet.hypotheses.combined_tests import best_plan, expected_power
+from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, null_fits, whole_of
 from discreet.hypotheses.likelihood_ratio import RatioCells, best_clamp, clamped_power
 from discreet.hypotheses.mean_tests import tail_of_two, with_squares
 from discreet.hypotheses.null_distributions import Floats, NoisyLaw, check_powerful, noise_beyond

@@ -3,7 +3,7 @@
 `docs/how-to-tests.md` says which test answers which question.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
-from discreet.hypotheses.category_tests import ClosenessTest, FitTest, IndependenceTest, law_on_bins
+from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
+from discreet.hypotheses.goodness_of_fit import FitTest, law_on_bins
 from discreet.hypotheses.likelihood_ratio import SimpleTest
 from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
 from discreet.hypotheses.power import SMALLEST
+from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
 from discreet.hypotheses.result import Tested
 from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
@@ -59,7 +61,9 @@ def test_simple(
     >>> discreet.test_simple([1, 1, 1, 0] * 100, fair, loaded, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    return ask(SimpleTest(p, q, epsilon, method, clamp, relation_of(neighbours), named(unit)), x, rng)
+    relation = relation_of(neighbours)
+    test = SimpleTest(p, q, epsilon, method=method, clamp=clamp, neighbours=relation, unit=named(unit))
+    return ask(test, x, rng)
 
 
 def test_mean(
@@ -94,7 +98,9 @@ def test_mean(
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
     if not is_number(null):
         raise BadInput(f"the mean to test is {null!r}; give a finite number")
-    return ask(SignedRankTest(epsilon, alternative, relation, name), _less(numbers(x), float(null)), rng)
+    return ask(
+        SignedRankTest(epsilon, alternative, neighbours=relation, unit=name), _less(numbers(x), float(null)), rng
+    )
 
 
 def test_two_means(
@@ -111,7 +117,8 @@ def test_two_means(
 ) -> Release[Tested]:
     """Whether two independent groups have populations with one mean. Holds for many people.
 
-    Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
+    Who is in which group is public and a person's value is hidden; under "add_or_remove" the group and who is there are
+    hidden too. Both are clipped alike, at a distance found in all of
     them together, or at public `bounds`.
 
     >>> import discreet
@@ -119,9 +126,17 @@ def test_two_means(
     >>> discreet.test_two_means(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    rows, first = _joined(x, y)
-    test = TwoMeansTest(first, epsilon, alternative, model, bounds, relation_of(neighbours), named(unit), len(rows))
-    return ask(test, rows, rng)
+    parts, public = (numbers(x), numbers(y)), relation_of(neighbours).size_is_public
+    test = TwoMeansTest(
+        len(parts[0]) if public else 1,
+        epsilon,
+        alternative=alternative,
+        model=model,
+        bounds=bounds,
+        unit=named(unit),
+        size=sum(map(len, parts)) if public else None,
+    )
+    return _ask_groups(test, parts, public, rng)
 
 
 def test_two_samples(
@@ -136,16 +151,17 @@ def test_two_samples(
 ) -> Release[Tested]:
     """Whether two independent groups have one law (Mann and Whitney). Exact, whatever the law.
 
-    "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
-    groups too, use `test_any`.
+    "greater" is for x that tends to be larger. Who is in which group is public and a person's value is hidden; under
+    "add_or_remove" the group and who is there are hidden too.
 
     >>> import discreet
     >>> x, y = [k % 50 for k in range(200)], [k % 50 + 15 for k in range(200)]
     >>> discreet.test_two_samples(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    rows, first = _joined(x, y)
-    return ask(RankSumTest(first, epsilon, alternative, relation_of(neighbours), named(unit)), rows, rng)
+    parts, public = (numbers(x), numbers(y)), relation_of(neighbours).size_is_public
+    test = RankSumTest(len(parts[0]) if public else 1, epsilon, alternative=alternative, unit=named(unit))
+    return _ask_groups(test, parts, public, rng)
 
 
 def test_paired(
@@ -177,7 +193,7 @@ def test_paired(
             raise BadInput("x and y have different lengths; pairs need one entry of each")
         values = _less(values, other)
     kind = SignedRankTest if method == "ranks" else SignTest
-    return ask(kind(epsilon, alternative, relation_of(neighbours), named(unit)), values, rng)
+    return ask(kind(epsilon, alternative, neighbours=relation_of(neighbours), unit=named(unit)), values, rng)
 
 
 def test_fit(
@@ -213,7 +229,8 @@ def test_fit(
         given, chances = _bins(categories, edges), tuple(null)
     else:
         raise BadInput(f"null is of type {type(null).__name__}; give probabilities, or a law of scipy.stats")
-    return ask(FitTest(given, chances, epsilon, relation_of(neighbours), named(unit)), x, rng)
+    test = FitTest(given, chances, epsilon, neighbours=relation_of(neighbours), unit=named(unit))
+    return ask(test, x, rng)
 
 
 def test_closeness(
@@ -229,17 +246,22 @@ def test_closeness(
 ) -> Release[Tested]:
     """Whether two samples have the same probabilities of public bins. Holds for many people.
 
-    Who is in which sample is public; a person's entry is hidden.
+    Who is in which sample is public and a person's entry is hidden; under "add_or_remove" the sample and who is there
+    are hidden too.
 
     >>> import discreet
     >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
     >>> discreet.test_closeness(x, y, epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    one, other = column(x), column(y)
+    one, other, bins = column(x), column(y), _bins(categories, edges)
     rows = np.concatenate([one.astype(object), other.astype(object)])
-    test = ClosenessTest(_bins(categories, edges), len(one), epsilon, relation_of(neighbours), named(unit))
-    return ask(test, rows, rng)
+    if relation_of(neighbours).size_is_public:
+        return ask(ClosenessTest(bins, len(one), epsilon, unit=named(unit)), rows, rng)
+    pairs: npt.NDArray[Any] = np.empty(len(rows), dtype=object)
+    pairs[:] = [(int(place >= len(one)), entry) for place, entry in enumerate(rows)]
+    test = IndependenceTest(Categories.of([0, 1]), bins, epsilon, neighbours=relation_of(neighbours), unit=named(unit))
+    return ask(test, pairs, rng)
 
 
 def test_independence(
@@ -269,7 +291,8 @@ def test_independence(
     rows: npt.NDArray[Any] = np.empty(len(one), dtype=object)
     rows[:] = list(zip(one.astype(object), other.astype(object), strict=True))
     first, second = (Categories.of(listed) for listed in categories)
-    return ask(IndependenceTest(first, second, epsilon, relation_of(neighbours), named(unit)), rows, rng)
+    test = IndependenceTest(first, second, epsilon, neighbours=relation_of(neighbours), unit=named(unit))
+    return ask(test, rows, rng)
 
 
 def test_anova(
@@ -281,7 +304,8 @@ def test_anova(
 ) -> Release[Tested]:
     """Whether several independent groups have one law, by ranks. Exact, whatever the law.
 
-    Who is in which group is public; a person's value is hidden.
+    Who is in which group is public and a person's value is hidden; under "add_or_remove" the group and who is there are
+    hidden too.
 
     >>> import discreet
     >>> groups = [[k % 50 + shift for k in range(200)] for shift in (0, 10, 20)]
@@ -290,9 +314,9 @@ def test_anova(
     """
     if len(groups) < 2:
         raise BadInput(f"{len(groups)} group is given; give two or more, one after the other")
-    parts = [numbers(group) for group in groups]
-    test = GroupsTest(tuple(len(part) for part in parts[:-1]), epsilon, relation_of(neighbours), named(unit))
-    return ask(test, np.concatenate(parts), rng)
+    parts, public = [numbers(group) for group in groups], relation_of(neighbours).size_is_public
+    test = GroupsTest(tuple(len(part) if public else 1 for part in parts[:-1]), epsilon, unit=named(unit))
+    return _ask_groups(test, parts, public, rng)
 
 
 def test_any(
@@ -361,9 +385,13 @@ def _most_blocks(blocks: Any, smallest: Any, people: int | None) -> int:
     return max(1, people // int(smallest))
 
 
-def _joined(x: Any, y: Any) -> tuple[npt.NDArray[np.float64], int]:
-    one, other = numbers(x), numbers(y)
-    return np.concatenate([one, other]), len(one)
+def _ask_groups(test: Any, parts: Sequence[npt.NDArray[np.float64]], public: bool, rng: Any) -> Release[Tested]:
+    """Rows group after group; where their numbers are private, pairs of a group's number and a value."""
+    values = np.concatenate(parts)
+    if public:
+        return ask(test, values, rng)
+    which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return ask(PrivateGroups(test, len(parts)), np.column_stack([which, values]), rng)
 
 
 def _less(x: npt.NDArray[np.float64], y: Any) -> npt.NDArray[np.float64]:

@@ -19,19 +19,9 @@ import numpy as np
 from scipy import stats
 
 from discreet import Seeded, test_mean, test_two_means
-from discreet.hypotheses.category_tests import (
-    MOVED,
-    dependence,
-    distance,
-    law_on_bins,
-    likely_listed,
-    margin,
-    misfit,
-    null_fits,
-    pooled,
-    whole_of,
-)
+from discreet.hypotheses.category_tests import dependence, distance, likely_listed, margin, pooled
 from discreet.hypotheses.combined_tests import ScoreSum, best_plan, best_votes, scores
+from discreet.hypotheses.goodness_of_fit import MOVED, law_on_bins, misfit, null_fits, whole_of
 from discreet.hypotheses.likelihood_ratio import LEVELS, RatioCells, best_clamp, clamped_steps, ratio_law
 from discreet.hypotheses.null_distributions import NoisyLaw
 from discreet.hypotheses.rank_tests import deviation, larger_pairs, null_deviations, rank_sum_law, ranks

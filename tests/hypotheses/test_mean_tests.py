@@ -8,7 +8,7 @@ import pytest
 from discreet import audit, test_mean, test_two_means
 from discreet.audit.replay import Recorder
 from discreet.audit.worlds import Pair, neighbours_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest, inverted, tail_of_two, unclipped
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
@@ -157,5 +157,12 @@ def test_refusals() -> None:
         test_mean([1.0], 1.0, epsilon=1.0, model="symmetric", bounds=(0.0, 1.0))
     with pytest.raises(BadInput, match="model"):
         test_mean([1.0], 1.0, epsilon=1.0, model="t")  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="number of people"):
-        test_two_means([1.0], [2.0], epsilon=1.0, neighbours="add_or_remove")
+    assert "noisy numbers" in str(test_two_means([1.0], [2.0], epsilon=1.0, neighbours="add_or_remove").refusal)
+    for model in (None, "gaussian"):
+        test = TwoMeansTest(5, 1.0, model=model)  # type: ignore[arg-type]
+        assert test.release([1.0] * 10, Seeded(1)).refusal
+        with pytest.raises(Refused):
+            test.check(10)
+        test.check(None)
+        TwoMeansTest(5000, 1.0, model=model).check(10_000)  # type: ignore[arg-type]
+    TwoMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)

@@ -7,7 +7,7 @@ import pytest
 
 from discreet import audit, test_anova, test_two_samples
 from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.null_distributions import noise_beyond
 from discreet.hypotheses.rank_tests import (
     GroupsTest,
@@ -143,17 +143,21 @@ def test_decisions() -> None:
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    with pytest.raises(BadInput, match="scales of the noise"):
-        test_two_samples([1.0] * 5, [2.0] * 500, epsilon=1.0)
-    with pytest.raises(BadInput, match="smallest group"):
-        test_anova([1.0] * 5, [2.0] * 50, epsilon=1.0)
+    assert "scales of the noise" in str(test_two_samples([1.0] * 5, [2.0] * 500, epsilon=1.0).refusal)
+    assert "smallest group" in str(test_anova([1.0] * 5, [2.0] * 50, epsilon=1.0).refusal)
+    with pytest.raises(Refused, match="scales of the noise"):
+        RankSumTest(5, 1.0).check(505)
+    with pytest.raises(Refused, match="smallest group"):
+        GroupsTest((5,), 1.0).check(55)
+    for test in (RankSumTest(50, 1.0), GroupsTest((50,), 1.0)):
+        test.check(100)
+        test.check(None)
     with pytest.raises(BadInput, match="two or more"):
         test_anova([1.0], epsilon=1.0)
     with pytest.raises(BadInput, match="sizes"):
         RankSumTest(0, 1.0)
-    with pytest.raises(BadInput, match="do not fill"):
-        RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1))
-    with pytest.raises(BadInput, match="number of people"):
+    assert "do not fill" in str(RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1)).refusal)
+    with pytest.raises(BadInput, match="PrivateGroups"):
         GroupsTest((3,), 1.0, neighbours=Neighbours.ADD_OR_REMOVE)
 
 

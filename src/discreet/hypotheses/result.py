@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -88,12 +88,22 @@ class ProportionTest:
 
 
 def check_replace(neighbours: object) -> None:
-    """Refuse the relation under which the number of rows is private: null laws need it."""
+    """Groups in which people stay, and their public sizes, are what hides a value; `PrivateGroups` hides people."""
     if neighbours is not Neighbours.REPLACE:
         raise BadInput(
-            f"neighbours is {getattr(neighbours, 'name', neighbours)!r}; this test's null law needs the number of "
-            "people, so it must be public: give 'replace', or use test_any with blocks=, which needs no number"
+            f"neighbours is {getattr(neighbours, 'name', neighbours)!r}; this test is of groups with public sizes: "
+            "give 'replace', or hide who is there and in which group with PrivateGroups (ranks, means) or "
+            "IndependenceTest (categories)"
         )
+
+
+def refusal_of(mechanism: Any, size: int | None) -> str | None:
+    """What a mechanism's `check` has against this public number of people; None if it is nothing."""
+    try:
+        mechanism.check(size)
+    except Refused as reason:
+        return str(reason)
+    return None
 
 
 @statistic({"x": boolean(streams=True)})

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from discreet.asking import HALVED, People, labelled, prepare, price
 from discreet.errors import BadInput
-from discreet.privacy.declaration import Columns, Statistic, declared
+from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
@@ -21,7 +21,7 @@ from discreet.tables.frames import Held, from_mapping
 from discreet.tables.table import Table
 from discreet.tables.wanted import OWN, Terms
 
-UNKNOWN: Final = "unknown"
+UNKNOWN: Final[Kind] = "unknown"
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
 DEFAULTS: Final = {"neighbours": "add_or_remove", "unit": None, "missing": "drop", "rng": None}
 
@@ -90,7 +90,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
         columns[OWN + parameter] = rows
         named[parameter] = OWN + parameter
         names = tuple(f"x{place}" for place in range(rows.shape[1]))
-        facts[parameter] = Columns(names, (UNKNOWN,) * len(names), several=True, named=False)
+        facts[parameter] = Columns(names, tuple(UNKNOWN for _ in names), several=True, named=False)
     if not columns:
         raise BadInput(f"{statistic.name} needs data; give a column: a list, an array or a series")
     lengths = {name: len(values) if hasattr(values, "__len__") else None for name, values in columns.items()}

@@ -16,6 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
+from discreet.session.question import Question, prepare
+from discreet.session.terms import People, Terms
 
 from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, Replayer, _DivergedError
@@ -28,8 +30,6 @@ from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss, compose
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 

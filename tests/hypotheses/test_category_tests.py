@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_closeness, test_fit, test_independence
+from discreet import audit, closeness_test, goodness_of_fit_test, independence_test
 from discreet.audit.worlds import HOSTILE, THORNS, neighbours_of
 from discreet.errors import BadInput
 from discreet.hypotheses.category_tests import (
@@ -111,14 +111,14 @@ def test_a_law_on_bins() -> None:
 def test_decisions() -> None:
     people = np.random.default_rng(6)
     normal, wide = people.normal(size=2000), people.normal(scale=1.5, size=2000)
-    assert test_fit(normal, stats.norm(0, 1), epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
-    assert test_fit(wide, stats.norm(0, 1), epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
-    assert test_fit(normal, [0.5, 0.5], edges=[-9, 0, 9], epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
-    assert test_closeness(normal, wide, edges=[-9, -1, 1, 9], epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert goodness_of_fit_test(normal, stats.norm(0, 1), epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
+    assert goodness_of_fit_test(wide, stats.norm(0, 1), epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert goodness_of_fit_test(normal, [0.5, 0.5], edges=[-9, 0, 9], epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
+    assert closeness_test(normal, wide, edges=[-9, -1, 1, 9], epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     signs, sizes = normal > 0, np.abs(normal) > 1
     ask: dict[str, Any] = {"categories": ([True, False], [True, False]), "epsilon": 1.0, "rng": Seeded(1)}
-    assert test_independence(signs, normal > 1, **ask).value.decide(0.001)
-    release = test_independence(signs, sizes, **ask)
+    assert independence_test(signs, normal > 1, **ask).value.decide(0.001)
+    release = independence_test(signs, sizes, **ask)
     assert release.value.p_value > 1e-3
     assert "in the limit" in str(release)
 
@@ -127,15 +127,15 @@ def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="probabilities"):
         FitTest(AB, (0.9, 0.9), 1.0)
     with pytest.raises(BadInput, match="told from noise"):
-        test_fit(["a"] * 5, {"a": 1.0}, epsilon=1.0)
+        goodness_of_fit_test(["a"] * 5, {"a": 1.0}, epsilon=1.0)
     with pytest.raises(BadInput, match="one of them"):
-        test_fit(["a"] * 5, [1.0], epsilon=1.0)
+        goodness_of_fit_test(["a"] * 5, [1.0], epsilon=1.0)
     with pytest.raises(BadInput, match="bins"):
-        test_fit([1.0] * 50, stats.norm(), bins=1, epsilon=1.0)
+        goodness_of_fit_test([1.0] * 50, stats.norm(), bins=1, epsilon=1.0)
     with pytest.raises(BadInput, match="two lists"):
-        test_independence([1], [1], categories=[1, 2, 3], epsilon=1.0)
+        independence_test([1], [1], categories=[1, 2, 3], epsilon=1.0)
     with pytest.raises(BadInput, match="lengths"):
-        test_independence([1], [1, 2], categories=([1, 2], [1, 2]), epsilon=1.0)
+        independence_test([1], [1, 2], categories=([1, 2], [1, 2]), epsilon=1.0)
     with pytest.raises(BadInput, match="two categories"):
         IndependenceTest(AB, Categories.of(["x"]), 1.0)
     with pytest.raises(BadInput, match="number of people"):

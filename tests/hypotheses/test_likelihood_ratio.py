@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_simple
+from discreet import audit, likelihood_ratio_test
 from discreet.audit.worlds import HOSTILE, THORNS, neighbours_of
 from discreet.errors import BadInput
 from discreet.hypotheses.likelihood_ratio import (
@@ -92,8 +92,8 @@ def test_decisions() -> None:
     x, y = people.normal(0, 1, 3000), people.normal(0.25, 1, 3000)
     for method in ("clamped", "vote"):
         ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
-        assert test_simple(x, P, Q, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
-        assert test_simple(y, P, Q, **ask).value.decide(0.001)  # type: ignore[arg-type]
+        assert likelihood_ratio_test(x, P, Q, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
+        assert likelihood_ratio_test(y, P, Q, **ask).value.decide(0.001)  # type: ignore[arg-type]
 
 
 def test_refusals_are_by_public_numbers() -> None:
@@ -109,7 +109,7 @@ def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="clamp"):
         SimpleTest(P, Q, 1.0, clamp=(1.0, 0.0))
     with pytest.raises(BadInput, match="power of"):
-        test_simple([0.0] * 5, P, Q, epsilon=0.5)
+        likelihood_ratio_test([0.0] * 5, P, Q, epsilon=0.5)
     with pytest.raises(BadInput, match="number of people"):
         SimpleTest(P, Q, 1.0, neighbours=Neighbours.ADD_OR_REMOVE)
 

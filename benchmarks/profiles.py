@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from discreet.session.terms import People
 
+from discreet.asking import People
 from discreet.datasets import load_nhanes
 from discreet.noise.randomness import Secure
 from discreet.plan.profile import Profile, describe

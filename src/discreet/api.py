@@ -196,7 +196,7 @@ def _of_blocks(
     priced = price(statistic, people, facts, options, part=drops, size=lambda: _people(rows), schema=rows)
     check_machine(priced.mechanism)
     release = priced.mechanism.release(rows.present() if drops else rows, rng)
-    notes = [HALVED] if priced.relation is not people.neighbours else []
+    notes = [HALVED] if priced.halved else []
     return labelled(release, priced.guarantee, notes, None)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_closeness, test_independence
+from discreet import audit, closeness_test, independence_test
 from discreet.audit.worlds import HOSTILE, THORNS, neighbours_of
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.category_tests import (
@@ -81,9 +81,9 @@ def test_independence_holds_its_level_for_a_private_number_of_people(size: int) 
 def test_two_samples_of_private_sizes() -> None:
     ask: dict[str, Any] = {"epsilon": 1.0, "categories": ["a", "b"], "neighbours": "add_or_remove", "rng": Seeded(1)}
     x = ["a"] * 150 + ["b"] * 50
-    assert test_closeness(x, ["a"] * 100 + ["b"] * 200, **ask).value.decide(0.001)
-    assert test_closeness(x, x, **ask).value.p_value > 1e-3
-    assert 0 < test_closeness([], [], **ask).value.p_value <= 1
+    assert closeness_test(x, ["a"] * 100 + ["b"] * 200, **ask).value.decide(0.001)
+    assert closeness_test(x, x, **ask).value.p_value > 1e-3
+    assert 0 < closeness_test([], [], **ask).value.p_value <= 1
 
 
 def test_pieces() -> None:
@@ -101,11 +101,11 @@ def test_pieces() -> None:
 def test_decisions() -> None:
     people = np.random.default_rng(6)
     normal, wide = people.normal(size=2000), people.normal(scale=1.5, size=2000)
-    assert test_closeness(normal, wide, edges=[-9, -1, 1, 9], epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert closeness_test(normal, wide, edges=[-9, -1, 1, 9], epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     signs, sizes = normal > 0, np.abs(normal) > 1
     ask: dict[str, Any] = {"categories": ([True, False], [True, False]), "epsilon": 1.0, "rng": Seeded(1)}
-    assert test_independence(signs, normal > 1, **ask).value.decide(0.001)
-    release = test_independence(signs, sizes, **ask)
+    assert independence_test(signs, normal > 1, **ask).value.decide(0.001)
+    release = independence_test(signs, sizes, **ask)
     assert release.value.p_value > 1e-3
     assert "in the limit" in str(release)
 
@@ -123,8 +123,8 @@ def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="IndependenceTest"):
         ClosenessTest(AB, 4, 1.0, neighbours=ADD)
     with pytest.raises(BadInput, match="two lists"):
-        test_independence([1], [1], categories=[1, 2, 3], epsilon=1.0)
+        independence_test([1], [1], categories=[1, 2, 3], epsilon=1.0)
     with pytest.raises(BadInput, match="lengths"):
-        test_independence([1], [1, 2], categories=([1, 2], [1, 2]), epsilon=1.0)
+        independence_test([1], [1, 2], categories=([1, 2], [1, 2]), epsilon=1.0)
     with pytest.raises(BadInput, match="two categories"):
         IndependenceTest(AB, Categories.of(["x"]), 1.0)

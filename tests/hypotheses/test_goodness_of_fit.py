@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_fit
+from discreet import audit, goodness_of_fit_test
 from discreet.audit.worlds import HOSTILE, THORNS, neighbours_of
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses import goodness_of_fit
@@ -128,24 +128,24 @@ def test_decisions() -> None:
     normal, wide = people.normal(size=2000), people.normal(scale=1.5, size=2000)
     for neighbours in ("replace", "add_or_remove"):
         ask: dict[str, Any] = {"epsilon": 1.0, "rng": Seeded(1), "neighbours": neighbours}
-        assert test_fit(normal, stats.norm(0, 1), **ask).value.p_value > 1e-3
-        assert test_fit(wide, stats.norm(0, 1), **ask).value.decide(0.001)
-        assert test_fit(normal, [0.5, 0.5], edges=[-9, 0, 9], **ask).value.p_value > 1e-3
+        assert goodness_of_fit_test(normal, stats.norm(0, 1), **ask).value.p_value > 1e-3
+        assert goodness_of_fit_test(wide, stats.norm(0, 1), **ask).value.decide(0.001)
+        assert goodness_of_fit_test(normal, [0.5, 0.5], edges=[-9, 0, 9], **ask).value.p_value > 1e-3
 
 
 def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="probabilities"):
         FitTest(AB, (0.9, 0.9), 1.0)
-    assert "told from noise" in str(test_fit(["a"] * 5, {"a": 1.0}, epsilon=1.0).refusal)
+    assert "told from noise" in str(goodness_of_fit_test(["a"] * 5, {"a": 1.0}, epsilon=1.0).refusal)
     test = FitTest(AB, (0.5, 0.5), 1.0)
     with pytest.raises(Refused, match="told from noise"):
         test.check(9)
     test.check(10)
     test.check(None)
     with pytest.raises(BadInput, match="one of them"):
-        test_fit(["a"] * 5, [1.0], epsilon=1.0)
+        goodness_of_fit_test(["a"] * 5, [1.0], epsilon=1.0)
     with pytest.raises(BadInput, match="bins"):
-        test_fit([1.0] * 50, stats.norm(), bins=1, epsilon=1.0)
+        goodness_of_fit_test([1.0] * 50, stats.norm(), bins=1, epsilon=1.0)
 
 
 def test_pieces() -> None:

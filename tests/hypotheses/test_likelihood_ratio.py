@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_simple
+from discreet import audit, likelihood_ratio_test
 from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses import likelihood_ratio
@@ -94,8 +94,8 @@ def test_decisions() -> None:
     x, y = people.normal(0, 1, 3000), people.normal(0.25, 1, 3000)
     for method in ("clamped", "vote"):
         ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
-        assert test_simple(x, P, Q, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
-        assert test_simple(y, P, Q, **ask).value.decide(0.001)  # type: ignore[arg-type]
+        assert likelihood_ratio_test(x, P, Q, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
+        assert likelihood_ratio_test(y, P, Q, **ask).value.decide(0.001)  # type: ignore[arg-type]
 
 
 def test_refusals_are_by_public_numbers() -> None:
@@ -110,7 +110,7 @@ def test_refusals_are_by_public_numbers() -> None:
         SimpleTest(P, Q, 1.0, method="t")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="clamp"):
         SimpleTest(P, Q, 1.0, clamp=(1.0, 0.0))
-    assert "power of" in str(test_simple([0.0] * 5, P, Q, epsilon=0.5).refusal)
+    assert "power of" in str(likelihood_ratio_test([0.0] * 5, P, Q, epsilon=0.5).refusal)
     for method in ("clamped", "vote"):
         test = SimpleTest(P, Q, 0.5, method=method)  # type: ignore[arg-type]
         with pytest.raises(Refused, match="power of"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import BadInput, Seeded, power, test_mean, test_paired, test_two_means, test_two_samples
+from discreet import BadInput, Seeded, mean_test, paired_test, power, two_means_test, two_samples_test
 from discreet.hypotheses.rank_tests import GroupsTest
 
 
@@ -14,14 +14,14 @@ def test_power_is_what_the_tests_reach() -> None:
     """250 releases each: within 5 standard errors and the 0.02 of 1,000 simulated statistics."""
     people = np.random.default_rng(1)
     found = [
-        test_two_samples(people.normal(0.4, 1, 100), people.normal(0, 1, 80), epsilon=1.0, rng=Seeded(i))
+        two_samples_test(people.normal(0.4, 1, 100), people.normal(0, 1, 80), epsilon=1.0, rng=Seeded(i))
         for i in range(250)
     ]
     predicted = power("two_samples", n=(100, 80), effect=0.4, epsilon=1.0)
     assert abs(np.mean([r.value.decide(0.05) for r in found]) - predicted) < 5 * math.sqrt(0.25 / 250) + 0.02
     for method, name in (("ranks", "paired"), ("signs", "signs")):
         pairs = [
-            test_paired(people.normal(0.3, 1, 100), epsilon=1.0, method=method, rng=Seeded(i))  # type: ignore[arg-type]
+            paired_test(people.normal(0.3, 1, 100), epsilon=1.0, method=method, rng=Seeded(i))  # type: ignore[arg-type]
             for i in range(250)
         ]
         predicted = power(name, n=100, effect=0.3, epsilon=1.0)  # type: ignore[arg-type]
@@ -32,11 +32,11 @@ def test_power_of_means_and_groups_is_what_the_tests_reach() -> None:
     """As above, with fewer releases."""
     people = np.random.default_rng(2)
     one = [
-        test_mean(people.normal(0.2, 1, 300), 0.0, model="gaussian", epsilon=1.0, rng=Seeded(i)).value.decide(0.05)
+        mean_test(people.normal(0.2, 1, 300), 0.0, model="gaussian", epsilon=1.0, rng=Seeded(i)).value.decide(0.05)
         for i in range(60)
     ]
     two = [
-        test_two_means(
+        two_means_test(
             people.normal(0.3, 1, 400), people.normal(0, 1, 200), model="gaussian", epsilon=1.0, rng=Seeded(i)
         ).value.decide(0.05)
         for i in range(60)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_anova, test_two_means, test_two_samples
+from discreet import anova, audit, two_means_test, two_samples_test
 from discreet.audit.worlds import Pair, neighbours_of
 from discreet.errors import BadInput
 from discreet.hypotheses import private_sizes
@@ -94,18 +94,18 @@ def test_decisions() -> None:
     people = np.random.default_rng(1)
     x, y = people.normal(0.5, 1, 600), people.normal(0.0, 1, 500)
     ask: dict[str, Any] = {"epsilon": 1.0, "neighbours": "add_or_remove", "rng": Seeded(1)}
-    release = test_two_samples(x, y, **ask)
+    release = two_samples_test(x, y, **ask)
     assert release.value.decide(0.001)
     assert release.guarantee.neighbours is ADD
     assert "in which group" in str(release)
-    assert test_two_means(x, y, **ask, bounds=(-4.0, 4.0)).value.decide(0.001)
-    assert test_anova(x, y, x, **ask).value.decide(0.001)
-    assert test_two_samples(x, y, **ask, alternative="less").value.p_value > 0.99
+    assert two_means_test(x, y, **ask, bounds=(-4.0, 4.0)).value.decide(0.001)
+    assert anova(x, y, x, **ask).value.decide(0.001)
+    assert two_samples_test(x, y, **ask, alternative="less").value.p_value > 0.99
 
 
 def test_few_people_are_refused_by_noisy_numbers() -> None:
     for rows in ([], [1.0], [1.0] * 30):
-        release = test_two_samples(rows, [2.0] * 900, epsilon=1.0, neighbours="add_or_remove", rng=Seeded(1))
+        release = two_samples_test(rows, [2.0] * 900, epsilon=1.0, neighbours="add_or_remove", rng=Seeded(1))
         assert "noisy numbers" in str(release.refusal)
 
 

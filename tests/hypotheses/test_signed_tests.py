@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_paired
+from discreet import audit, paired_test
 from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses import private_sizes, signed_tests
@@ -150,16 +150,16 @@ def test_decisions_and_directions() -> None:
     up = [k % 7 - 1.0 for k in range(400)]
     for method in ("ranks", "signs"):
         ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
-        assert test_paired(up, **ask, alternative="greater").value.decide(1e-6)  # type: ignore[arg-type]
-        assert test_paired(up, **ask, alternative="less").value.p_value > 0.99  # type: ignore[arg-type]
-        assert test_paired(up, up, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
-        assert test_paired(up, **ask, neighbours="add_or_remove").value.decide(1e-6)  # type: ignore[arg-type]
-        few = test_paired(up[:2], **ask, neighbours="add_or_remove")  # type: ignore[arg-type]
+        assert paired_test(up, **ask, alternative="greater").value.decide(1e-6)  # type: ignore[arg-type]
+        assert paired_test(up, **ask, alternative="less").value.p_value > 0.99  # type: ignore[arg-type]
+        assert paired_test(up, up, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
+        assert paired_test(up, **ask, neighbours="add_or_remove").value.decide(1e-6)  # type: ignore[arg-type]
+        few = paired_test(up[:2], **ask, neighbours="add_or_remove")  # type: ignore[arg-type]
         assert "about" in str(few.refusal)
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    assert "power of" in str(test_paired([1.0] * 5, epsilon=0.1).refusal)
+    assert "power of" in str(paired_test([1.0] * 5, epsilon=0.1).refusal)
     for test in (SignTest(0.1), SignedRankTest(0.1)):
         with pytest.raises(Refused, match="power of"):
             test.check(5)
@@ -168,9 +168,9 @@ def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="alternative"):
         SignedRankTest(1.0, "both")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="lengths"):
-        test_paired([1.0], [1.0, 2.0], epsilon=1.0)
+        paired_test([1.0], [1.0, 2.0], epsilon=1.0)
     with pytest.raises(BadInput, match="method"):
-        test_paired([1.0], epsilon=1.0, method="t")  # type: ignore[arg-type]
+        paired_test([1.0], epsilon=1.0, method="t")  # type: ignore[arg-type]
 
 
 def test_a_wrong_sensitivity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,11 +41,11 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace, refusal_of
+from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from discreet.errors import BadInput, Refused
+from discreet.errors import BadInput
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Loss
@@ -96,12 +96,3 @@ def check_replace(neighbours: object) -> None:
             "give 'replace', or hide who is there and in which group with PrivateGroups (ranks, means) or "
             "IndependenceTest (categories)"
         )
-
-
-def refusal_of(mechanism: Any, size: int | None) -> str | None:
-    """What a mechanism's `check` has against this public number of people; None if it is nothing."""
-    try:
-        mechanism.check(size)
-    except Refused as reason:
-        return str(reason)
-    return None

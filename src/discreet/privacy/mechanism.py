@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import Refused
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
@@ -90,3 +91,12 @@ class Mechanism(Protocol[T]):
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """The answer or a refusal, with its error bar and its history."""
+
+
+def refusal_of(mechanism: Any, size: int | None) -> str | None:
+    """What a mechanism's `check` has against this public number of people; None if it is nothing."""
+    try:
+        mechanism.check(size)
+    except Refused as reason:
+        return str(reason)
+    return None

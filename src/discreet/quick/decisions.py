@@ -12,7 +12,6 @@ import numpy.typing as npt
 from discreet.engines.local import Local
 from discreet.errors import BadInput
 from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
-from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
 from discreet.hypotheses.goodness_of_fit import FitTest, law_on_bins
 from discreet.hypotheses.likelihood_ratio import SimpleTest
 from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
@@ -32,9 +31,8 @@ from discreet.statistics.bins import Bins, Categories, Edges
 from discreet.statistics.proportion import Alternative
 from discreet.subsample.aggregate import Engine, Trust
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.block_tests import BlockTest
-from discreet.subsample.estimators import SourceFit, adapted
-from discreet.subsample.partition import units
+from discreet.subsample.block_tests import planned_test
+from discreet.subsample.estimators import adapted
 from discreet.tables.entries import column, numbers, public_size
 
 Relation = Neighbours | str
@@ -341,7 +339,8 @@ def test_any(
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
     for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
-    the blocks that reject. Under neighbours="add_or_remove" the number of `blocks` is declared.
+    the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a twentieth of epsilon
+    buys a noisy number of people that chooses them.
 
     >>> import discreet
     >>> from scipy import stats
@@ -352,37 +351,21 @@ def test_any(
     True
     """
     check_budget(epsilon, 0, None)
-    if method not in ("scores", "binary"):
-        raise BadInput(f"method is {method!r}; give 'scores' or 'binary'")
-    relation, table = relation_of(neighbours), BlockTable.of(X, y, unit)
-    most = _most_blocks(blocks, smallest, units(table, relation))
-    size = float(epsilon)
-    planned = best_plan(most, size) if method == "scores" else best_votes(most, size)
-    count = most if isinstance(blocks, int) else planned[0]
-    chosen = ScoreSum(count, planned[1], epsilon) if method == "scores" else VoteCount(count, planned[1], epsilon)
-    fit = adapted(test, options=options)
-    mechanism = BlockTest(
-        fit,
-        chosen,
-        relation,
-        "row" if unit is None else unit if isinstance(unit, str) else "person",
-        Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
-        trust or ("sandbox" if isinstance(fit, SourceFit) else "own"),
-        sandbox,
-        seconds,
+    mechanism = planned_test(
+        adapted(test, options=options),
+        table := BlockTable.of(X, y, unit),
+        epsilon=epsilon,
+        method=method,
+        blocks=blocks,
+        smallest=smallest,
+        neighbours=relation_of(neighbours),
+        unit="row" if unit is None else unit if isinstance(unit, str) else "person",
+        engine=Local(limit=None if seconds is None else 1000 * seconds) if engine is None else engine,
+        trust=trust,
+        sandbox=sandbox,
+        seconds=seconds,
     )
     return ask(mechanism, table, rng)
-
-
-def _most_blocks(blocks: Any, smallest: Any, people: int | None) -> int:
-    for what, given in (("smallest", smallest), ("blocks", 1 if blocks == "auto" else blocks)):
-        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-            raise BadInput(f"{what} is {given!r}; give a whole number, 1 or more")
-    if blocks != "auto":
-        return int(blocks)
-    if people is None:
-        raise BadInput("the number of people is private here, so it cannot choose the blocks; give blocks=100, say")
-    return max(1, people // int(smallest))
 
 
 def _ask_groups(test: Any, parts: Sequence[npt.NDArray[np.float64]], public: bool, rng: Any) -> Release[Tested]:

@@ -18,6 +18,7 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
+from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.fit_options import check_seconds
 from discreet.subsample.fit_request import planned
 from discreet.subsample.partition import units
@@ -67,7 +68,9 @@ def fit(
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
     bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
     release gives any other, but for the median, whose interval is drawn at this one. `seconds` is how long a block may
-    take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+    take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not declared, a
+    twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged before
+    anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -79,6 +82,7 @@ def fit(
     if not isinstance(probe, bool):
         raise BadInput(f"probe is {probe!r}; give True or False")
     table = BlockTable.of(X, y, unit, categories)
+    called = "row" if unit is None else unit if isinstance(unit, str) else "person"
     asked = partial(
         planned,
         estimator,
@@ -100,18 +104,27 @@ def fit(
         seconds=seconds,
         vectorised=vectorised,
         neighbours=relation_of(neighbours),
-        unit="row" if unit is None else unit if isinstance(unit, str) else "person",
+        unit=called,
     )
     if not probe:
         return run_fit(asked(epsilon=epsilon, delta=delta, blocks=blocks), table, rng)
-    check_budget(epsilon, delta, units(table, relation_of(neighbours)))
-    halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
-    first = halved(blocks=blocks)
-    finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)
-    return run_fit(Probed(first, finer), table, rng)
+    relation = relation_of(neighbours)
+    check_budget(epsilon, delta, units(table, relation))
+
+    def probed(people: int | None, epsilon: Number) -> Probed:
+        halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2, people=people)
+        first = halved(blocks=blocks)
+        finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)
+        return Probed(first, finer)
+
+    if relation.size_is_public or blocks != "auto" or not isinstance(aggregator, str):
+        return run_fit(probed(None, epsilon), table, rng)
+    return run_fit(CountedPeople(probed, epsilon, delta, called), table, rng)
 
 
-def run_fit(mechanism: SubsampleAggregate | Probed, table: BlockTable, rng: Randomness | None) -> Release[Any]:
+def run_fit(
+    mechanism: SubsampleAggregate | Probed | CountedPeople, table: BlockTable, rng: Randomness | None
+) -> Release[Any]:
     """Say how it will be done, then do it."""
     logging.getLogger("discreet").info("%s", mechanism.plan(table))
     return ask(mechanism, table, rng)

@@ -92,6 +92,11 @@ def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
     release = kind(8, 1.0, 1e-6, 1.0).release(np.zeros((500, 2)), door)
     assert "500 rows are too few for 8 clusters" in str(release.refusal)
     assert door.log == []
+    with pytest.raises(Refused, match="500 rows are too few for 8 clusters"):
+        kind(8, 1.0, 1e-6, radius=1.0, columns=2).check(500)
+    kind(8, 1.0, 1e-6, radius=1.0, columns=2).check(10**6)
+    for undeclared in (kind(8, 1.0, 1e-6, radius=1.0), kind(8, 1.0, 1e-6, radius=1.0, columns=2)):
+        undeclared.check(None)
     release = kind(8, 1.0, 1e-6, 1.0, neighbours=ADD).release(np.zeros((5, 2)), door)
     assert "too few" in str(release.refusal)
     assert len(door.log) == 1  # by a noisy count
@@ -143,6 +148,10 @@ def test_friendly_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     door = Recorder(Seeded(0))
     release = FriendlyKMeans(3, 1.0, 1e-6).release(np.zeros((100, 2)), door)
     assert "too few" in str(release.refusal)
+    with pytest.raises(Refused, match="100 rows are too few"):
+        FriendlyKMeans(3, 1.0, 1e-6).check(100)
+    FriendlyKMeans(3, 1.0, 1e-6).check(10**6)
+    FriendlyKMeans(3, 1.0, 1e-6).check(None)
     assert door.log == []
     rng = np.random.default_rng(0)
     monkeypatch.setattr(friendly_kmeans, "STARTS", 1)

@@ -105,6 +105,12 @@ class MeanTest:
         """That of the mean. [mean_tests.1]"""
         return _planned(self, self.size).loss
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, where the mean is."""
+        inner = _planned(self, size)
+        if hasattr(inner, "check"):
+            inner.check(size)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
         values = column(rows)

@@ -32,7 +32,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.models.assign import BITS, WIDEST, Ball, Floats, distances
 from discreet.models.cluster_budget import ENTRIES, Purse, check_purse
 from discreet.models.cluster_sums import NoisyClusters, holding, noise_per_reach, noisy_clusters, noisy_loss
@@ -41,7 +41,7 @@ from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -107,32 +107,59 @@ class CentredKMeans:
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
         return _Run(self, table, rng).release(size)
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many rows of the declared columns are too few. [centred_kmeans.2]"""
+        if size is not None and self.columns is not None:
+            refusal = _Costs(self, self.columns).too_few(size)
+            if refusal is not None:
+                raise Refused(refusal)
 
-class _Run:
+
+class _Costs:
+    """The budget of a release on a table of so many columns: public."""
+
+    def __init__(self, asked: CentredKMeans, width: int) -> None:
+        self.asked, self.width, self.neighbours = asked, width, asked.neighbours
+        self.purse = Purse(asked.epsilon, asked.delta)
+        self.ball_share = Fraction(0) if asked.radius is not None else PURE_BALL if self.purse.pure else BALL
+        self.rest = 1 - self.ball_share - (LOSS if asked.with_loss else 0)  # [centred_kmeans.1]
+        self.wide = math.sqrt(width) if self.purse.pure else 1.0  # an L1 ball that holds one in L2
+
+    def search(self) -> Search:
+        """What finding a ball costs."""
+        half = self.ball_share / 2
+        return Search(self.purse.choice(half / self.width), self.purse.choice(half))
+
+    def too_few(self, seen: int) -> str | None:
+        """Why so many rows are too few, by public or noisy numbers. [centred_kmeans.2]"""
+        noise = self.wide * noise_per_reach(self.purse.noise(self.rest * LAST), self.neighbours)
+        least = math.ceil(self.asked.k * ENOUGH * math.sqrt(self.width) * noise)
+        if self.ball_share:
+            least = max(least, 4 * self.search().beyond)
+        return too_few(seen, least, self.asked.k, self.width, self.asked.epsilon) if seen < least else None
+
+
+class _Run(_Costs):
     """One release: the data, the door, and the budget."""
 
     def __init__(self, asked: CentredKMeans, table: Rows, rng: Randomness) -> None:
-        self.asked, self.table, self.rng, self.neighbours = asked, table, rng, asked.neighbours
-        self.purse = Purse(asked.epsilon, asked.delta)
-        self.steps = asked.iterations or 2
-        self.ball_share = Fraction(0) if asked.radius is not None else PURE_BALL if self.purse.pure else BALL
-        self.rest = 1 - self.ball_share - (LOSS if asked.with_loss else 0)  # [centred_kmeans.1]
-        self.wide = math.sqrt(table.width) if self.purse.pure else 1.0  # an L1 ball that holds one in L2
+        super().__init__(asked, table.width)
+        self.table, self.rng, self.steps = table, rng, asked.iterations or 2
         self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "radius": asked.radius}
 
     def release(self, size: int | None) -> Release[Clusters]:
         """All stages, or a refusal before the first, or after the count of rows."""
         self.shown["rows"] = size
-        if size is not None and (refusal := self._too_few(size)) is not None:  # [centred_kmeans.2]
+        if (refusal := refusal_of(replace(self.asked, columns=self.width), size)) is not None:  # [centred_kmeans.2]
             return self._blank(refusal)
         ball = given_ball(self.asked.radius, self.asked.centre, self.table.width)
         if ball is None:
-            ball = find_ball(self.table, self._search(), self.neighbours, self.rng)  # [centred_kmeans.1]
+            ball = find_ball(self.table, self.search(), self.neighbours, self.rng)  # [centred_kmeans.1]
             self.shown["ball"] = ball.radius
         seeds = ball.steps(ball.points(packed(SEEDS * self.asked.k, self.table.width) * 2.0**BITS))
         first = self._sums(ball, seeds, 2**BITS, FIRST)
         seen = size if size is not None else max(1, round(float(first.counts.sum())))
-        if size is None and (refusal := self._too_few(seen)) is not None:  # [centred_kmeans.2]
+        if size is None and (refusal := self.too_few(seen)) is not None:  # [centred_kmeans.2]
             return self._blank(refusal)
         seeds = kept(first, seeds, ball)
         radius = holding(
@@ -165,18 +192,6 @@ class _Run:
             neighbours=self.neighbours,
             rng=self.rng,
         )  # [centred_kmeans.1]
-
-    def _search(self) -> Search:
-        half = self.ball_share / 2
-        return Search(self.purse.choice(half / self.table.width), self.purse.choice(half))
-
-    def _too_few(self, seen: int) -> str | None:
-        """Why so many rows are too few, by public or noisy numbers. [centred_kmeans.2]"""
-        noise = self.wide * noise_per_reach(self.purse.noise(self.rest * LAST), self.neighbours)
-        least = math.ceil(self.asked.k * ENOUGH * math.sqrt(self.table.width) * noise)
-        if self.ball_share:
-            least = max(least, 4 * self._search().beyond)
-        return too_few(seen, least, self.asked.k, self.table.width, self.asked.epsilon) if seen < least else None
 
     def _answer(self, ball: Ball, centres: Floats, last: NoisyClusters, far: float) -> Release[Clusters]:
         found = None

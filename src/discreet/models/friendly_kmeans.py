@@ -36,7 +36,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.friendly.friendly_budget import SLACK as TUPLE_SLACK
 from discreet.friendly.radius import pair_scale
 from discreet.friendly.tuples import find_tuple
@@ -48,7 +48,7 @@ from discreet.models.clusters import Clusters
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -124,31 +124,53 @@ class FriendlyKMeans:
         check_budget(self.epsilon, self.delta, max(1, table.size))
         return _Run(self, table, rng).release()
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many rows do not fill the blocks. [friendly_kmeans.2]"""
+        if size is not None:
+            self.blocks(size)
+
+    @property
+    def rest(self) -> Fraction:
+        """What a loss leaves of the budget. [friendly_kmeans.1]"""
+        return 1 - (LOSS if self.with_loss else Fraction(0))  # [friendly_kmeans.1]
+
+    def gaussian(self, share: Fraction) -> Gaussian:
+        """What a share of the budget buys."""
+        cost = self.purse.noise(self.rest * share)
+        assert isinstance(cost, Gaussian)
+        return Gaussian(cost.mu, max(exact(cost.slack), TUPLE_SLACK))
+
+    def blocks(self, size: int) -> int:
+        """How many blocks so many rows are cut into, or Refused. [friendly_kmeans.2]"""
+        k, test = self.k, self.gaussian(TEST)
+        blocks, fewest = math.ceil(BLOCKS / test.mu), math.ceil(FEWEST / test.mu)
+        blocks = min(blocks, size // (ROWS * k))
+        if blocks < fewest:
+            blocks = min(fewest, size // (LEAST * k))
+        if blocks < fewest:
+            raise Refused(
+                f"{size} rows are too few for {k} clusters without bounds at epsilon {float(self.epsilon):g}: "
+                f"about {fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
+            )
+        return blocks
+
 
 class _Run:
     """One release: the data, the door, and the budget."""
 
     def __init__(self, asked: FriendlyKMeans, table: Rows, rng: Randomness) -> None:
         self.asked, self.table, self.rng, self.purse = asked, table, rng, asked.purse
-        self.rest = 1 - (LOSS if asked.with_loss else Fraction(0))  # [friendly_kmeans.1]
         self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "rows": table.size}
 
     def release(self) -> Release[Clusters]:
         """Blocks, a radius for their tuples, the tuple, and its refinement."""
-        k, size = self.asked.k, self.table.size
-        test = self._gaussian(TEST)
-        blocks, fewest = math.ceil(BLOCKS / test.mu), math.ceil(FEWEST / test.mu)
-        blocks = min(blocks, size // (ROWS * k))
-        if blocks < fewest:
-            blocks = min(fewest, size // (LEAST * k))
-        if blocks < fewest:  # [friendly_kmeans.2]
-            return self._blank(
-                f"{size} rows are too few for {k} clusters without bounds at epsilon {float(self.asked.epsilon):g}: "
-                f"about {fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
-            )
+        k, size, test = self.asked.k, self.table.size, self.asked.gaussian(TEST)
+        if (refusal := refusal_of(self.asked, size)) is not None:  # [friendly_kmeans.2]
+            return self._blank(refusal)
+        blocks = self.asked.blocks(size)
         self.shown["blocks"] = blocks
         tuples = block_tuples(self.table, blocks, k, self.rng)  # [friendly_kmeans.1]
-        scale = pair_scale(pair_rows(tuples), cost=self._gaussian(SCALE), rng=self.rng)  # [friendly_kmeans.1]
+        scale = pair_scale(pair_rows(tuples), cost=self.asked.gaussian(SCALE), rng=self.rng)  # [friendly_kmeans.1]
         if scale.refusal is not None:  # [friendly_kmeans.2]
             return self._blank(UNSEEN)
         radius = min(max(FRIENDS * scale.upper, SMALLEST), LARGEST)
@@ -157,7 +179,7 @@ class _Run:
             radius,
             k,
             test=test,
-            mean=self._gaussian(MEAN),
+            mean=self.asked.gaussian(MEAN),
             miss=float(self.asked.miss),
             neighbours=Neighbours.REPLACE,
             rng=self.rng,
@@ -176,7 +198,7 @@ class _Run:
         wide = 4 * float(np.linalg.norm(centres - middle, axis=1).max()) + self.shown["agree within"]
         ball = Ball(middle, min(max(wide, SMALLEST), LARGEST))
         steps = ball.steps(centres)
-        choice = self.purse.choice(self.rest * RADIUS)
+        choice = self.purse.choice(self.asked.rest * RADIUS)
         beyond = max(round(OUTSIDE * self.table.size), math.ceil(28 / float(choice.epsilon)))
         reach = reach_of(
             WIDER * holding(distances(self.table, ball, steps), beyond=beyond, cost=choice, rng=self.rng)
@@ -187,7 +209,7 @@ class _Run:
             steps,
             reach,
             centred=True,
-            cost=self._gaussian(LAST),
+            cost=self.asked.gaussian(LAST),
             neighbours=Neighbours.REPLACE,
             rng=self.rng,
         )  # [friendly_kmeans.1]
@@ -201,11 +223,6 @@ class _Run:
         noise = last.sum_noise / np.maximum(last.counts, last.count_noise) * ball.step
         value = Clusters.sorted(ball.points(steps), last.counts, noise, total)
         return replace(self._blank(), answer=value)
-
-    def _gaussian(self, share: Fraction) -> Gaussian:
-        cost = self.purse.noise(self.rest * share)
-        assert isinstance(cost, Gaussian)
-        return Gaussian(cost.mu, max(exact(cost.slack), TUPLE_SLACK))
 
     def _blank(self, refusal: str | None = None) -> Release[Clusters]:
         history = Provenance("FriendlyKMeans", self.shown, self.rng.secure)

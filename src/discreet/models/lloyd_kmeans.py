@@ -29,6 +29,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.errors import Refused
 from discreet.models.assign import BITS, Floats, distances
 from discreet.models.centred_kmeans import (
     BALL,
@@ -46,8 +47,8 @@ from discreet.models.clusters import Clusters, packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.loss import Gaussian, Laplace, Loss
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -105,15 +106,26 @@ class LloydKMeans:
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
         return self._release(table, size, rng)
 
-    def _release(self, table: Rows, size: int | None, rng: Randomness) -> Release[Clusters]:
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many rows of the declared columns are too few. [lloyd_kmeans.2]"""
+        if size is not None and self.columns is not None:
+            *_, least = self._costs(self.columns)
+            if size < least:
+                raise Refused(too_few(size, least, self.k, self.columns, self.epsilon))
+
+    def _costs(self, width: int) -> tuple[Laplace | Gaussian, Search | None, float, int]:
+        """What a step and the search for a ball cost, how wide an L1 ball is, and the least number of rows."""
         purse, times = Purse(self.epsilon, self.delta), self.iterations or TIMES
         apart = Fraction(0) if self.radius is not None else PURE_BALL if purse.pure else BALL
         cost = purse.noise((1 - apart - (LOSS if self.with_loss else 0)) / times)  # [lloyd_kmeans.1]
-        search = Search(purse.choice(apart / 2 / table.width), purse.choice(apart / 2)) if apart else None
-        wide = math.sqrt(table.width) if search is not None and purse.pure else 1.0  # an L1 ball around one in L2
+        search = Search(purse.choice(apart / 2 / width), purse.choice(apart / 2)) if apart else None
+        wide = math.sqrt(width) if search is not None and purse.pure else 1.0  # an L1 ball around one in L2
         noise = wide * noise_per_reach(cost, self.neighbours, Fraction(1))
-        least = math.ceil(self.k * ENOUGH * math.sqrt(table.width) * noise)
-        least = least if search is None else max(least, 4 * search.beyond)
+        least = math.ceil(self.k * ENOUGH * math.sqrt(width) * noise)
+        return cost, search, wide, least if search is None else max(least, 4 * search.beyond)
+
+    def _release(self, table: Rows, size: int | None, rng: Randomness) -> Release[Clusters]:
+        (cost, search, wide, least), times = self._costs(table.width), self.iterations or TIMES
         shown: dict[str, Any] = {"k": self.k, "neighbours": self.neighbours, "radius": self.radius}
         shown |= {"rows": size, "iterations": times}
 
@@ -121,8 +133,8 @@ class LloydKMeans:
             history = Provenance("LloydKMeans", shown, rng.secure)
             return Release(self.guarantee, history, refusal=refusal, name=f"{self.k} clusters")
 
-        if size is not None and size < least:  # [lloyd_kmeans.2]
-            return blank(too_few(size, least, self.k, table.width, self.epsilon))
+        if (refusal := refusal_of(replace(self, columns=table.width), size)) is not None:  # [lloyd_kmeans.2]
+            return blank(refusal)
         ball = given_ball(self.radius, self.centre, table.width)
         if search is not None:
             ball = find_ball(table, search, self.neighbours, rng)  # [lloyd_kmeans.1]
@@ -153,7 +165,7 @@ class LloydKMeans:
         centres = ball.steps(ball.points(np.mean(last, axis=0)))
         total = None
         if self.with_loss:
-            cap, paid = 2.0 ** (BITS + 1), purse.noise(LOSS)
+            cap, paid = 2.0 ** (BITS + 1), Purse(self.epsilon, self.delta).noise(LOSS)
             # [lloyd_kmeans.1]
             total = noisy_loss(distances(table, ball, centres), cap, cost=paid, rng=rng) * ball.step**2
         size_noise = found.sum_noise / np.maximum(found.counts, found.count_noise) * ball.step

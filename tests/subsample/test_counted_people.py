@@ -125,7 +125,7 @@ def test_what_no_number_of_people_would_mend_is_raised_at_once() -> None:
         ({"scales": -1}, "scales"),
     ):
         with pytest.raises(BadInput, match=words):
-            planned(np.median, table, epsilon=1.0, delta=0.0, neighbours=ADD, unit="row", **options)  # type: ignore[arg-type]
+            planned(np.median, table, epsilon=1.0, delta=0.0, neighbours=ADD, unit="row", **options)
 
 
 def test_every_fit_has_an_answer() -> None:

@@ -114,8 +114,10 @@ def fit(
     def probed(people: int | None, epsilon: Number) -> Probed:
         halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2, people=people)
         first = halved(blocks=blocks)
-        finer = replace(halved(blocks=2 * first.blocks), correct=first.correct)
-        return Probed(first, finer)
+        assert isinstance(first, SubsampleAggregate)
+        finer = halved(blocks=2 * first.blocks)
+        assert isinstance(finer, SubsampleAggregate)
+        return Probed(first, replace(finer, correct=first.correct))
 
     if relation.size_is_public or blocks != "auto" or not isinstance(aggregator, str):
         return run_fit(probed(None, epsilon), table, rng)

@@ -19,10 +19,11 @@ from discreet.hypotheses.goodness_of_fit import (
     null_fits_in,
     whole_of,
 )
+from discreet.hypotheses.private_sizes import noisy_sizes
 from discreet.noise.distributions import LaplaceLaw, laplace, laplace_scale, stream
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
-from discreet.statistics.bins import Categories, Edges
+from discreet.statistics.bins import Categories, Edges, counts
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 AB = Categories.of(["a", "b"])
@@ -41,10 +42,10 @@ def test_counts_pass_the_audit(relation: Neighbours) -> None:
 def test_a_wrong_sensitivity_is_found(monkeypatch: pytest.MonkeyPatch, sensitivity: str) -> None:
     """Planted mutants: a person who counts twice in the cells, or in the number of people."""
     if sensitivity == "counts":
-        right = goodness_of_fit.counts
+        right = counts
         monkeypatch.setattr(goodness_of_fit, "counts", lambda *given: 2 * right(*given))
     else:
-        once = goodness_of_fit.noisy_sizes
+        once = noisy_sizes
         monkeypatch.setattr(goodness_of_fit, "noisy_sizes", lambda n, *more: once([2 * n[0]], *more))
     test = FitTest(AB, (0.5, 0.5), 20.0, neighbours=ADD, draws=19)
     assert not audit.check(test, neighbours_of(("a",), LABELS, ADD), hostile_values=False).passed

@@ -159,10 +159,10 @@ def test_refusals() -> None:
         mean_test([1.0], 1.0, epsilon=1.0, model="t")  # type: ignore[arg-type]
     assert "noisy numbers" in str(two_means_test([1.0], [2.0], epsilon=1.0, neighbours="add_or_remove").refusal)
     for model in (None, "gaussian"):
-        test = TwoMeansTest(5, 1.0, model=model)  # type: ignore[arg-type]
+        test = TwoMeansTest(5, 1.0, model=model)
         assert test.release([1.0] * 10, Seeded(1)).refusal
         with pytest.raises(Refused):
             test.check(10)
         test.check(None)
-        TwoMeansTest(5000, 1.0, model=model).check(10_000)  # type: ignore[arg-type]
+        TwoMeansTest(5000, 1.0, model=model).check(10_000)
     TwoMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)

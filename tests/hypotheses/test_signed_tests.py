@@ -128,7 +128,7 @@ def test_one_more_row_takes_one_seat() -> None:
 def test_seats_that_follow_the_order_of_rows_are_found(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
     """Planted mutants: words of places, not of what rows hold, and a number that moves by two."""
     if mutant == "words":
-        right = signed_tests.secret_words
+        right = private_sizes.secret_words
         monkeypatch.setattr(signed_tests, "secret_words", lambda values, key: right(np.arange(len(values)) * 1.0, key))
     else:
         monkeypatch.setattr(signed_tests, "noisy_sizes", lambda n, *more: private_sizes.noisy_sizes([2 * n[0]], *more))

@@ -48,13 +48,13 @@ from discreet.hypotheses.null_distributions import (
     worst_p_value,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
-from discreet.hypotheses.result import Tested, refusal_of
+from discreet.hypotheses.result import Tested
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release

@@ -44,13 +44,13 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace, refusal_of
+from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.hypotheses.signed_tests import SignedRankTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -108,6 +108,12 @@ class MeanTest:
     def loss(self) -> Loss:
         """That of the mean. [mean_tests.1]"""
         return _planned(self, self.size).loss
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, where the mean is."""
+        inner = _planned(self, size)
+        if hasattr(inner, "check"):
+            inner.check(size)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""

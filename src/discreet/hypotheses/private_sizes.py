@@ -44,12 +44,12 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.hypotheses.null_distributions import MISS, Floats, Integers
-from discreet.hypotheses.result import Tested, refusal_of
+from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release

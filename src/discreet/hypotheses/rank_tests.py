@@ -58,7 +58,7 @@ from discreet.hypotheses.null_distributions import (
     simulated_p_value,
 )
 from discreet.hypotheses.private_sizes import PrivateGroups
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace, refusal_of
+from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
@@ -66,7 +66,7 @@ from discreet.privacy.declaration import Columns, Public, grouped, number, stati
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release

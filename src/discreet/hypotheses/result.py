@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
-from discreet.errors import BadInput, Refused
+from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -95,15 +95,6 @@ def check_replace(neighbours: object) -> None:
             "give 'replace', or hide who is there and in which group with PrivateGroups (ranks, means) or "
             "IndependenceTest (categories)"
         )
-
-
-def refusal_of(mechanism: Any, size: int | None) -> str | None:
-    """What a mechanism's `check` has against this public number of people; None if it is nothing."""
-    try:
-        mechanism.check(size)
-    except Refused as reason:
-        return str(reason)
-    return None
 
 
 @statistic({"x": boolean(streams=True)})

@@ -165,14 +165,15 @@ def custom_test(
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
     for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
-    the blocks that reject.
+    the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a noisy number of people
+    chooses them.
 
     >>> import discreet
     >>> from scipy import stats
     >>> def above(x):
     ...     return stats.ttest_1samp(x, 0.0, alternative="greater").pvalue
     >>> x = [(k * 0.618) % 1 - 0.4 for k in range(2000)]
-    >>> discreet.custom_test(above, x, epsilon=1.0, blocks=60, rng=discreet.Seeded(1)).value.decide(0.01)
+    >>> discreet.custom_test(above, x, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
 
@@ -247,7 +248,9 @@ def fit(
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
     bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
     release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-    block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+    block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
+    declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
+    before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -936,7 +939,8 @@ class Asking:
 
         Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
         for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
-        the blocks that reject.
+        the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a noisy number of people
+        chooses them.
 
         Example: session.custom_test(..., "age", epsilon=0.5)
         """
@@ -1012,7 +1016,9 @@ class Asking:
         "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
         bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
         release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-        block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+        block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
+        declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
+        before anything is spent.
 
         Example: session.fit(LinearRegression(), "age", epsilon=0.5)
         """

@@ -16,7 +16,7 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.tables.entries import column, key, numbers
+from discreet.tables.entries import check_held, column, key, numbers
 from discreet.tables.frames import Held, from_mapping
 from discreet.tables.table import Table
 from discreet.tables.wanted import OWN, Terms
@@ -70,6 +70,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             continue
         if statistic.formula is not None and isinstance(value, str) and "~" in value:
             return _framed(statistic, arguments, parameter)
+        if not reads.streams or reads.kind == "category":
+            check_held(value)
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
             columns[OWN + parameter] = value
             named[parameter] = OWN + parameter

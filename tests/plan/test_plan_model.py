@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from discreet.session.columns import VERBS
 
 from discreet.errors import BadInput
 from discreet.plan.plan_file import parse_plan
 from discreet.plan.plan_model import CODE, STATISTICS, Plan
-from discreet.session.columns import VERBS
 
 SCHEMA = Path(__file__).parent.parent.parent / "docs" / "plan.schema.json"
 

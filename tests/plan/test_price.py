@@ -4,6 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from discreet.session.question import Question, prepare
+from discreet.session.terms import People, Terms
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
@@ -13,8 +15,6 @@ from discreet.plan.price import price
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Composed
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
 from discreet.tables.opening import read
 
 TABLE = read({"age": [30.0, 40.0], "town": ["Ulm", "Bonn"]})

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from benchmarks.sessions import Moved
+from discreet.session.private import session_of
+from discreet.session.terms import People
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
@@ -21,8 +23,6 @@ from discreet.plan.profile import Profile, describe
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Composed
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.private import session_of
-from discreet.session.terms import People
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 

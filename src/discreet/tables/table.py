@@ -318,7 +318,7 @@ class Table:
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
-        if getattr(self._source, "integer", False):
+        if getattr(self._source, "whole", False):
             return self._held_alone(question)
         held: list[Floats] = []
         length, holding = 0, 0

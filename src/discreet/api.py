@@ -18,8 +18,8 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.entries import column, numbers
 from discreet.tables.frames import Held, from_mapping
-from discreet.tables.table import Table
-from discreet.tables.wanted import OWN, Terms
+from discreet.tables.table import OWN, Table
+from discreet.tables.wanted import Terms
 
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
 DEFAULTS: Final = {"neighbours": "add_or_remove", "unit": None, "missing": "drop", "rng": None}
@@ -86,7 +86,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             continue
         from discreet.tables.matrix import in_one, matrix
 
-        rows = in_one(matrix(value, _declared_width(arguments), declared="names, columns"))
+        width = next((option for option in ("names", "columns") if option in statistic.options), "")
+        rows = in_one(matrix(value, _declared_width(arguments), declared=width))
         columns[OWN + parameter] = rows
         named[parameter] = OWN + parameter
         names = tuple(f"x{place}" for place in range(rows.shape[1]))

@@ -18,8 +18,8 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.entries import check_held, column, key, numbers
 from discreet.tables.frames import Held, from_mapping
-from discreet.tables.table import Table
-from discreet.tables.wanted import OWN, Terms
+from discreet.tables.table import OWN, Table
+from discreet.tables.wanted import Terms
 
 UNKNOWN: Final[Kind] = "unknown"
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
@@ -88,7 +88,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             continue
         from discreet.tables.matrix import in_one, matrix
 
-        rows = in_one(matrix(value, _declared_width(arguments), declared="names, columns"))
+        width = next((option for option in ("names", "columns") if option in statistic.options), "")
+        rows = in_one(matrix(value, _declared_width(arguments), declared=width))
         columns[OWN + parameter] = rows
         named[parameter] = OWN + parameter
         names = tuple(f"x{place}" for place in range(rows.shape[1]))

@@ -6,11 +6,10 @@ from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
-from discreet.tables.table import Table, Want
+from discreet.tables.table import OWN, Table, Want
 from discreet.tables.where import Where
 
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
-OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +144,8 @@ def _wants(table: Table, kinds: Mapping[str, str], terms: Terms) -> tuple[Want, 
 def _by_column(given: Any, table: Table) -> dict[str, Any]:
     """One choice for all columns, under "", or one by name."""
     if isinstance(given, Mapping):
-        return {known(table, name): choice for name, choice in given.items()}
+        own = {name: OWN + name for name in given if isinstance(name, str) and OWN + name in table.names}
+        return {known(table, own.get(name, name)): choice for name, choice in given.items()}
     return {} if given is None else {"": given}
 
 
@@ -165,7 +165,8 @@ def _facts(table: Table, parameter: str, reference: Any, facts: Mapping[str, Col
 def known(table: Table, name: object) -> str:
     """The name of a column that is there."""
     if not isinstance(name, str) or name not in table.names:
-        there = ", ".join(table.names[:20]) + (", ..." if len(table.names) > 20 else "")
+        more = ", ..." if len(table.names) > 20 else ""
+        there = ", ".join(one.removeprefix(OWN) for one in table.names[:20]) + more
         raise BadInput(f"there is no column {short(name)}; the table has {there}")
     return name
 

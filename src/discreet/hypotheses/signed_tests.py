@@ -50,6 +50,8 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
+from discreet.worlds.assumptions import About, Effect
+from discreet.worlds.effects import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
 
@@ -178,7 +180,11 @@ def _differences(columns: Mapping[str, Any]) -> Any:
         return x - np.asarray(columns["y"], dtype=np.float64) if "y" in columns else x
 
 
-@statistic({"x": number(), "y": number(optional=True)}, rows=_differences)
+def _world(about: About) -> Effect:
+    return shifted_sample(about, "signs" if about.given.get("method") == "signs" else "paired_test")
+
+
+@statistic({"x": number(), "y": number(optional=True)}, rows=_differences, world=_world)
 def paired_test(
     people: Public,
     x: Columns,

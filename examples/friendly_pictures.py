@@ -16,6 +16,7 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 import discreet
+from discreet.accounting.allocation import in_proportion
 from discreet.friendly import (
     FriendlyMean,
     RefinedMean,
@@ -27,10 +28,11 @@ from discreet.friendly import (
 from discreet.friendly import (
     refine_plan as plan,
 )
-from discreet.friendly.average import blurred, shares
+from discreet.friendly.average import blurred
 from discreet.friendly.core import shuffled
 from discreet.friendly.find_centre import MOST
 from discreet.friendly.radius import r_clip, r_pair
+from discreet.privacy.loss import Gaussian
 
 Floats = npt.NDArray[np.float64]
 INK, PALE, RED, GOLD, GREY = "#1f4e79", "#a9c4de", "#c8553d", "#d99a2b", "#666666"
@@ -173,9 +175,10 @@ def refining() -> Figure:
 
 def steps_of_one_run(rows: Floats, rng: discreet.Seeded) -> list[Floats]:
     """The stages of `KNOWN`, one by one: `refining` checks the last against the library's own answer."""
-    (size, width), relation, miss = rows.shape, discreet.Neighbours.REPLACE, float(KNOWN.miss)
-    parts = plan.known_scale(size, width, KNOWN.mu, miss, relation)
-    costs = shares(KNOWN.mu, parts or {}, KNOWN.slack)
+    (size, width), relation, miss = rows.shape, discreet.Neighbours.REPLACE, float(KNOWN.budget.event)
+    parts = plan.known_scale(size, width, float(KNOWN.budget.amount), miss, relation)
+    stages = KNOWN.budget.split(**in_proportion(parts or {}))
+    costs = {name: stages.part(name, Gaussian) for name in ("test", "centre", "again", "mean")}
     looked = rows[shuffled(size, MOST, rng)]
     radius = r_pair(len(looked), width)
     at = find_centre(looked, radius, test=costs["test"], mean=costs["centre"], miss=miss, neighbours=relation, rng=rng)

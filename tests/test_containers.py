@@ -30,13 +30,13 @@ from discreet.tables.table import Want
 ROWS = 400
 ODD: tuple[Any, ...] = (None, "x", 0.5, 2**70, True)
 COLUMNS: dict[str, list[Any]] = {
-    "whole": [k % 20 for k in range(ROWS)],
-    "truth": [k % 3 == 0 for k in range(ROWS)],
+    "integer": [k % 20 for k in range(ROWS)],
+    "boolean": [k % 3 == 0 for k in range(ROWS)],
     "text": ["a", "b"] * (ROWS // 2),
 }
 TYPES: dict[str, tuple[type, str, Any, Any]] = {
-    "whole": (int, "Int64", pl.Int64, pa.int64()),
-    "truth": (bool, "boolean", pl.Boolean, pa.bool_()),
+    "integer": (int, "Int64", pl.Int64, pa.int64()),
+    "boolean": (bool, "boolean", pl.Boolean, pa.bool_()),
     "text": (str, "string", pl.String, pa.string()),
 }
 
@@ -98,8 +98,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     "point": lambda x, **rng: discreet.quantile(x, (0.25, 0.75), confidence=None, bounds=RANGE, **MUCH, **rng),
     "histogram": lambda x, **rng: discreet.histogram(x, categories=[1, 2, "a", True], **MUCH, **rng),
     "edges": lambda x, **rng: discreet.histogram(x, edges=[0, 5, 20], **MUCH, **rng),
-    "family": lambda x, **rng: discreet.family("bernoulli", x, **MUCH, **rng),
-    "test_mean": lambda x, **rng: discreet.test_mean(x, 1.0, **MUCH, **rng),
+    "family": lambda x, **rng: discreet.fit_distribution("bernoulli", x, **MUCH, **rng),
+    "test_mean": lambda x, **rng: discreet.mean_test(x, 1.0, **MUCH, **rng),
     "fit": lambda x, **rng: discreet.fit(np.nanmean, x, **BOTH, **rng),
     "fit to y": lambda x, **rng: discreet.fit(lambda x, y: (x * y[:, None]).mean(axis=0), X, x, **BOTH, **rng),
     "linear_regression": lambda x, **rng: discreet.linear_regression(X, x, bounds=RANGE, **BOTH, **rng),
@@ -297,7 +297,7 @@ def test_dates_and_texts_are_read_by_themselves(name: str) -> None:
         keys = [key(entry) for entry in rows.column(given)]
         floats = [np.isnan(entry) for entry in rows.numbers(given)]
         table = read({"a": given})
-        for kind in ("number", "truth", "key"):
+        for kind in ("number", "boolean", "category"):
             cells = table.columns([Want("a", kind)])["a"]
             keys += [key(entry) for entry in cells][1:]
         filtered = [np.asarray(table.columns([Want(text, "where")])[text]).tolist()[1:] for text in FILTERS]
@@ -315,7 +315,7 @@ def test_a_day_is_its_midnight() -> None:
 def test_truth_values_are_levels_only_where_they_are_declared() -> None:
     formula = Formula.read("b ~ C(a) + a")
     for container, make in CONTAINERS.items():
-        frame = framed(make(COLUMNS["truth"], "truth"))
+        frame = framed(make(COLUMNS["boolean"], "boolean"))
         declared = container in ("pandas declared", "arrow", "arrow dictionary")
         assert bool(declared_levels(None, formula, frame)) == declared, container
         check_frame(formula, frame)

@@ -22,20 +22,20 @@ def table(x: Any) -> Any:
 
 VERBS: dict[str, Callable[..., Any]] = {
     "density": lambda x, **how: discreet.density(x, **PURE, **how),
-    "poisson family": lambda x, **how: discreet.family("poisson", x, **PURE, **how),
-    "gaussian family": lambda x, **how: discreet.family("gaussian", x, **PURE, **how),
-    "likelihood": lambda x, **how: discreet.likelihood("gamma", x, fixed={"loc": 0}, epsilon=40.0, blocks=20, **how),
-    "test_mean": lambda x, **how: discreet.test_mean(x, 0.0, **PURE, **how),
+    "poisson family": lambda x, **how: discreet.fit_distribution("poisson", x, **PURE, **how),
+    "gaussian family": lambda x, **how: discreet.fit_distribution("gaussian", x, **PURE, **how),
+    "likelihood": lambda x, **how: discreet.maximum_likelihood("gamma", x, fixed={"loc": 0}, epsilon=40.0, blocks=20, **how),
+    "test_mean": lambda x, **how: discreet.mean_test(x, 0.0, **PURE, **how),
     "linear_regression": lambda x, **how: discreet.linear_regression(table(x), x, **BOTH, **how),
     "logistic_regression": lambda x, **how: discreet.logistic_regression(table(x), x, **PURE, **how),
     "descent": lambda x, **how: discreet.logistic_regression(table(x), x, method="descent", **BOTH, **how),
     "poisson_regression": lambda x, **how: discreet.poisson_regression(table(x), x, **BOTH, **how),
     "sgd": lambda x, **how: discreet.sgd("huber", table(x), x, people=720, **BOTH, **how),
     "kmeans": lambda x, **how: discreet.kmeans(table(x), 2, **BOTH, **how),
-    "test_paired": lambda x, rng, **_: discreet.test_paired(x, **PURE, rng=rng),
-    "test_two_samples": lambda x, rng, **_: discreet.test_two_samples(x, x, **PURE, rng=rng),
-    "test_two_means": lambda x, rng, **_: discreet.test_two_means(x, x, **PURE, rng=rng),
-    "test_anova": lambda x, rng, **_: discreet.test_anova(x, x, x, **PURE, rng=rng),
+    "test_paired": lambda x, rng, **_: discreet.paired_test(x, **PURE, rng=rng),
+    "test_two_samples": lambda x, rng, **_: discreet.two_samples_test(x, x, **PURE, rng=rng),
+    "test_two_means": lambda x, rng, **_: discreet.two_means_test(x, x, **PURE, rng=rng),
+    "test_anova": lambda x, rng, **_: discreet.anova(x, x, x, **PURE, rng=rng),
 }
 
 

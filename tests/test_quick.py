@@ -16,7 +16,7 @@ PEOPLE = np.random.default_rng(8).gamma(2.0, 3.0, 5000)
 
 @pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
 @pytest.mark.parametrize(
-    ("verb", "options", "truth"),
+    ("verb", "options", "boolean"),
     [
         (discreet.mean, {}, 6.0),
         (discreet.mean, {"bounds": (0, 60)}, 6.0),
@@ -99,7 +99,7 @@ def test_families_by_name() -> None:
         ("normal", rng.normal(3, 1, 900), {}),
     ]
     for name, rows, options in asked:
-        release = discreet.family(name, rows, epsilon=1.0, rng=discreet.Seeded(1), **options)
+        release = discreet.fit_distribution(name, rows, epsilon=1.0, rng=discreet.Seeded(1), **options)
         assert release.guarantee.delta == 0
         ends = release.interval(0.9)
         for key, value in release.value.items():
@@ -107,4 +107,4 @@ def test_families_by_name() -> None:
         assert json.loads(release.to_json())["interval"]["low"].keys() == release.value.keys()
     for bad in ({"name": "cauchy"}, {"name": "binomial"}, {"name": "poisson", "trials": 3}, {"name": "multinomial"}):
         with pytest.raises(discreet.BadInput):
-            discreet.family(bad.pop("name"), [1, 2], epsilon=1.0, **bad)  # type: ignore[arg-type]
+            discreet.fit_distribution(bad.pop("name"), [1, 2], epsilon=1.0, **bad)  # type: ignore[arg-type]

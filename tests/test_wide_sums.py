@@ -101,7 +101,7 @@ def test_sums_beyond_an_int64_saturate() -> None:
         assert noisy[0] == pytest.approx(ROOM / 2**36, rel=1e-3)
 
 
-@pytest.mark.claim("average.3")
+@pytest.mark.claim("average.2")
 def test_weighted_means_do_not_wrap() -> None:
     steps = np.array([[0], [CUT], [CUT], [CUT]])
     heavy = [2**42, 2**42, 2**42, 2**42]

@@ -255,7 +255,7 @@ class Question:
             chosen = order[edges[place] : edges[place + 1]]
             part = {want.name: np.asarray(columns[want.name])[chosen] for want in self.wanted.wants}
             releases.append((name, replace(self._released(part, rng), name=f"{self.title}: {name}")))
-        return Groups(self.by, self.price.guarantee, tuple(releases), self.title, tuple(notes))
+        return Groups(self.by, self.price.guarantee, releases=tuple(releases), name=self.title, notes=tuple(notes))
 
     def _shuffled(self, columns: dict[str, Any], table: Table, rng: Randomness) -> dict[str, Any]:
         """In a random order where a mechanism may read places and the table does not keep them. [asking.4]"""

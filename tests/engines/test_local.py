@@ -53,7 +53,7 @@ def test_a_task_that_never_ends_is_ended() -> None:
             time.sleep(1)
         return item
 
-    assert Local(2, progress=False, limit=0.5).map(work, range(4)) == [0, LOST, 2, 3]
+    assert Local(2, progress=False, limit=3.0).map(work, range(4)) == [0, LOST, 2, 3]
 
 
 @pytest.mark.usefixtures("heard")

@@ -19,7 +19,7 @@ from discreet.privacy.loss import Gaussian
 CROWD = st.lists(st.tuples(st.integers(-UNITS, UNITS), st.integers(-UNITS, UNITS)), min_size=1, max_size=9)
 
 
-@pytest.mark.claim("average.3")
+@pytest.mark.claim("average.2")
 @given(CROWD, st.integers(-(2**40), 2**40), st.integers(0, 20), st.randoms())
 @settings(max_examples=200, deadline=None)
 def test_means_are_exact_in_any_order(crowd: list[tuple[int, int]], offset: int, bits: int, rng: Any) -> None:
@@ -36,7 +36,7 @@ def test_means_are_exact_in_any_order(crowd: list[tuple[int, int]], offset: int,
     assert weighted.tolist() == lattice.mean(np.array(repeated) + offset).tolist()
 
 
-@pytest.mark.claim("average.4")
+@pytest.mark.claim("average.3")
 @pytest.mark.parametrize("columns", [1, 7, 1000])
 @pytest.mark.parametrize("rows", [3, 4096, 10**6])
 @pytest.mark.parametrize("mu", [1e-6, 0.2, 64])
@@ -58,7 +58,7 @@ def test_noise_is_wide_enough_for_its_slack(columns: int, rows: int, mu: float) 
         )  # the door looks at it again
 
 
-@pytest.mark.claim("average.4")
+@pytest.mark.claim("average.3")
 def test_rounding_is_paid_for() -> None:
     recorder = Recorder(Seeded(0))
     found = Lattice(10, 50).blurred(
@@ -69,7 +69,7 @@ def test_rounding_is_paid_for() -> None:
     assert found.point.shape == (4,)
 
 
-@pytest.mark.claim("average.5")
+@pytest.mark.claim("average.4")
 def test_nothing_is_raised() -> None:
     lattice = Lattice(8, 52)
     wild = np.array([[2**52, -(2**52)], [-(2**52), 2**52], [0, 0]])

@@ -25,7 +25,6 @@ KINDS: list[tuple[Neighbours, Method]] = [
 
 
 @pytest.mark.claim("friendly_mean.2")
-@pytest.mark.claim("friendly_budget.1")
 @pytest.mark.parametrize("epsilon", [1e-2, 0.1, 1.0, 5.0, 17.0, 30.0, 1000.0])
 @pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-10])
 @pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -7,7 +7,7 @@ from tests.friendly.worlds import ADD, REPLACE
 
 from discreet.audit.replay import Recorder
 from discreet.friendly import refine_plan as plan
-from discreet.friendly.average import blurred, part, shares
+from discreet.friendly.average import blurred
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.taper import cells
 from discreet.noise.randomness import Seeded
@@ -89,15 +89,6 @@ def test_noise_on_shifted_numbers_has_the_size_it_says() -> None:
     assert noisy.mean() == pytest.approx(7, abs=5.5 * deviation / np.sqrt(4000))
     assert noisy.std() == pytest.approx(deviation, rel=5.5 / np.sqrt(8000))
     assert np.isfinite(blurred(np.array([2**62, -(2**62)]), square=1, cost=COST, rng=Seeded(1))[0]).all()
-
-
-@pytest.mark.claim("average.2")
-def test_shares_add_up_exactly() -> None:
-    for mu in (1e-4, 0.2367, 55.5):
-        costs = shares(mu, {"a": 0.3, "b": 0.123456789, "c": 1e-6}, 1e-15)
-        assert sum(exact(cost.mu) ** 2 for cost in costs.values()) <= exact(mu) ** 2
-        assert sum(float(cost.mu) ** 2 for cost in costs.values()) == pytest.approx(mu**2, rel=1e-12)
-        assert 13 * exact(part(costs["a"], 13).mu) ** 2 <= exact(costs["a"].mu) ** 2
 
 
 @pytest.mark.claim("refine_plan.1")

@@ -1,6 +1,7 @@
 """Power from public numbers, against the tests themselves."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from scipy import stats
 
 from discreet import BadInput, Seeded, mean_test, paired_test, power, two_means_test, two_samples_test
 from discreet.hypotheses.rank_tests import GroupsTest
+
+PUBLIC: Any = {"neighbours": "replace", "missing": "keep"}  # power is for a public number of people
 
 
 def test_power_is_what_the_tests_reach() -> None:
@@ -21,7 +24,7 @@ def test_power_is_what_the_tests_reach() -> None:
     assert abs(np.mean([r.value.decide(0.05) for r in found]) - predicted) < 5 * math.sqrt(0.25 / 250) + 0.02
     for method, name in (("ranks", "paired_test"), ("signs", "signs")):
         pairs = [
-            paired_test(people.normal(0.3, 1, 100), epsilon=1.0, method=method, rng=Seeded(i))  # type: ignore[arg-type]
+            paired_test(people.normal(0.3, 1, 100), epsilon=1.0, method=method, **PUBLIC, rng=Seeded(i))  # type: ignore[arg-type]
             for i in range(250)
         ]
         predicted = power(name, n=100, effect=0.3, epsilon=1.0)  # type: ignore[arg-type]
@@ -32,7 +35,7 @@ def test_power_of_means_and_groups_is_what_the_tests_reach() -> None:
     """As above, with fewer releases."""
     people = np.random.default_rng(2)
     one = [
-        mean_test(people.normal(0.2, 1, 300), 0.0, model="gaussian", epsilon=1.0, rng=Seeded(i)).value.decide(0.05)
+        mean_test(people.normal(0.2, 1, 300), 0.0, model="gaussian", epsilon=1.0, **PUBLIC, rng=Seeded(i)).value
         for i in range(60)
     ]
     two = [
@@ -44,7 +47,7 @@ def test_power_of_means_and_groups_is_what_the_tests_reach() -> None:
     test, shifts = GroupsTest((60, 50), 1.0, draws=199), np.repeat([0.0, 0.5, 0.2], (60, 50, 80))
     groups = [test.release(people.normal(0, 1, 190) + shifts, Seeded(i)).value.decide(0.05) for i in range(250)]
     for seen, predicted in (
-        (one, power("mean_test", n=300, effect=0.2, epsilon=1.0)),
+        ([found.decide(0.05) for found in one], power("mean_test", n=300, effect=0.2, epsilon=1.0)),
         (two, power("two_means_test", n=(400, 200), effect=0.3, epsilon=1.0)),
         (groups, power("anova", n=(60, 50, 80), effect=(0, 0.5, 0.2), epsilon=1.0)),
     ):

@@ -7,10 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.accounting.allocation import Share
 from discreet.audit.replay import Recorder
+from discreet.errors import BadInput
 from discreet.models.assign import BITS, Ball, cluster_sums
-from discreet.models.cluster_budget import Purse
-from discreet.models.cluster_sums import count_unit, noise_per_reach, noisy_clusters, sensitivity
+from discreet.models.cluster_sums import (
+    DRAWS,
+    check_cluster_budget,
+    cluster_budget,
+    count_unit,
+    noise_per_reach,
+    noisy_clusters,
+    sensitivity,
+)
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.tables.matrix import matrix
@@ -66,9 +75,9 @@ def test_in_l1_a_row_may_leave_one_cluster_and_enter_another(centred: bool) -> N
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_every_cluster_is_blurred_and_by_as_much_as_is_said(delta: float) -> None:
     """300 empty clusters: deviations within 25% of the claim (5 standard errors of Laplace noise, 1e-6)."""
-    ball, purse = Ball(np.zeros(1), 1.0), Purse(1.0, delta)
+    ball, budget = Ball(np.zeros(1), 1.0), cluster_budget(1.0, delta)
     centres = ball.steps(np.linspace(-1, 1, 300)[:, None])
-    door, cost = Recorder(Seeded(1)), purse.noise(Fraction(1, 2))
+    door, cost = Recorder(Seeded(1)), budget.split(half=Share(Fraction(1, 2))).noise("half")
     found = noisy_clusters(
         matrix(np.empty((0, 1))), ball, centres, 2**20, centred=True, cost=cost, neighbours=REPLACE, rng=door
     )
@@ -84,8 +93,23 @@ def test_centres_move_where_there_are_rows() -> None:
     ball = Ball(np.zeros(1), 1.0)
     centres = ball.steps(np.array([[-0.5], [0.5]]))
     rows = matrix(np.full((5000, 1), -0.25))
-    cost = Purse(8.0, 1e-6).noise(Fraction(1))
+    cost = cluster_budget(8.0, 1e-6).split(all=Share()).noise("all")
     found = noisy_clusters(rows, ball, centres, 2**BITS, centred=True, cost=cost, neighbours=REPLACE, rng=Seeded(0))
     moved, full = found.moved(centres, 5 * found.count_noise, centred=True)
     assert full.tolist() == [True, False]
     assert ball.points(moved).ravel() == pytest.approx([-0.25, 0.5], abs=0.01)
+
+
+def test_what_cannot_be_promised_is_refused() -> None:
+    for epsilon, delta in ((0.0, 0.0), (1.0, 1e-15), (1e-9, 1e-6), (1e-9, 0.0), (-1, 0.0), (1.0, 1.0)):
+        with pytest.raises(BadInput):
+            check_cluster_budget(epsilon, delta, REPLACE)
+    with pytest.raises(BadInput, match="neighbours"):
+        check_cluster_budget(1.0, 0.0, "replace")
+
+
+def test_the_slack_of_every_draw_is_kept() -> None:
+    budget = cluster_budget(1.0, 1e-6)
+    budget.split(all=Share(times=DRAWS))
+    with pytest.raises(BadInput, match="kept for it"):
+        budget.split(all=Share(times=DRAWS + 1))

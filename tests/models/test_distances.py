@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from discreet.accounting.allocation import Share
 from discreet.audit.replay import Recorder
-from discreet.models.cluster_budget import Purse
-from discreet.models.cluster_sums import STEPS, holding, noisy_loss
+from discreet.models.cluster_sums import STEPS, cluster_budget, holding, noisy_loss
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice
 
@@ -43,7 +43,7 @@ def test_the_radius_holds_what_was_asked_for() -> None:
 @pytest.mark.claim("cluster_sums.2")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_the_loss_moves_by_the_cap_at_most(delta: float) -> None:
-    cost = Purse(1.0, delta).noise(1)  # type: ignore[arg-type]
+    cost = cluster_budget(1.0, delta).split(all=Share()).noise("all")
     crowds = np.array([0.0, 0.5, 1.0, 1e9, np.nan]), np.array([2.0, *[0.3] * 40])  # in one of them the odd row is far
     for values, odd in product(crowds, (0.0, 2.0, 3.0, 1e300, np.nan, np.inf)):
         doors = [Recorder(Seeded(0)), Recorder(Seeded(0)), Recorder(Seeded(0))]
@@ -53,5 +53,5 @@ def test_the_loss_moves_by_the_cap_at_most(delta: float) -> None:
         assert asked.objection(replaced) is None
         assert asked.objection(added) is None
     many = np.full(100_000, 1.5)
-    found = noisy_loss(many, 3.0, cost=Purse(8.0, 1e-6).noise(1), rng=Seeded(0))  # type: ignore[arg-type]
+    found = noisy_loss(many, 3.0, cost=cluster_budget(8.0, 1e-6).split(all=Share()).noise("all"), rng=Seeded(0))
     assert found == pytest.approx(2.25 * 100_000, rel=1e-3 + 2.0**-STEPS)

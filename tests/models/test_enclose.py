@@ -7,14 +7,13 @@ import pytest
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.models.cluster_budget import Purse
 from discreet.models.enclose import Search, check_ball, find_ball, given_ball
 from discreet.noise.randomness import Seeded
-from discreet.privacy.loss import atoms
+from discreet.privacy.loss import Choice, atoms
 from discreet.privacy.neighbours import Neighbours
 from discreet.tables.matrix import matrix
 
-SEARCH = Search(Purse(1.0, 1e-6).choice(Fraction(1, 50)), Purse(1.0, 1e-6).choice(Fraction(1, 50)))
+SEARCH = Search(Choice(Fraction(1, 20)), Choice(Fraction(1, 20)))
 
 
 @pytest.mark.claim("enclose.1")

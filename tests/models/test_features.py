@@ -7,9 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.audit.replay import Recorder
+from discreet.accounting.allocation import Allocation
+from discreet.audit.replay import Recorder, exceeds
 from discreet.errors import BadInput
-from discreet.models.features import STEPS, Features, Measuring, Scaling, find_scaling, prepared
+from discreet.models.features import STEPS, Features, Scaling, find_scaling, prepared, scaling_shares
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 
@@ -52,11 +53,12 @@ def test_weights_bound_length_and_square_exactly() -> None:
 def test_scales_are_found_and_cost_their_choices(relation: Neighbours) -> None:
     rng = np.random.default_rng(0)
     table = rng.normal(size=(4000, 3)) * [1.0, 100.0, 1.0] + [0.0, 1e4, 0.0]
-    costs = Measuring.of(2, True, Fraction(2, 5))
+    costs = Allocation.of(1.0).split(**scaling_shares(Features(("a", "b")), Fraction(4, 5)))
     recorder = Recorder(Seeded(1))
     found = find_scaling(table, Features(("a", "b")), costs, relation, recorder)
     assert isinstance(found, Scaling)
-    assert [request.loss for request, _ in recorder.log] == list(costs.parts)
+    assert [request.loss for request, _ in recorder.log] == [costs["centre"], costs["distance"]] * 2
+    assert exceeds(recorder.spent, costs.loss) is None
     assert abs(found.centre[1] - 1e4) < 50
     assert (found.unit > [0.5, 50]).all()
     assert (found.unit < [2, 200]).all()

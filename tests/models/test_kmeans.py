@@ -113,7 +113,7 @@ def test_friendly_replay() -> None:
     spent = drawn(mechanism, [*crowd, (1e6, 1e6)])
     assert exceeds(spent, mechanism.loss) is None
     assert slack(spent) <= slack(mechanism.loss)  # the tuples' grid is coarser than that of sums
-    assert implies(compose(spent, Approximate(0, mechanism.miss)), mechanism.guarantee)
+    assert implies(compose(spent, Approximate(0, mechanism.stages.event)), mechanism.guarantee)
 
 
 @pytest.mark.claim("friendly_kmeans.1")

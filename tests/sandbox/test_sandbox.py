@@ -77,10 +77,11 @@ def rows_of(cells: BlockCells, fit: SourceFit, shape: Shape, some: Blocks, corre
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_an_attack_is_contained(name: str, cells: BlockCells, capfd: pytest.CaptureFixture[str]) -> None:
     Path("/tmp/mark-5717").unlink(missing_ok=True)
-    for _ in range(4):  # on a busy machine a block may run out of time; a block that is spoilt is so every time
-        rows = rows_of(cells, SourceFit(HEAD + ATTACKS[name], "f"), NUMBER, blocks(victim=True))
-        if not np.isnan(rows[1, 0]):
-            break
+    fit = SourceFit(HEAD + ATTACKS[name], "f")
+    rows = rows_of(cells, fit, NUMBER, blocks(victim=True))
+    if np.isnan(rows[1, 0]):  # on a busy machine it may have run out of time; if it is spoilt, more time does not help
+        with opened(replace(BOX, seconds=10.0), NEUTRAL) as patient:
+            rows = rows_of(patient, fit, NUMBER, blocks(victim=True))
     assert rows[1, 0] == 0.0, "the other block knows, or was spoilt"
     assert rows[0, 0] == 0.0 or np.isnan(rows[0, 0]), "the attack found what it wanted"
     if np.isnan(rows[0, 0]):
@@ -261,14 +262,16 @@ from discreet.subsample.block_table import BlockTable
 x = np.ones((8, 2)); x[0, 0] = 666.0
 some = Blocks(BlockTable(x, np.zeros(8)), np.array([0, 2, 4, 6, 8]))
 bad = []
-with opened(Sandbox(seconds=0.25, memory=1 << 30, modules=hostile.TOOLS), SourceFit(hostile.HEAD, "f")) as cells:
-    for name in sys.argv[2:]:
-        for _ in range(4):  # on a busy machine a block may run out of time
+late = []
+def attack(names, seconds):
+    with opened(Sandbox(seconds=seconds, memory=1 << 30, modules=hostile.TOOLS), SourceFit(hostile.HEAD, "f")) as cells:
+        for name in names:
             other = replace(cells, estimator=packed(SourceFit(hostile.HEAD + hostile.ATTACKS[name], "f")))
             rows = other.rows(Shape("number", ("v",)), some, None)
-            if rows[1, 0] == rows[1, 0]: break
-        if rows[1, 0] != 0.0 or rows[0, 0] > 0:
-            bad.append(name)
+            if rows[1, 0] != rows[1, 0] and seconds < 1: late.append(name)  # on a busy machine: again, with more time
+            elif rows[1, 0] != 0.0 or rows[0, 0] > 0: bad.append(name)
+attack(sys.argv[2:], 0.25)
+if late: attack(late, 10.0)
 print(os.getuid() != 0, bad)
 """
 
@@ -359,7 +362,7 @@ def test_without_a_sandbox_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.claim("sandbox.3")
-@pytest.mark.claim("private.1")
+@pytest.mark.claim("session.1")
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("person", [None, "who"])

@@ -11,16 +11,17 @@ import pytest
 from tests.session.verbs import asked
 
 import discreet
+from discreet.asking import People
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput, DiscreetError, Refused
+from discreet.privacy.declaration import declared
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.columns import STREAMED, VERBS
-from discreet.session.question import prepare
-from discreet.session.terms import People, Terms
+from discreet.session import asked as prepare
 from discreet.statistics.mean import BoundedMean
 from discreet.tables import table as tables
 from discreet.tables.opening import read
+from discreet.tables.wanted import Terms
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 RNG = np.random.default_rng(3)
@@ -36,9 +37,13 @@ TERMS = (Terms(missing="keep"), Terms(where="age > 1e307 or sex is missing"))
 ASKED = asked(blocks=5, people=50, steps=3)
 
 
-@pytest.mark.claim("private.1", "question.1")
+def streams(name: str) -> bool:
+    return any(declared(name).reads(parameter, {}).streams for parameter in declared(name).columns)
+
+
+@pytest.mark.claim("session.1", "asking.1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ASKED)
 def test_nothing_is_raised_after_the_charge(
     verb: str, relation: Neighbours, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,7 +56,7 @@ def test_nothing_is_raised_after_the_charge(
                 try:
                     people = People.of(person, None, relation)
                     question = prepare(table, people, verb, columns, {"epsilon": 2.0} | options, terms=terms)
-                    question.rehearse(table)
+                    question.check()
                 except (BadInput, Refused):
                     continue
                 with warnings.catch_warnings():
@@ -61,14 +66,14 @@ def test_nothing_is_raised_after_the_charge(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.claim("private.1")
+@pytest.mark.claim("session.1")
 @pytest.mark.parametrize(
     ("verb", "columns", "options"),
     [
         ("histogram", ("sex",), {"delta": 1e-6}),
-        ("test_fit", ("sex", {"F": 0.5, "M": 0.5}), {}),
+        ("goodness_of_fit_test", ("sex", {"F": 0.5, "M": 0.5}), {}),
         ("fit", (np.mean, "bmi"), {"blocks": 50}),
-        ("sgd", ("logistic", ["age"], "smokes"), {"delta": 1e-6, "people": 50, "steps": 3}),
+        ("sgd", ("logistic", ["age"], "smokes"), {"delta": 1e-6, "size": 50, "steps": 3}),
     ],
 )
 def test_too_few_people_are_refused_before_it_is_paid(
@@ -83,8 +88,8 @@ def test_too_few_people_are_refused_before_it_is_paid(
         assert private.balance.spent.cost == 0
 
 
-@pytest.mark.claim("question.1")
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if len(ASKED[verb][0]) == 1 or verb not in STREAMED])
+@pytest.mark.claim("asking.1")
+@pytest.mark.parametrize("verb", [name for name in ASKED if len(ASKED[name][0]) == 1 or not streams(name)])
 def test_whether_a_column_is_too_long_to_hold_is_not_told(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """How many rows are kept is private under ADD_OR_REMOVE: a longer column gives the same answer."""
     columns, options = ASKED[verb]
@@ -99,7 +104,7 @@ def test_whether_a_column_is_too_long_to_hold_is_not_told(monkeypatch: pytest.Mo
     assert question.answer(table, discreet.Seeded(1)).to_dict() == short
 
 
-@pytest.mark.claim("private.2")
+@pytest.mark.claim("session.2")
 def test_a_mechanism_of_ones_own_that_costs_more_than_it_says_is_not_run(tmp_path: Path) -> None:
     class Costly(BoundedMean):
         @property
@@ -112,7 +117,7 @@ def test_a_mechanism_of_ones_own_that_costs_more_than_it_says_is_not_run(tmp_pat
         assert private.balance.spent.cost == 0
 
 
-@pytest.mark.claim("private.1")
+@pytest.mark.claim("session.1")
 def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def told(*_: Any) -> Any:
         raise ValueError("row 17 is 42.5")

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.sessions import ADD, ASKINGS, REPLACE, Asking, audited, objections
 
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.terms import Terms
 from discreet.tables.opening import read
+from discreet.tables.wanted import Terms
 
 ASKED = [
     "count, all",
@@ -38,7 +38,7 @@ CASES = [
 ]
 
 
-@pytest.mark.claim("question.1", "question.2", "question.3", "question.4", "grouped.1")
+@pytest.mark.claim("asking.1", "asking.2", "asking.3", "asking.4", "grouped.1")
 @pytest.mark.parametrize(("name", "relation"), CASES)
 def test_neighbours_ask_for_draws_that_differ_by_what_was_paid(name: str, relation: Neighbours) -> None:
     found, asked = audited(name, relation, 4 if name.startswith("fit") else 8)
@@ -46,7 +46,7 @@ def test_neighbours_ask_for_draws_that_differ_by_what_was_paid(name: str, relati
     assert asked >= 2
 
 
-@pytest.mark.claim("question.4")
+@pytest.mark.claim("asking.4")
 def test_all_rows_of_a_person_stay_with_their_owner() -> None:
     """Under REPLACE too: a person with many rows is in one block, whatever the order that is drawn."""
     crowd = {"id": np.repeat(np.arange(60), 5), "x": np.repeat(np.arange(60) % 7.0, 5)}

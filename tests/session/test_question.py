@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet import asking
 from discreet.accounting import compose
+from discreet.asking import People, Question
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
 from discreet.privacy.grouped import Groups, recalled_groups
 from discreet.privacy.neighbours import Neighbours
-from discreet.quick.asked import ask
-from discreet.session import question as questions
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
+from discreet.session import asked as prepare
 from discreet.statistics.count import Count
 from discreet.tables.opening import read
 from discreet.tables.table import Table
+from discreet.tables.wanted import Terms
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 DAYS = np.array(["2020-01-01", "2021-02-02"] * 100, dtype="M8[D]")
@@ -87,34 +87,34 @@ def test_everybody_is_in_one_group_however_alike_their_names() -> None:
             asked(table, "count", "x", terms=Terms(groupby="town", keys=twice))
 
 
-@pytest.mark.claim("question.2", "question.3")
+@pytest.mark.claim("asking.2", "asking.3")
 @pytest.mark.parametrize("terms", [Terms(where="x > 0"), Terms(groupby="town")])
 def test_a_mechanism_that_takes_more_than_its_part_is_not_asked(monkeypatch: pytest.MonkeyPatch, terms: Terms) -> None:
     """What is charged for two people, or for groups and keys, rests on the part that each is asked at."""
     table = read({"town": ["a", "b"], "x": [1.0, 2.0]})
-    monkeypatch.setattr(questions, "_foreseen", lambda *_: Count(0.51, ADD))
+    monkeypatch.setattr(asking, "made", lambda *_: Count(0.51, ADD))
     with pytest.raises(DiscreetError, match="part"):
         asked(table, "proportion", "x", relation=REPLACE, terms=terms, **({"delta": 1e-6} if terms.groupby else {}))
 
 
-@pytest.mark.claim("question.3")
+@pytest.mark.claim("asking.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("verb", ["mean", "histogram"])
 def test_keys_and_answers_add_up_to_what_is_charged(relation: Neighbours, verb: str) -> None:
     table = read({"town": ["a", "b"] * 50, "x": [1.0, 2.0] * 50})
     question = asked(table, verb, "x", relation=relation, terms=Terms(groupby="town"), delta=1e-6)
-    assert question.finder is not None
+    finder, promised = question.price.finder, question.price.mechanism.guarantee
     people = 2 if relation is REPLACE else 1
-    epsilon = Fraction(question.finder.epsilon) + Fraction(question.asked["epsilon"])
-    delta = Fraction(question.finder.delta) + Fraction(question.asked["delta"])
+    epsilon = Fraction(finder.epsilon) + Fraction(promised.epsilon)
+    delta = Fraction(finder.delta) + Fraction(promised.delta)
     assert people * epsilon == 1
-    assert question.finder.epsilon == epsilon / 4
+    assert finder.epsilon == epsilon / 4
     weight = 1 if people == 1 else 1 + math.exp(0.5)
     assert 0.99e-6 < float(delta) * weight <= 1e-6 * (1 + 1e-12)
-    assert bool(question.asked["delta"]) == (verb == "histogram")
+    assert bool(promised.delta) == (verb == "histogram")
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 def test_groups_that_were_stored_say_what_they_promise() -> None:
     table = read({"town": ["a", "b"] * 3, "x": [1.0] * 6})
     for terms in (Terms(groupby="town"), Terms(groupby="town", keys=[1, True, None, "a", 2.5])):
@@ -129,24 +129,37 @@ def test_groups_that_were_stored_say_what_they_promise() -> None:
         recalled_groups(found.to_dict() | {"guarantee": {"epsilon": 1, "delta": 0, "neighbours": "?", "unit": "row"}})
 
 
-@pytest.mark.claim("question.1")
-def test_a_verb_that_asks_for_more_than_was_paid_does_not_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def greedy(x: Any, *, epsilon: Any, neighbours: Any, unit: str, rng: Any) -> Any:
-        calls.append(epsilon)
-        return ask(Count(epsilon * len(calls), neighbours, unit), x, rng)
-
+@pytest.mark.claim("asking.1")
+def test_the_mechanism_that_is_priced_is_the_one_that_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     table, recorder = read({"x": [1.0, 2.0]}), Recorder(discreet.Seeded(1))
-    monkeypatch.setattr(questions, "verb_of", lambda _: greedy)
     question = asked(table, "count", "x", terms=Terms())
-    with pytest.raises(DiscreetError, match="not what was paid"):
-        question.answer(table, recorder)
-    assert len(calls) == 2
-    assert recorder.log == []
+    monkeypatch.setattr(asking, "made", lambda *_: pytest.fail("a second mechanism was made"))
+    question.answer(table, recorder)
+    assert [request.cost for request, _ in recorder.log] == [question.price.mechanism.loss]
 
 
-@pytest.mark.claim("question.2", "question.3")
+@pytest.mark.claim("asking.4")
+@pytest.mark.parametrize("ordered", [True, False])
+def test_rows_without_a_place_of_their_own_are_shuffled_under_replace(
+    monkeypatch: pytest.MonkeyPatch, ordered: bool
+) -> None:
+    """The order of an unordered source decides nothing: every order of the rows is as likely, whatever they hold."""
+    monkeypatch.setattr(Table, "ordered", property(lambda _: ordered))
+    table = read({"x": [1.0, 2.0, 3.0]})
+    seen = []
+    for seed in range(400):
+        question = asked(table, "mean", "x", relation=REPLACE, terms=Terms(missing="keep"), bounds=(0, 4))
+        columns = table.columns(question.wanted.wants)
+        seen.append(tuple(question._shuffled(columns, table, discreet.Seeded(seed))["x"]))
+    counts = {order: seen.count(order) for order in set(seen)}
+    if ordered:
+        assert counts == {(1.0, 2.0, 3.0): 400}
+    else:  # six orders: each 66.7 times, with a standard deviation of 7.5; five of them are once in a million
+        assert len(counts) == 6
+        assert all(29 < count < 104 for count in counts.values())
+
+
+@pytest.mark.claim("asking.2", "asking.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize(
     ("verb", "terms"),
@@ -157,12 +170,12 @@ def test_what_is_charged_is_what_was_asked_for(relation: Neighbours, verb: str, 
     table = read({"town": ["a", "b"] * 50, "x": [1.0, 2.0] * 50})
     more: dict[str, Any] = {"delta": 1e-6} if terms.groupby else {}
     question = asked(table, verb, "x", relation=relation, terms=terms, **more)
-    assert compose.epsilon(question.loss, more.get("delta", 0)) == pytest.approx(1.0)
-    assert question.guarantee.epsilon == 1
-    assert question.guarantee.neighbours is relation
+    assert compose.epsilon(question.price.loss, more.get("delta", 0)) == pytest.approx(1.0)
+    assert question.price.guarantee.epsilon == 1
+    assert question.price.guarantee.neighbours is relation
 
 
-@pytest.mark.claim("question.1")
+@pytest.mark.claim("asking.1")
 @pytest.mark.parametrize("person", [None, "id"])
 def test_how_many_there_are_is_not_looked_at_where_it_is_private(
     monkeypatch: pytest.MonkeyPatch, person: str | None
@@ -178,4 +191,4 @@ def test_how_many_there_are_is_not_looked_at_where_it_is_private(
         for verb, columns in (("mean", ("x",)), ("fit", (np.mean, "x"))):
             more = {"blocks": 50} if verb == "fit" else {}
             question = prepare(table, people, verb, columns, {"epsilon": 1.0} | more, terms=terms)
-            question.rehearse(table)
+            question.check()

@@ -24,7 +24,7 @@ def one_run(name: str, kind: str, run: int) -> None:
         assert judged(name, kind, relation, run).objections == []
 
 
-@pytest.mark.claim("question.1", "question.2", "question.3", "question.4", "aggregate.1")
+@pytest.mark.claim("asking.1", "asking.2", "asking.3", "asking.4", "aggregate.1")
 @pytest.mark.parametrize(("place", "name"), list(enumerate(LIGHT)))
 def test_a_question_treats_neighbours_alike_in_every_container(place: int, name: str) -> None:
     kinds = CASES[name].kinds
@@ -111,9 +111,11 @@ def test_numbers_of_people_sent_to_cells_are_caught(monkeypatch: pytest.MonkeyPa
 
 def test_types_inferred_from_the_data_are_caught() -> None:
     def inferred(frame: Any, *, types: Any) -> Table:
-        return read(frame, types=dict(types) | {"whole": "whole" if frame["whole"].dtype.kind in "iu" else "number"})
+        return read(
+            frame, types=dict(types) | {"integer": "integer" if frame["integer"].dtype.kind in "iu" else "number"}
+        )
 
-    asked = Asking("median", ("whole",), {"epsilon": 60.0}, KEPT)
+    asked = Asking("median", ("integer",), {"epsilon": 60.0}, KEPT)
     found = caught(Session((asked,), 30, opened=inferred), "pandas", (REPLACE,))
     assert "the price, or what is asked, depends on the data" in found
 

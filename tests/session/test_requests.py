@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.asking import Question
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
@@ -15,8 +16,7 @@ from discreet.noise.door import Shuffle
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.session.private import Session
-from discreet.session.question import Question, _Paid
+from discreet.session import Session
 from discreet.statistics.mean import BoundedMean
 from discreet.tables import opening as read
 
@@ -40,7 +40,7 @@ def written(folder: Path, rows: int) -> Path:
     return folder / "people.csv"
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 def test_a_request_is_of_one_table(tmp_path: Path) -> None:
     """5,001 would be the answer about a table of 9 rows: two in memory look alike, and so do two files of one name."""
     for many, few in (
@@ -60,13 +60,13 @@ def test_a_request_is_of_one_table(tmp_path: Path) -> None:
     with opened(tmp_path, tmp_path / "a" / "people.csv", population="p") as again:  # a file is the same one later
         assert again.count(epsilon=1.0, request=request).value == shown
     with (
-        opened(tmp_path, tmp_path / "a" / "people.csv", population="p", types={"x": "whole"}) as other,
+        opened(tmp_path, tmp_path / "a" / "people.csv", population="p", types={"x": "integer"}) as other,
         pytest.raises(BadInput, match="another table"),
     ):
         other.count(epsilon=1.0, request=request)
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 def test_who_reads_a_database_is_no_part_of_where_it_is() -> None:
     place = read._place
     assert place("postgresql://ann:one@host/study") == place("postgresql://bob:two@host/study?sslmode=require")
@@ -74,7 +74,7 @@ def test_who_reads_a_database_is_no_part_of_where_it_is() -> None:
     assert len({place(f"postgresql://{where}") for where in ("a/s", "b/s", "a/t", "/s?host=a")}) == 4
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 def test_two_who_ask_at_once_are_shown_the_first_answer_that_was_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +94,7 @@ def test_two_who_ask_at_once_are_shown_the_first_answer_that_was_stored(
         assert float(one.balance.spent.epsilon) == 0.5
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 @pytest.mark.parametrize(
     "changed",
     [{"where": "y > 100"}, {"missing": "keep"}, {"bounds": (0, 9)}, {"epsilon": 0.6}, {"groupby": "y", "keys": [1, 2]}],
@@ -107,7 +107,7 @@ def test_a_request_is_of_one_question(tmp_path: Path, changed: dict[str, Any]) -
         assert float(private.balance.spent.epsilon) == 0.5
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 def test_a_request_is_of_one_population_and_one_analyst(tmp_path: Path) -> None:
     with opened(tmp_path, population="a") as private, opened(tmp_path, population="b") as other:
         private.mean("x", **ASKED)
@@ -118,7 +118,7 @@ def test_a_request_is_of_one_population_and_one_analyst(tmp_path: Path) -> None:
             ana.mean("x", **ASKED)
 
 
-@pytest.mark.claim("private.1", "private.3")
+@pytest.mark.claim("session.1", "session.3")
 def test_nothing_is_shown_of_an_answer_that_is_not_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt while it is drawn, or stored: the charge stands, and the request is answered later, once."""
     with opened(tmp_path) as private:
@@ -139,7 +139,7 @@ def test_nothing_is_shown_of_an_answer_that_is_not_stored(tmp_path: Path, monkey
         assert float(private.balance.spent.epsilon) == 0.5
 
 
-@pytest.mark.claim("question.4")
+@pytest.mark.claim("asking.4")
 def test_people_are_in_an_order_drawn_at_random_where_places_matter(tmp_path: Path) -> None:
     """Under REPLACE a person may come with another first row: places are not given by the table."""
     recorder = Recorder(Seeded(1))
@@ -182,7 +182,7 @@ class Fickle(BoundedMean):
         return made
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 @pytest.mark.parametrize("error", [ValueError, DiscreetError, BadInput, MemoryError])
 def test_an_answer_that_could_not_be_made_is_not_drawn_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
@@ -205,7 +205,7 @@ def test_an_answer_that_could_not_be_made_is_not_drawn_again(
         assert float(private.balance.spent.epsilon) == pytest.approx(0.2)
 
 
-@pytest.mark.claim("private.3")
+@pytest.mark.claim("session.3")
 def test_a_verb_that_fails_after_a_draw_has_failed_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path) as private:
         with monkeypatch.context() as patched:
@@ -224,7 +224,7 @@ def test_a_verb_that_fails_after_a_draw_has_failed_for_good(tmp_path: Path, monk
         assert float(private.balance.spent.epsilon) == 1.5
 
 
-@pytest.mark.claim("private.1", "private.3")
+@pytest.mark.claim("session.1", "session.3")
 def test_what_cannot_be_written_down_says_nothing_of_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,12 +240,3 @@ def test_what_cannot_be_written_down_says_nothing_of_the_answer(
                 )
             assert "42.5" not in str(caught.value)
         assert float(private.balance.spent.epsilon) == 0.5
-
-
-@pytest.mark.claim("question.1")
-def test_a_verb_draws_once_for_one_price() -> None:
-    mechanism = BoundedMean(0, 10, 0.5, neighbours=Neighbours.ADD_OR_REMOVE, unit="row")
-    paid = _Paid(mechanism.loss, discreet.Seeded(1))
-    paid.answer(mechanism, np.ones(50))
-    with pytest.raises(DiscreetError, match="not what was paid for"):
-        paid.answer(mechanism, np.ones(50))

@@ -33,7 +33,7 @@ def test_the_parts_are_within_the_budget_and_use_it(epsilon: Any, model: bool) -
             stages = plan(epsilon, delta, rows, columns, model=model, mean=SHARE)
             assert implies(stages.loss, Guarantee(epsilon, delta))
             square, miss = mu(stages.loss)
-            assert miss == stages.miss
+            assert miss == stages.costs.event
             assert float(square) > 0.99 * gaussian(epsilon, 0.9 * delta) ** 2
             assert not implies(stages.loss, Guarantee(epsilon, 0.95 * delta))  # nothing is left over
 
@@ -109,5 +109,5 @@ def test_the_slack_of_every_draw_is_paid(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(second_moment, "SLACK", Fraction(1, 10**8))
     for rows in (300, 3_000, 100_000):
         stages = plan(1.0, 1e-6, rows, 3, model=False, mean=SHARE)
-        paid = gaussian(1.0, exact(1e-6) - stages.miss, slack(stages.loss))
+        paid = gaussian(1.0, exact(1e-6) - stages.costs.event, slack(stages.loss))
         assert float(mu(stages.loss)[0]) ** 0.5 <= paid * (1 + 1e-12)

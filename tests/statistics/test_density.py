@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,10 +10,12 @@ from scipy import stats
 
 import discreet
 from discreet import audit
+from discreet.accounting.currency import pure
 from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.density import Density, reach, widened
 from discreet.statistics.density_curve import Curve, CurveSpread, best_merge, cells_for, merged, on_simplex, sum_radius
@@ -49,9 +52,9 @@ def test_one_person_more_where_the_number_of_cells_would_double() -> None:
 @pytest.mark.parametrize("relation", Neighbours)
 def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
     for size in (10, 680, 10**6):
-        parts = Density(0.3, neighbours=relation)._shares(size)
-        assert sum(parts) == discreet.privacy.exact.exact(0.3)
-        assert parts[2] > 0
+        stages = Density(0.3, neighbours=relation).stages(size)
+        assert pure(stages.loss) == (Fraction(3, 10), Fraction(0))
+        assert isinstance(stages.noise("cells"), Laplace)
 
 
 @pytest.mark.claim("density.2")

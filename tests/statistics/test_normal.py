@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet import audit
+from discreet.accounting.allocation import Share
 from discreet.accounting.compose import implies
 from discreet.accounting.currency import pure
 from discreet.audit.replay import Recorder, drawn, exceeds
@@ -18,7 +19,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Gaussian, atoms
 from discreet.privacy.neighbours import Neighbours
-from discreet.statistics.normal import Gaussian1D, GaussianMean, predicted, public_stages
+from discreet.statistics.normal import Gaussian1D, GaussianMean, predicted, pure_stages
 
 BOTH = list(Neighbours)
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -74,8 +75,10 @@ def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(size: int) -> None:
 def test_gaussian_noise_is_used_where_it_is_better_and_the_guarantee_says_so() -> None:
     small = GaussianMean(0.5, 2e-4, size=500)
     stages = small.stages(500)
-    assert isinstance(stages.mean, Gaussian)
-    assert predicted(stages, 500, REPLACE) < predicted(public_stages(0.5, 500, False), 500, REPLACE)
+    assert isinstance(stages["mean"], Gaussian)
+    assert predicted(stages, 500, REPLACE) < predicted(
+        pure_stages(0.5, 500, known_sigma=False, mean=Share()), 500, REPLACE
+    )
     assert small.guarantee == Guarantee(0.5, 2e-4)
     assert implies(small.loss, small.guarantee)
     assert not implies(small.loss, Guarantee(0.5, 1e-4))  # nothing is left over

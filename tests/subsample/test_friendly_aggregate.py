@@ -66,11 +66,10 @@ def test_the_squares_of_all_stages_fit_into_the_whole(blocks: int, width: int, e
         blocks, width, epsilon=epsilon, delta=1e-6, scales=(1.0,) * width if declared else None
     ).stages
     assert stages.inner is not None
-    assert stages.scale is not None
-    scales = (1 if declared else width) * exact(stages.scale.mu) ** 2
-    whole = exact(stages.count.mu) ** 2 + scales + exact(stages.inner.mu) ** 2
-    assert 0.99 * stages.mu**2 < whole <= stages.mu**2
-    assert isinstance(stages.count, Gaussian)
+    count, scale = (stages.costs.part(name, Gaussian) for name in ("count", "scales"))
+    scales = (1 if declared else width) * exact(scale.mu) ** 2
+    whole = exact(count.mu) ** 2 + scales + stages.inner.budget.square
+    assert 0.99 * stages.costs.square < whole <= stages.costs.square
 
 
 @pytest.mark.claim("friendly_aggregate.1")
@@ -146,7 +145,7 @@ def test_the_record_shows_what_was_spent_when_many_blocks_fail() -> None:
     whole = mechanism.release(rows, Seeded(1)).provenance.parameters["costs"]
     rows[:500] = NAN
     fewer = mechanism.release(rows, Seeded(1)).provenance.parameters["costs"]
-    assert fewer["each scale"] > whole["each scale"]
+    assert fewer["scales, each of 2"] > whole["scales, each of 2"]
 
 
 def test_a_scale_is_read_off_noisy_exponents() -> None:

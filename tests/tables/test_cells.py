@@ -118,7 +118,7 @@ def test_the_grammar() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(HOSTILE, min_size=1, max_size=6), KINDS)
 def test_no_cell_raises_nor_changes_another(entries: list[Any], kind: cells.Kind) -> None:
-    wants = [("a", "key"), ("a", "truth"), ("a", "number")]
+    wants = [("a", "category"), ("a", "boolean"), ("a", "number")]
     for name, wanted in wants[: {"date": 1, "text": 2}.get(kind, 3)]:
         with warnings.catch_warnings(), np.errstate(all="raise"):
             warnings.simplefilter("error")
@@ -153,7 +153,7 @@ ARROW = [
 @pytest.mark.parametrize(("declared", "entries", "floats", "keys"), ARROW, ids=[str(row[0]) for row in ARROW])
 def test_declared_types(declared: Any, entries: list[Any], floats: list[float] | None, keys: list[Any]) -> None:
     table = read(pa.table({"a": pa.array(entries, declared)}))
-    assert list(table.columns([Want("a", "key")])["a"]) == keys
+    assert list(table.columns([Want("a", "category")])["a"]) == keys
     if floats is None:
         with pytest.raises(BadInput, match=r"declared as (date|text)"):
             table.columns([Want("a", "number")])
@@ -165,7 +165,7 @@ def test_pieces_of_encoded_columns_are_joined() -> None:
     parts = [pa.array(["x", "y", None]).dictionary_encode(), pa.array(["z", "y"]).dictionary_encode()]
     runs = pa.RunEndEncodedArray.from_arrays([2, 5], pa.array([7, None]))
     table = read(pa.table({"a": pa.chunked_array(parts), "b": runs}))
-    assert list(table.columns([Want("a", "key")])["a"]) == ["x", "y", None, "z", "y"]
+    assert list(table.columns([Want("a", "category")])["a"]) == ["x", "y", None, "z", "y"]
     np.testing.assert_array_equal(table.columns([Want("b", "number")], owner="a")["b"], [7, 7, math.nan, math.nan])
 
 
@@ -173,18 +173,18 @@ def test_texts_that_are_none(tmp_path: Any) -> None:
     offsets = pa.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes())
     spoiled = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xffa")])
     table = read(pa.table({"a": spoiled, "b": [1, 2]}))
-    assert list(table.columns([Want("a", "key")])["a"]) == [None, "a"]
+    assert list(table.columns([Want("a", "category")])["a"]) == [None, "a"]
     np.testing.assert_array_equal(table.columns([Want("b", "number")], owner="a")["b"], [2])
 
 
 def test_declared_kinds_are_heeded() -> None:
-    table = read({"a": ["1", "02", "x", "2.5", None]}, types={"a": "whole"})
-    assert list(table.columns([Want("a", "key")])["a"]) == [1, 2, None, 2.5, None]
+    table = read({"a": ["1", "02", "x", "2.5", None]}, types={"a": "integer"})
+    assert list(table.columns([Want("a", "category")])["a"]) == [1, 2, None, 2.5, None]
     table = read({"a": ["2020-01-01", "2020-01-01T10:00:00", "soon", 3]}, types={"a": "date"})
     days = [datetime.date(2020, 1, 1), datetime.datetime.fromisoformat("2020-01-01T10:00:00"), None, None]
-    assert list(table.columns([Want("a", "key")])["a"]) == days
+    assert list(table.columns([Want("a", "category")])["a"]) == days
     table = read(pa.table({"a": [1, None, 3]}), types={"a": "text"})
-    assert list(table.columns([Want("a", "key")])["a"]) == ["1", None, "3"]
+    assert list(table.columns([Want("a", "category")])["a"]) == ["1", None, "3"]
     texts = read(pa.table({"a": ["1", "x"]}))
     with pytest.raises(BadInput, match="declared as text"):
         texts.columns([Want("a", "number")])

@@ -37,7 +37,7 @@ TABLE = pa.table(
         "id": pa.array(["p", "q", "p", None, "p"]),
     }
 )
-TYPES = {"x": "number", "n": "whole", "ok": "truth", "town": "text", "day": "date", "id": "text"}
+TYPES = {"x": "number", "n": "integer", "ok": "boolean", "town": "text", "day": "date", "id": "text"}
 HEAD = "x,n,ok,town,day,id\n"
 LINES = [
     "1.5,3,true,Ulm,2020-01-01,p\n",
@@ -171,17 +171,17 @@ def test_every_source_gives_the_same_columns(
     assert dict(table.kinds) == TYPES
     assert str(tmp_path) not in table.description
     assert str(tmp_path) not in repr(table)
-    found = table.columns([Want("x", "number"), Want("n", "number"), Want("ok", "truth")])
+    found = table.columns([Want("x", "number"), Want("n", "number"), Want("ok", "boolean")])
     np.testing.assert_array_equal(found["x"], [1.5, -2.25, math.nan, 1e300, 0.1])
     np.testing.assert_array_equal(found["n"], [3, math.nan, -7, float(2**53 + 1), 0])
     np.testing.assert_array_equal(found["ok"], [1, 0, math.nan, 1, 0])
-    keys = table.columns([Want(name, "key") for name in ("town", "n", "ok", "day", "id")])
+    keys = table.columns([Want(name, "category") for name in ("town", "n", "ok", "day", "id")])
     assert [list(keys[name]) for name in keys] == [TABLE[name].to_pylist() for name in keys]
     alone = table.columns([Want("x", "number", missing="drop")], where=Where.parse("town != 'Bonn' and n >= 0"))["x"]
     np.testing.assert_array_equal(alone, [1.5, 1e300, 0.1])
     days = table.columns([Want("n", "number", missing=9)], where=Where.parse("day == '2020-01-01' or town is missing"))
     np.testing.assert_array_equal(days["n"], [3, -7, float(2**53 + 1)])
-    each = table.columns([Want("x", "number", rule="sum", cap=2), Want("town", "key", rule="last")], person="id")
+    each = table.columns([Want("x", "number", per_person="sum", cap=2), Want("town", "category", per_person="last")], person="id")
     np.testing.assert_array_equal(each["x"], [1.5, -2.25])
     assert list(each["town"]) == ["Ulm", "Bonn"]
     assert table.people("id") == 2
@@ -282,7 +282,7 @@ def test_feather_files_of_texts_in_other_encodings(tmp_path: Path) -> None:
     for first, second in ((TABLE, encoded), (encoded, TABLE)):
         pa.feather.write_feather(first, tmp_path / "a.feather")
         pa.feather.write_feather(second, tmp_path / "b.feather")
-        found = read(str(tmp_path / "*.feather")).columns([Want("town", "key")])["town"]
+        found = read(str(tmp_path / "*.feather")).columns([Want("town", "category")])["town"]
         assert list(found) == TABLE["town"].to_pylist() * 2
 
 
@@ -341,10 +341,10 @@ def test_the_schema_alone_is_read(tmp_path: Path) -> None:
 
 def test_kinds_of_databases() -> None:
     kinds = {
-        "whole": ["INTEGER", "bigint", "HUGEINT", "UNSIGNED BIG INT"],
+        "integer": ["INTEGER", "bigint", "HUGEINT", "UNSIGNED BIG INT"],
         "number": ["REAL", "double precision", "DECIMAL(10,2)", "numeric", "FLOAT4"],
         "text": ["TEXT", "character varying", "VARCHAR(20)", "ENUM('INT')"],
-        "truth": ["BOOLEAN", "bool"],
+        "boolean": ["BOOLEAN", "bool"],
         "date": ["DATE", "timestamp with time zone", "DATETIME"],
         "unknown": ["", "BLOB", "INTEGER[]", "interval", "STRUCT(a INTEGER)", "USER-DEFINED", "point"],
     }

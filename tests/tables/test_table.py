@@ -55,18 +55,18 @@ def test_rules(rule: Any, cap: int | None, expected: list[float]) -> None:
 
 def test_truths_and_keys_of_people() -> None:
     people = read(VISITS).columns(
-        [Want("ok", "truth", rule="all"), Want("town", "key", rule="last"), Want("x", "number", missing=0.5)],
+        [Want("ok", "boolean", rule="all"), Want("town", "category", rule="last"), Want("x", "number", missing=0.5)],
         person="id",
     )
     np.testing.assert_array_equal(people["ok"], [0, 0, nan])
     assert list(people["town"]) == ["X", "Y", None]
     np.testing.assert_array_equal(people["x"], [1, 0.5, 0.5])
-    dropped = read(VISITS).columns([Want("x", "number", missing="drop"), Want("town", "key")], person="id")
+    dropped = read(VISITS).columns([Want("x", "number", missing="drop"), Want("town", "category")], person="id")
     np.testing.assert_array_equal(dropped["x"], [1, 5])
     assert list(dropped["town"]) == ["U", "Y"]
     filtered = read(VISITS).columns([Want("x", "number")], person="id", where=Where.parse("town != 'U'"))
     np.testing.assert_array_equal(filtered["x"], [3, 5])
-    stand_in = read(VISITS).columns([Want("town", "key", missing="none")])["town"]
+    stand_in = read(VISITS).columns([Want("town", "category", missing="none")])["town"]
     assert list(stand_in) == ["U", "none", "V", "W", "X", "Y", "none"]
 
 
@@ -91,9 +91,9 @@ def test_ids_of_any_kind(ids: list[Any]) -> None:
 
 
 def test_texts_that_are_declared_whole_are_one_person() -> None:
-    held = read({"id": ["01", "1", "2", "x"]}, types={"id": "whole"})
+    held = read({"id": ["01", "1", "2", "x"]}, types={"id": "integer"})
     assert list(held.whose("id")) == [0, 0, 1]
-    odd = read(pa.table({"id": [2, 3, 0]}), types={"id": "truth"})
+    odd = read(pa.table({"id": [2, 3, 0]}), types={"id": "boolean"})
     assert list(odd.whose("id")) == [0, 0, 1]
 
 
@@ -113,7 +113,7 @@ def test_a_persons_row_is_of_its_own_rows_bit_for_bit(
     changed = data.draw(st.integers(0, len(people) - 1))
     wants = [
         *(Want(f"x{rule}", "number", rule=rule, cap=3) for rule in RULES),
-        *(Want(f"k{rule}", "key", rule=rule, cap=3) for rule in ("first", "last", "count")),
+        *(Want(f"k{rule}", "category", rule=rule, cap=3) for rule in ("first", "last", "count")),
     ]
 
     def answer(visits_of: list[list[Any]], order: list[int]) -> dict[int, bytes]:
@@ -152,7 +152,7 @@ def test_one_cell_changes_one_row(cells: list[tuple[Any, str]], other: Any, data
 
     def answer(numbers: list[Any]) -> list[Any]:
         held = read({"x": numbers, "k": [key for _, key in cells]})
-        found = held.columns([Want("x", "number", missing=7), Want("k", "key")])
+        found = held.columns([Want("x", "number", missing=7), Want("k", "category")])
         return [(np.float64(number).tobytes(), key) for number, key in zip(found["x"], found["k"], strict=True)]
 
     before = answer([number for number, _ in cells])
@@ -183,7 +183,7 @@ def test_streams_are_arrays_in_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
     questions: list[dict[str, Any]] = [
         {"wants": [Want("x", "number")]},
         {"wants": [Want("x", "number", missing="drop")]},
-        {"wants": [Want("x", "truth", missing=1)], "where": Where.parse("k != 1")},
+        {"wants": [Want("x", "boolean", missing=1)], "where": Where.parse("k != 1")},
     ]
     for held in long_tables(tmp_path):
         for question in questions:
@@ -263,16 +263,16 @@ def test_what_is_refused_before_a_row_is_read() -> None:
     for make, says in (
         (lambda: Want("x", "float"), "number, truth, key"),  # type: ignore[arg-type]
         (lambda: Want("x", "number", rule="median"), "one of first"),  # type: ignore[arg-type]
-        (lambda: Want("x", "key", rule="mean"), "for numbers"),
+        (lambda: Want("x", "category", rule="mean"), "for numbers"),
         (lambda: Want("x", "number", rule="sum"), "needs cap="),
         (lambda: Want("x", "number", cap=0), "at least 1"),
         (lambda: Want("x", "number", cap=True), "at least 1"),
         (lambda: Want("x", "number", missing="zero"), "finite number"),
         (lambda: Want("x", "number", missing=nan), "finite number"),
-        (lambda: Want("x", "key", missing=("a", "b")), "a text or a number"),
+        (lambda: Want("x", "category", missing=("a", "b")), "a text or a number"),
         (lambda: held.columns([Want("y", "number")]), "no column 'y'"),
         (lambda: held.columns([]), "no column is wanted"),
-        (lambda: held.columns([Want("x", "number"), Want("x", "key")]), "twice"),
+        (lambda: held.columns([Want("x", "number"), Want("x", "category")]), "twice"),
         (lambda: held.columns([Want("x", "number")], person="id", owner="id"), "give one"),
         (lambda: held.columns([Want("x", "number")], person="who"), "no column 'who'"),
         (lambda: held.people("who"), "no column 'who'"),
@@ -292,7 +292,7 @@ def test_empty_tables(tmp_path: Path) -> None:
     ):
         assert held.size() == held.people("id") == 0
         assert len(held.columns([Want("x", "number")])["x"]) == 0
-        found = held.columns([Want("x", "number", rule="mean"), Want("id", "key")], person="id")
+        found = held.columns([Want("x", "number", rule="mean"), Want("id", "category")], person="id")
         assert [len(column) for column in found.values()] == [0, 0]
 
 

@@ -43,7 +43,7 @@ def text_of(pieces: list[str]) -> bytes:
 def cells(text: bytes, folder: Path, names: str = "a,b,c") -> dict[str, list[Any]]:
     file = folder / "a.csv"
     file.write_bytes(names.encode() + b"\n" + text)
-    found = read(file).columns([Want(name, "key") for name in names.split(",")])
+    found = read(file).columns([Want(name, "category") for name in names.split(",")])
     return {name: list(column) for name, column in found.items()}
 
 

@@ -179,6 +179,13 @@ def test_limits() -> None:
         ("a == not b", "'not'"),
         ("a is not number", "'number'"),
         ("a == 1 # b", "'#'"),
+        ("a in [true and 1]", "'true'"),
+        ("a in [1 == 2]", "'1'"),
+        ("a == (1 and 2)", "'1'"),
+        ("a is (missing and b)", "'missing'"),
+        ("a is (number or b)", "'number'"),
+        ("(a and b) == true", "'(a'"),
+        ("(a == 1) == true", "'(a'"),
         ("a \\\n== 1", r"'\\\\'"),
         ("a \uff1d\uff1d 1", "'\uff1d\uff1d'"),  # full-width equals signs
         ("a \u2265 1", "'\u2265'"),

@@ -16,7 +16,7 @@ Why
     By [core.6] either S = I + {p} and S' = I + {q} are as many; some t in I is a friend of both, so |p - q| <= 2r, over
     n - 2b rows. Or, say, S = S' + {p, q}; p and q are friends of all of S', so within r of its mean m', and the mean of
     S, n - 2b rows, lies ((p - m') + (q - m')) / (n - 2b) from m'. In both cases the larger set has 3 rows, so all are
-    valid. `test` blurs M, of sensitivity 1 by [core.6]. A margin is added ([friendly_budget.3]) and the sum rounded
+    valid. `test` blurs M, of sensitivity 1 by [core.6]. A margin is added ([friendly_budget.2]) and the sum rounded
     down to a whole number B: so B >= M >= b but for an event of probability `miss`. B is a function of what was
     released; where n - 2B is below `least`, all ends there. For each B >= b the noise on the mean is that of `mean` at
     2r / (n - 2B), which is not below its sensitivity. So for any set E of outcomes (B, point), and G those with B >= b,
@@ -44,6 +44,7 @@ from typing import Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.core import Core, match_core, shuffled
@@ -51,7 +52,7 @@ from discreet.friendly.friendly_budget import SLACK, check_costs, check_radius, 
 from discreet.friendly.grid import UNITS, Apart, Points, Unlike
 from discreet.friendly.sample import Places
 from discreet.friendly.shortcut import match_certified, match_line
-from discreet.privacy.exact import exact, root_below
+from discreet.privacy.exact import exact
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -111,9 +112,13 @@ def choose_rows(
     if neighbours.size_is_public:
         chosen = shuffled(table.size, most, rng)
         return take(table, chosen), len(chosen)
-    cost = Gaussian(exact(test.mu) * root_below(SIZE), exact(test.slack) / 2)  # [find_centre.2]
-    noisy = noisy_count(table.size, cost, rng)
+    noisy = noisy_count(table.size, halves(test).part("size", Gaussian), rng)  # [find_centre.2]
     return Places(table, rng).below(most / max(noisy, Fraction(1))), None
+
+
+def halves(test: Gaussian) -> Allocation:
+    """What the test pays for a private number of rows and for that of the survivors. [find_centre.2]"""
+    return Allocation("gdp", exact(test.mu), exact(test.slack) / 2, 2).split(size=Share(SIZE), survivors=Share())
 
 
 def survivors_at_least(core: Core, test: Gaussian, miss: float, size: int | None, rng: Randomness) -> int:
@@ -121,7 +126,7 @@ def survivors_at_least(core: Core, test: Gaussian, miss: float, size: int | None
     if size is not None:
         dropped = math.floor(noisy_count(core.pairs, test, rng) + margin(test.mu, miss))  # [find_centre.1]
         return size - 2 * max(0, dropped)
-    rest = Gaussian(root_below(exact(test.mu) ** 2 * (1 - SIZE)), exact(test.slack) / 2)
+    rest = halves(test).part("survivors", Gaussian)
     return math.ceil(noisy_count(len(core.survivors), rest, rng) - margin(rest.mu, miss))  # [find_centre.2]
 
 

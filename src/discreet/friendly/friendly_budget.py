@@ -1,38 +1,33 @@
 """What a friendly mean costs, and how it is shared between its test and its noise.
 
-Claims
-    [friendly_budget.1] test, mean and the event of probability `miss` together keep (epsilon, delta): mu^2 is split
-          exactly or from below, and mu is that of (epsilon, delta - miss), or a smaller epsilon, after the slack of
-          both noises.
+Both, and the event that the test's margin fails, keep (epsilon, delta) by [allocation.2].
 
 A noisy number of rows, and what it is at least: the test that comes before an average.
 
 Promise
-    [friendly_budget.2] A whole number that one row moves by at most `sensitivity` leaves with the loss of its Gaussian
+    [friendly_budget.1] A whole number that one row moves by at most `sensitivity` leaves with the loss of its Gaussian
     noise.
-    [friendly_budget.3] The noise exceeds the margin, or falls below minus the margin, with probability at most `miss`
+    [friendly_budget.2] The noise exceeds the margin, or falls below minus the margin, with probability at most `miss`
     each.
 
 Why
-    [friendly_budget.2] It is put on a grid of 2^24 steps or more in the noise's standard deviation; then [additive.2].
-    [friendly_budget.3] What is drawn is a discrete Gaussian Z of sigma steps, a whole number; P(Z >= m) <= P(N(0,
+    [friendly_budget.1] It is put on a grid of 2^24 steps or more in the noise's standard deviation; then [additive.2].
+    [friendly_budget.2] What is drawn is a discrete Gaussian Z of sigma steps, a whole number; P(Z >= m) <= P(N(0,
     sigma^2) >= m - 1) for every whole m >= 1 (Canonne, Kamath and Steinke 2020, Proposition 25). So z sigma + 1 steps
     will do, z the normal quantile of `miss`, here with a relative margin of 1e-9 for its rounding. Z is symmetric.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.noise.lattice import Grid, slack
-from discreet.privacy.exact import Number, exact, is_number, root_below
+from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
+from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 
@@ -41,52 +36,34 @@ SHARES: Final = tuple(Fraction(k, 200) for k in range(1, 121))  # of mu^2, for t
 USUAL: Final = Fraction(1, 5)  # where the number of rows is private
 
 
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """The whole noise, and the probability of the event."""
-
-    mu: Fraction
-    miss: Fraction
-
-    @classmethod
-    def of(cls, epsilon: Number, delta: Number) -> "Strength":
-        """The largest that keeps (epsilon, delta). [friendly_budget.1]"""
-        return _strength(exact(epsilon), exact(delta))
-
-    @property
-    def loss(self) -> Loss:
-        """All of it, however it is shared."""
-        return compose(Gaussian(self.mu, 2 * SLACK), Approximate(0, self.miss))  # [friendly_budget.1]
-
-    def split(self, share: Number) -> tuple[Gaussian, Gaussian]:
-        """The test's noise and the mean's. [friendly_budget.1]"""
-        part, square = exact(share), self.mu**2
-        return Gaussian(root_below(square * part), SLACK), Gaussian(root_below(square * (1 - part)), SLACK)
-
-    def best_share(self, size: int | None, loss_per_margin: int = 2) -> Fraction:
-        """The share that leaves the least noise on the mean of `size` rows that all agree. Public.
-
-        The test's margin costs `loss_per_margin` rows for each unit.
-        """
-        if size is None:
-            return USUAL
-        quantile = -NormalDist().inv_cdf(float(self.miss))
-
-        def precision(share: Fraction) -> float:
-            kept = size - loss_per_margin * quantile / (float(self.mu) * math.sqrt(share))
-            return kept * math.sqrt(1 - share) if kept > 0 else kept
-
-        return max(SHARES, key=precision)
+def friendly_budget(epsilon: Number, delta: Number) -> Allocation:
+    """What the test and the mean may cost together, with the event that the test's margin fails."""
+    return Allocation.of(epsilon, delta, slack=SLACK, draws=2, event=MISSED, lower=True)
 
 
-@lru_cache(maxsize=256)
-def _strength(epsilon: Fraction, delta: Fraction) -> Strength:
-    miss = delta * MISSED
-    room, off = float((delta - miss) * (1 - Fraction(1, 10**12))), float(2 * SLACK) * (1 + 1e-12)
-    # slack costs e^epsilon times itself; what holds at a smaller epsilon holds at this one
-    tenth = math.ceil(1 - math.log10(delta))
-    place = min(float(epsilon), max(0.0, math.log(10.0**-tenth / off)))
-    return Strength(min(exact(gaussian(place, room, slack=off)), Fraction(STRONGEST)), miss)  # [friendly_budget.1]
+def friendly_stages(
+    epsilon: Number, delta: Number, share: Number | None, size: int | None, loss_per_margin: int = 2
+) -> Allocation:
+    """Both noises, the test's with this share or the best one for a public number of rows."""
+    whole = friendly_budget(epsilon, delta)
+    first = best_share(whole, size, loss_per_margin) if share is None else exact(share)
+    return whole.split(test=Share(first), mean=Share())
+
+
+def best_share(whole: Allocation, size: int | None, loss_per_margin: int = 2) -> Fraction:
+    """The share that leaves the least noise on the mean of `size` rows that all agree. Public.
+
+    The test's margin costs `loss_per_margin` rows for each unit.
+    """
+    if size is None:
+        return USUAL
+    quantile = -NormalDist().inv_cdf(float(whole.event))
+
+    def precision(share: Fraction) -> float:
+        kept = size - loss_per_margin * quantile / (float(whole.amount) * math.sqrt(share))
+        return kept * math.sqrt(1 - share) if kept > 0 else kept
+
+    return max(SHARES, key=precision)
 
 
 def check_promise(epsilon: object, delta: object, neighbours: Neighbours, share: object) -> None:
@@ -94,7 +71,7 @@ def check_promise(epsilon: object, delta: object, neighbours: Neighbours, share:
     check_budget(epsilon, delta, 1 if neighbours.size_is_public else None)
     if not delta:
         raise BadInput("delta is 0; without bounds on the rows a mean in many columns needs one, about 1e-6")
-    if Strength.of(epsilon, delta).mu ** 2 * SHARES[0] < WEAKEST**2:  # type: ignore[arg-type]
+    if friendly_budget(epsilon, delta).square * SHARES[0] < WEAKEST**2:  # type: ignore[arg-type]
         raise BadInput(
             f"epsilon is {epsilon!r} and delta {delta!r}: noise of that size does not fit; give more of them"
         )
@@ -105,21 +82,20 @@ def check_promise(epsilon: object, delta: object, neighbours: Neighbours, share:
 PEOPLE: Final = 2**31  # numbers of people saturate here
 FINE: Final = 22  # noise on means is at least 2^22 sqrt(d) steps
 SLACK: Final = slack(1, 2**FINE)  # which every noise here must allow for, in all its coordinates together
-STRONGEST: Final = 64  # the largest mu
 WEAKEST: Final = Fraction(1, 10**6)
 
 
 def noisy_count(count: int, cost: Gaussian, rng: Randomness, sensitivity: int = 1) -> Fraction:
-    """The number plus noise of standard deviation sensitivity / mu. [friendly_budget.2]"""
+    """The number plus noise of standard deviation sensitivity / mu. [friendly_budget.1]"""
     grid = _grid(cost.mu, sensitivity)
     one = grid.steps(1)
-    # [friendly_budget.2]
+    # [friendly_budget.1]
     blurred: int = rng.blur(min(count, PEOPLE * sensitivity) * one, sensitivity=sensitivity * one, cost=cost)
     return blurred * grid.step
 
 
 def margin(mu: Number, miss: float, sensitivity: int = 1) -> Fraction:
-    """What the noise of `noisy_count` exceeds with probability at most `miss`. [friendly_budget.3]
+    """What the noise of `noisy_count` exceeds with probability at most `miss`. [friendly_budget.2]
 
     >>> round(float(margin(1, 1e-7)), 3)
     5.199
@@ -127,7 +103,7 @@ def margin(mu: Number, miss: float, sensitivity: int = 1) -> Fraction:
     grid = _grid(mu, sensitivity)
     sigma = math.ceil(sensitivity * grid.steps(1) / exact(mu))
     quantile = -NormalDist().inv_cdf(miss) * (1 + 1e-9)
-    return (exact(quantile) * sigma + 1) * grid.step  # [friendly_budget.3]
+    return (exact(quantile) * sigma + 1) * grid.step  # [friendly_budget.2]
 
 
 def _grid(mu: Number, sensitivity: int) -> Grid:

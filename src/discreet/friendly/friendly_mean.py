@@ -19,7 +19,7 @@ Why
     q}: a reference t in S' is within r of p, of q and of all of S', so of its mean; p and q are within 2r of that mean,
     which moves by at most 4r / (n - 2b). The rest is as there, with 4r in place of 2r.
     [friendly_mean.2] Each of them has the losses of its two noises and an event of probability `miss`;
-    [friendly_budget.1].
+    [allocation.2].
 
 Needs
     REPLACE; more than twice as many references as pairs are dropped, and the margin of the test.
@@ -46,7 +46,7 @@ from discreet.errors import BadInput
 from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.core import match_core
 from discreet.friendly.find_centre import MOST, check_least, check_table, fewest, find_centre, survivors_at_least
-from discreet.friendly.friendly_budget import Strength, check_costs, check_promise, check_radius
+from discreet.friendly.friendly_budget import check_costs, check_promise, check_radius, friendly_budget, friendly_stages
 from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.friendly.weights import STABILITY, weighted_centre
 from discreet.privacy.exact import Number
@@ -140,7 +140,7 @@ class FriendlyMean:
     @property
     def loss(self) -> Loss:
         """Both noises, however they share it, and the event."""
-        return Strength.of(self.epsilon, self.delta).loss  # [friendly_mean.2]
+        return friendly_budget(self.epsilon, self.delta).ceiling  # [friendly_mean.2]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The noisy mean, or a refusal."""
@@ -163,11 +163,10 @@ class FriendlyMean:
         return replace(blank, answer=found.point, spread=NoiseBand(found.point, found.deviation))
 
     def _centre(self, table: Rows, size: int | None, rng: Randomness) -> Centre | None:
-        strength = Strength.of(self.epsilon, self.delta)
         looked = size if size is None or self.method == "reference" else min(size, self.most)
         each = STABILITY if self.method == "weights" else 2
-        test, mean = strength.split(self.share or strength.best_share(looked, each))  # [friendly_mean.2]
-        miss = float(strength.miss)
+        stages = friendly_stages(self.epsilon, self.delta, self.share, looked, each)  # [friendly_mean.2]
+        test, mean, miss = stages.part("test", Gaussian), stages.part("mean", Gaussian), float(stages.event)
         if self.method == "weights":
             return weighted_centre(table, self.radius, test=test, mean=mean, miss=miss, rng=rng, most=self.most)
         if self.method == "reference":

@@ -36,9 +36,11 @@ from typing import Final
 
 import numpy as np
 
-from discreet.friendly.average import blurred, part
+from discreet.accounting.allocation import Allocation, Share
+from discreet.friendly.average import blurred
 from discreet.friendly.friendly_budget import noisy_count
 from discreet.friendly.taper import cells
+from discreet.privacy.exact import exact
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.tables.matrix import Floats, Rows
@@ -122,7 +124,9 @@ def radius_quantiles(
     """
     radii = widest * 2.0 ** (-np.arange(CELLS - 1, -1, -1) / octave)
     within = np.cumsum(cells(rows.blocks(), centre, radii))[:-1]
-    each = part(cost, comparisons(middle))
+    times = comparisons(middle)
+    shared = Allocation("gdp", exact(cost.mu), exact(cost.slack), times).split(each=Share(times=times))  # [radius.2]
+    each = shared.part("each", Gaussian)
     held = float(noisy_count(int(within[-1]), each, rng))  # [radius.2]
 
     def search(enough: Callable[[int], bool]) -> float:

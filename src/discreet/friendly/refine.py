@@ -16,11 +16,11 @@ Promise
 Why
     [refine.1] Every stage costs a Gaussian loss at its share of mu^2: the centre by [find_centre.1], pairs [radius.1],
     radii [radius.2], tapered sums by [taper.1], of sensitivity 2 R, their squares by [taper.2], of sqrt 2 R^2. Centres,
-    radii and the order of the stages depend on released numbers alone, the shares add up to mu^2 at most ([average.2]),
-    and squares of mu add up adaptively ([filter.3]), with the slacks and the one event of the centre. Then [compose.1],
-    with mu from [calibrate.3]. Blocks: a public shuffle puts rows into blocks, so one row changes one block and its
-    mean, to whatever it may be: the block means are neighbours under REPLACE, their number is public, and the stages on
-    them are as above.
+    radii and the order of the stages depend on released numbers alone, the shares add up to mu^2 at most, and squares
+    of mu add up adaptively ([filter.3]), with the slacks and the one event of the centre: [allocation.2]. Then
+    [compose.1]. Blocks: a public shuffle puts rows into blocks, so one row changes one block and its mean, to whatever
+    it may be: the block means are neighbours under REPLACE, their number is public, and the stages on them are as
+    above.
     [refine.2] The number of rows is a count: sensitivity 1. Pairs and radii as before; the centre by [find_centre.2];
     tapered sums move by R and their squares by R^2 ([taper.1], [taper.2]); they are divided by released numbers.
     Blocks: [sample.1] of friendly/sample.py puts rows into a released number of blocks, so that one row more changes
@@ -50,10 +50,10 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import Allocation, Share, in_proportion
 from discreet.errors import BadInput
 from discreet.friendly import refine_plan as plan
-from discreet.friendly.average import Centre, blurred, shares
+from discreet.friendly.average import Centre, blurred
 from discreet.friendly.core import shuffled
 from discreet.friendly.find_centre import MOST, find_centre
 from discreet.friendly.friendly_budget import SLACK, noisy_count
@@ -61,9 +61,9 @@ from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantile
 from discreet.friendly.sample import Places, block_means
 from discreet.friendly.taper import WIDEST, TaperSum, reach
 from discreet.friendly.vector_error import RegionSpread
-from discreet.privacy.exact import Number, exact, is_number, root_below, show
+from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
+from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -122,34 +122,20 @@ class RefinedMean:
             raise BadInput(f"method is {self.method!r}; give 'auto', 'refine' or 'blocks'")
         if self.delta < SMALLEST:
             raise BadInput(f"delta is {self.delta!r}; noise on a grid needs 1e-11 at least")
-        if self.mu < WEAKEST:
+        if self.budget.amount < WEAKEST:
             raise BadInput(f"epsilon is {self.epsilon!r}: its noise would drown any mean; give 0.001 or more")
 
     @property
-    def slack(self) -> Fraction:
-        """The slack of one draw. [refine.1]"""
-        return 2 * SLACK
-
-    @property
-    def miss(self) -> Fraction:
-        """The probability of the event at which the filter's bound fails. [refine.1]"""
-        return exact(self.delta) * MISS
-
-    @property
-    def mu(self) -> float:
-        """What all draws together may cost. [refine.1]"""
-        room, off = float(exact(self.delta) - self.miss), float(DRAWS * self.slack)
-        # slack costs e^epsilon times itself; what holds at a smaller epsilon holds at this one
-        tenth = math.ceil(1 - math.log10(self.delta))
-        place = min(float(self.epsilon), max(0.0, math.log(10.0**-tenth / off)))
-        return min(gaussian(place, room, off), STRONGEST)  # [refine.1]
+    def budget(self) -> Allocation:
+        """What all draws together may cost, and the event at which the filter's bound fails. [refine.1]"""
+        return refined_budget(self.epsilon, self.delta, DRAWS)
 
     guarantee = promised
 
     @property
     def loss(self) -> Loss:
         """All draws together, however they are shared out. [refine.1]"""
-        return compose(Gaussian(self.mu, DRAWS * self.slack), Approximate(0, self.miss))  # [refine.1]
+        return self.budget.ceiling  # [refine.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The estimate with its intervals, or a refusal."""
@@ -163,12 +149,17 @@ class RefinedMean:
         return _Run(self, data, rng).release(size)
 
 
+def refined_budget(epsilon: Number, delta: Number, draws: int) -> Allocation:
+    """All that (epsilon, delta) allows for so many draws. [refine.1]"""
+    return Allocation.of(epsilon, delta, slack=2 * SLACK, draws=draws, event=MISS, lower=True, strongest=STRONGEST)
+
+
 class _Run:
     """One release: the data, the door, and what was released so far."""
 
     def __init__(self, mechanism: RefinedMean, data: Rows, rng: Randomness) -> None:
         self.asked, self.data, self.rng = mechanism, data, rng
-        self.mu, self.neighbours = exact(mechanism.mu), mechanism.neighbours
+        self.budget, self.neighbours = mechanism.budget, mechanism.neighbours
         self.shown: dict[str, Any] = {"neighbours": mechanism.neighbours, "method": "refine"}
         self.count_error = 0.0
         self.places: Places | None = None
@@ -178,10 +169,11 @@ class _Run:
         """Count if need be, then one of the two ways."""
         self.shown["rows"] = size
         if size is None:
-            cost = shares(self.mu, {"count": plan.COUNT, "rest": 1 - plan.COUNT}, self.asked.slack)
-            self.seen = max(2, round(noisy_count(self.data.size, cost["count"], self.rng)))  # [refine.2]
-            self.count_error = 1 / float(cost["count"].mu)
-            self.mu = exact(cost["rest"].mu)
+            counted = self.budget.split(count=Share(plan.COUNT), rest=Share())
+            cost = counted.part("count", Gaussian)
+            self.seen = max(2, round(noisy_count(self.data.size, cost, self.rng)))  # [refine.2]
+            self.count_error = 1 / float(cost.mu)
+            self.budget = counted.within("rest")
         else:
             self.seen = size
         if self.asked.method == "blocks":
@@ -190,27 +182,32 @@ class _Run:
                 return self._blank(refusal)
         return self._known() if self.asked.sigma is not None else self._unknown()
 
+    @property
+    def mu(self) -> float:
+        """What is left for the stages."""
+        return float(self.budget.amount)
+
     def _blank(self, refusal: str | None = None) -> Release[Floats]:
         provenance = Provenance("RefinedMean", self.shown, self.rng.secure)
         return Release(self.asked.guarantee, provenance, refusal=refusal, name="mean")
 
-    def _plan(self, parts: Mapping[str, float] | None, scale: bool) -> dict[str, Gaussian] | str:
+    def _plan(self, parts: Mapping[str, float] | None, scale: bool) -> Allocation | str:
         """The stages' costs, or why there are none. [refine.3]"""
         if parts is None:
-            fewest = plan.fewest_rows(self.data.width, float(self.mu), self.neighbours)
+            fewest = plan.fewest_rows(self.data.width, self.mu, self.neighbours)
             noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
             return (
                 f"{self.seen} rows{noisy} are too few to find {'a scale and ' if scale else ''}a centre at epsilon "
                 f"{float(self.asked.epsilon):g}: about {fewest} are needed; bring more rows or a larger epsilon"
             )
-        costs = shares(self.mu, parts, self.asked.slack)
-        self.shown["costs"] = {name: float(cost.mu) for name, cost in costs.items()}
+        costs = self.budget.split(**in_proportion(parts))  # [refine.1]
+        self.shown["costs"] = dict(costs.shown)
         return costs
 
     def _known(self) -> Release[Floats]:
         """The scale is known: a centre, a better one, the answer."""
         width, sigma = self.data.width, float(self.asked.sigma or 1.0) * self.shown.get("shrink", 1.0)
-        parts = plan.known_scale(self.seen, width, float(self.mu), float(self.asked.miss), self.neighbours)
+        parts = plan.known_scale(self.seen, width, self.mu, float(self.asked.budget.event), self.neighbours)
         costs = self._plan(parts, scale=False)
         if isinstance(costs, str):
             return self._blank(costs)
@@ -219,10 +216,10 @@ class _Run:
             return self._blank(SCATTERED)
         off = width * ((at.deviation / sigma) ** 2 + 1 / at.survivors)
         radius = sigma * r_clip(width, off, plan.BULK)
-        found, _, noise = self._taper(at.point, radius, costs["again"], self.seen)
+        found, _, noise = self._taper(at.point, radius, costs.part("again", Gaussian), self.seen)
         off = width * ((noise / sigma) ** 2 + 1 / self.seen)
         radius = sigma * r_clip(width, off, self.asked.beyond or 1 / self.seen)
-        answer, shift, noise = self._taper(found, radius, costs["mean"], self.seen)
+        answer, shift, noise = self._taper(found, radius, costs.part("mean", Gaussian), self.seen)
         self.shown["radius"] = radius
         sampling = np.full(width, sigma / math.sqrt(self.seen))
         return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / self.seen))
@@ -230,10 +227,10 @@ class _Run:
     def _unknown(self) -> Release[Floats]:
         """Nothing is known: a scale, a centre, a radius, a better centre, a better radius, the answer."""
         width = self.data.width
-        costs = self._plan(plan.unknown_scale(self.seen, width, float(self.mu), self.neighbours), scale=True)
+        costs = self._plan(plan.unknown_scale(self.seen, width, self.mu, self.neighbours), scale=True)
         if isinstance(costs, str):
             return self._blank(costs)
-        scale = pair_scale(self._pairs(), cost=costs["scale"], rng=self.rng)  # [refine.1], [refine.2]
+        scale = pair_scale(self._pairs(), cost=costs.part("scale", Gaussian), rng=self.rng)  # [refine.1], [refine.2]
         if scale.refusal is not None:
             return self._blank(scale.refusal)
         radius = plan.first_radius(self.seen, width, scale.upper)
@@ -242,19 +239,19 @@ class _Run:
             return self._blank(SCATTERED)
         widest = reach(radius + at.deviation * r_clip(width, 0.0, 1e-3))
         auto = self.asked.method == "auto"
-        few = plan.tail(self.seen, float(costs["first"].mu), FIRST, auto)
+        few = plan.tail(self.seen, float(costs.part("first", Gaussian).mu), FIRST, auto)
         found = radius_quantiles(
-            self.data, at.point, widest, few * self.seen, cost=costs["first"], rng=self.rng, middle=auto
+            self.data, at.point, widest, few * self.seen, cost=costs.part("first", Gaussian), rng=self.rng, middle=auto
         )
         first, held, octave = plan.stretched(found.far, width, few, FIRST), self._held(found.held), 16
         if plan.is_heavy(found.far, found.middle, width, few) and self._into_blocks() is None:  # [refine.3]
             held, octave = float(self.seen), 6  # how much narrower the means of blocks lie is not known
             costs = self._share_rest(costs)
-        centre, _, _ = self._taper(at.point, first, costs["again"], held)
-        few = plan.tail(self.seen, float(costs["last"].mu), LAST)
+        centre, _, _ = self._taper(at.point, first, costs.part("again", Gaussian), held)
+        few = plan.tail(self.seen, float(costs.part("last", Gaussian).mu), LAST)
         widest = reach(2 * first)
         last = radius_quantiles(
-            self.data, centre, widest, few * self.seen, cost=costs["last"], rng=self.rng, octave=octave
+            self.data, centre, widest, few * self.seen, cost=costs.part("last", Gaussian), rng=self.rng, octave=octave
         )
         held = self._held(last.held)
         radius = plan.stretched(last.far, width, few, self.asked.beyond or WIDE)
@@ -264,26 +261,25 @@ class _Run:
         sampling = np.sqrt(variance / held)
         return self._answer(answer, sampling, np.hypot(noise, np.abs(shift) * self.count_error / held))
 
-    def _share_rest(self, costs: dict[str, Gaussian]) -> dict[str, Gaussian]:
+    def _share_rest(self, costs: Allocation) -> Allocation:
         """What is left after the first radius, shared out anew for fewer rows. [refine.1]"""
-        left = sum((exact(costs[name].mu) ** 2 for name in plan.AFTER_BLOCKS), Fraction(0))
-        found = shares(root_below(left), plan.AFTER_BLOCKS, self.asked.slack)
-        self.shown["costs"] |= {name: float(cost.mu) for name, cost in found.items()}
+        found = costs.within(*plan.AFTER_BLOCKS).split(**in_proportion(plan.AFTER_BLOCKS))  # [refine.1]
+        self.shown["costs"] |= found.shown
         return found
 
     def _held(self, held: float) -> float:
         """How many rows a released number of them may stand for."""
         return min(max(held, 0.1 * self.seen, 1.0), float(self.seen))
 
-    def _centre(self, radius: float, costs: dict[str, Gaussian]) -> Centre | None:
+    def _centre(self, radius: float, costs: Allocation) -> Centre | None:
         """The friendly centre of some of the rows. [refine.1], [refine.2]"""
         rows = self._some(MOST) if self.neighbours.size_is_public else self._places().below(MOST / self.seen)
         return find_centre(
             rows,
             reach(radius),
-            test=costs["test"],
-            mean=costs["centre"],
-            miss=float(self.asked.miss),
+            test=costs.part("test", Gaussian),
+            mean=costs.part("centre", Gaussian),
+            miss=float(self.asked.budget.event),
             neighbours=self.neighbours,
             rng=self.rng,
         )
@@ -306,7 +302,7 @@ class _Run:
 
     def _into_blocks(self) -> str | None:
         """Put block means in the place of rows; or why not. [refine.1], [refine.2]"""
-        number = plan.block_number(self.seen, self.data.width, float(self.mu))
+        number = plan.block_number(self.seen, self.data.width, self.mu)
         if self.seen < 2 * number:
             return f"{self.seen} rows are too few for blocks of two or more; bring more rows, or give method='refine'"
         if self.neighbours.size_is_public:
@@ -331,14 +327,14 @@ class _Run:
         return sums.centre + noisy * unit, noisy * unit, deviation * unit
 
     def _taper_squares(
-        self, centre: Floats, radius: float, costs: dict[str, Gaussian], held: float
+        self, centre: Floats, radius: float, costs: Allocation, held: float
     ) -> tuple[Floats, Floats, float, Floats, float]:
         """The same, with the mean squares and the deviation of the noise on them."""
         sums = TaperSum(centre, reach(radius), squares=True).add_all(self.data.blocks())
-        answer, shift, noise = self._moved(sums, costs["mean"], held)
+        answer, shift, noise = self._moved(sums, costs.part("mean", Gaussian), held)
         move = plan.moved(self.neighbours) * 4**sums.bits
         # [refine.1], [refine.2]
-        squares, deviation = blurred(sums.square, square=move, cost=costs["square"], rng=self.rng)
+        squares, deviation = blurred(sums.square, square=move, cost=costs.part("square", Gaussian), rng=self.rng)
         unit = sums.radius**2 / 2.0**sums.bits / held
         return answer, shift, noise, squares * unit, deviation * unit
 

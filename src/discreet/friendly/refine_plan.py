@@ -10,6 +10,7 @@ answer. For an unknown one they are fixed functions of n: finding a centre costs
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Final
@@ -23,7 +24,7 @@ from discreet.privacy.neighbours import Neighbours
 PAIRS: Final = 1 << 12  # pairs whose distances are looked at
 BULK: Final = 1e-3  # of rows, beyond the radius of a first refinement
 FULL: Final = 0.59  # of the buckets of places hold a pair: 1 - 3 / e^2
-COUNT: Final = 0.01  # the share for the number of rows, where it is private
+COUNT: Final = Fraction(1, 100)  # the share for the number of rows, where it is private
 LEAST: Final = 0.004
 SURVIVORS: Final = 3  # rows of which there is a friendly centre, at the least
 MOST_SCALE, ROBUST_SCALE = 0.35, 0.08

@@ -6,7 +6,7 @@ Promise
     [tuples.1] Friends are tuples of which each point has one of the other's within the radius r, tuples whose own
           points are more than 3r apart: then there is one way to align them, and it is transitive.
     [tuples.2] REPLACE and ADD_OR_REMOVE: the losses `test` and `mean`, and an event of probability `miss`.
-    [tuples.3] TupleCore: (epsilon, delta), by [tuples.2] and [friendly_budget.1].
+    [tuples.3] TupleCore: (epsilon, delta), by [tuples.2] and [allocation.2].
 Why
     [tuples.1] Within r of one point there is at most one point of a tuple whose points are more than 2r apart, and no
     two points have the same partner: so partners, if all have one, are a bijection, the only one within r. Let p, q, z
@@ -37,7 +37,7 @@ from discreet.errors import BadInput
 from discreet.friendly.average import Centre, Lattice
 from discreet.friendly.core import match_core
 from discreet.friendly.find_centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
-from discreet.friendly.friendly_budget import Strength, check_costs, check_promise, check_radius
+from discreet.friendly.friendly_budget import check_costs, check_promise, check_radius, friendly_budget, friendly_stages
 from discreet.friendly.friendly_mean import NoiseBand, too_few
 from discreet.friendly.grid import FARTHEST, UNITS, Apart, Points, far_apart
 from discreet.privacy.exact import Number, root_above
@@ -198,7 +198,7 @@ class TupleCore:
     @property
     def loss(self) -> Loss:
         """Both noises, however they share it, and the event."""
-        return Strength.of(self.epsilon, self.delta).loss  # [tuples.3]
+        return friendly_budget(self.epsilon, self.delta).ceiling  # [tuples.3]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The noisy mean of the tuples that agree, or a refusal."""
@@ -207,16 +207,15 @@ class TupleCore:
         table = matrix(rows, self.columns)
         size = table.size if self.neighbours.size_is_public else None
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
-        strength = Strength.of(self.epsilon, self.delta)
         looked = None if size is None else min(size, MOST)
-        test, mean = strength.split(self.share or strength.best_share(looked))  # [tuples.3]
+        stages = friendly_stages(self.epsilon, self.delta, self.share, looked)  # [tuples.3]
         found = find_tuple(
             table,
             self.radius,
             self.k,
-            test=test,
-            mean=mean,
-            miss=float(strength.miss),
+            test=stages.part("test", Gaussian),
+            mean=stages.part("mean", Gaussian),
+            miss=float(stages.event),
             neighbours=self.neighbours,
             rng=rng,
             least=self.least,

@@ -36,7 +36,7 @@ Why
     first three terms are at most w_1 (1 - a) + w'_1 a + 2a (1 - a) + 2ab: for a, b <= 1/2 that is 1 + 2a - 4a^2 - 2b (1
     - 2a) <= 5/4, else at most 25/24.
     [weights.5] `test` blurs the sum of weights, of sensitivity 3. Less a margin it is V <= max(W, W') but for the event
-    ([friendly_budget.3]), and then the other sum is at least V - 3 > 0 if V >= 5: the noise is that of `mean` for
+    ([friendly_budget.2]), and then the other sum is at least V - 3 > 0 if V >= 5: the noise is that of `mean` for
     [weights.4] with V and V - 3. The rest is the argument of [find_centre.1].
     [weights.6] Go from one table's weights to the other's one row at a time; a replaced row goes to weight 0, its
     replacement comes from it. In each step w becomes w', and P_w = w P_1 + (1 - w) P_0, with the row and without. For

@@ -40,26 +40,27 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.hypotheses.signed_tests import SignedRankTest
 from discreet.privacy.declaration import Columns, Public, joined, number, statistic
-from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect, solve
-from discreet.stages.clip import Floats, Moment, Power, exact_sums, fitting_bits, noise_size, sensitivity_of
+from discreet.stages.clip import Floats, Moment, Power, charged, exact_sums, fitting_bits, noise_size, sensitivity_of
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
-from discreet.stages.stage_budget import Stages, unit_variance
+from discreet.stages.stage_budget import unit_variance
 from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
-from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, public_stages, too_few
+from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread, student_factor, tail
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers, public_size
@@ -161,12 +162,12 @@ class TwoMeansTest:
     @property
     def loss(self) -> Loss:
         """Every draw; before the public size is known, their sum. [mean_tests.2]"""
-        return Approximate(self.epsilon, 0) if self.size is None else self.stages(self.size).loss
+        return Approximate(self.epsilon, 0) if self.size is None else charged(self.stages(self.size).loss)
 
-    def stages(self, size: int) -> Stages:
+    def stages(self, size: int) -> Allocation:
         """The costs for so many rows in both samples. [mean_tests.2]"""
         if self.model == "gaussian":
-            return with_squares(public_stages(self.epsilon, size, known_sigma=False), self.epsilon)
+            return normal_stages(self.epsilon, size)
         if self.bounds is not None:
             return BoundedMean(*self.bounds, self.epsilon).stages
         return RankClippedMean(self.epsilon).stages(size)
@@ -204,10 +205,11 @@ class TwoMeansTest:
         if 4 * free.beyond > min(sizes):
             needed = 4 * free.beyond * float(self.epsilon)
             return too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False)
-        assert stages.centre is not None
-        assert stages.scale is not None
-        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [mean_tests.2]
-        far = far_distance(values, centre=centre, beyond=free.beyond, cost=stages.scale, rng=rng)  # [mean_tests.2]
+        centre = middle(
+            values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng
+        )  # [mean_tests.2]
+        cost = stages.part("scale", Choice)
+        far = far_distance(values, centre=centre, beyond=free.beyond, cost=cost, rng=rng)  # [mean_tests.2]
         if far > WIDEST:
             return "the data reach beyond 1e300; rescale them, or give public bounds"
         return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (unseen(free.beyond),))
@@ -223,8 +225,7 @@ class TwoMeansTest:
         at = find_place(values, stages, size=size, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:
             return odd_scale(at.scale)
-        assert stages.mean is not None
-        best, _ = mean_radius(min(sizes), unit_variance(stages.mean, min(sizes), self.neighbours))
+        best, _ = mean_radius(min(sizes), unit_variance(stages.noise("mean"), min(sizes), self.neighbours))
         return Clip(at.centre, best * at.scale, stages, (NOTE,))
 
 
@@ -234,22 +235,20 @@ class Clip:
 
     centre: float
     radius: float
-    stages: Stages
+    stages: Allocation
     notes: tuple[str, ...] = ()
 
 
-def with_squares(stages: Stages, epsilon: Number) -> Stages:
-    """Some of what the mean had is for the square. [mean_tests.2]"""
-    assert isinstance(stages.mean, Laplace)
-    square = exact(epsilon) * SQUARE
-    return replace(stages, mean=Laplace(exact(stages.mean.epsilon) - square), square=Laplace(square))
+def normal_stages(epsilon: Number, size: int) -> Allocation:
+    """Those of a normal mean, some of whose share is for the square. [mean_tests.2]"""
+    return pure_stages(epsilon, size, known_sigma=False, mean=Share(), square=Share(SQUARE))
 
 
 def group_moments(parts: Sequence[Floats], clip: Clip, rng: Randomness) -> list[Sequence[Moment]]:
     """The noisy means of clip((x - centre) / radius, +-1) in each of several samples, and those of its square.
     [mean_tests.2]"""
-    costs: dict[Power, Laplace | Gaussian | None] = {1: clip.stages.mean, 2: clip.stages.square}
-    given: dict[Power, Laplace] = {power: cost for power, cost in costs.items() if isinstance(cost, Laplace)}
+    names: dict[Power, str] = {1: "mean", 2: "square"}
+    given = {power: clip.stages.part(name, Laplace) for power, name in names.items()}
     bits = min(map(fitting_bits, given.values()))
     sums = [exact_sums(part, clip.centre, clip.radius, (1, 2), bits) for part in parts]
     found: list[Sequence[Moment]] = []

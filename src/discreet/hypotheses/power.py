@@ -10,11 +10,12 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.hypotheses.category_tests import MOVED, checked_size, null_fits, whole_of
 from discreet.hypotheses.combined_tests import best_plan, expected_power
 from discreet.hypotheses.likelihood_ratio import RatioCells, best_clamp, clamped_power
-from discreet.hypotheses.mean_tests import tail_of_two, with_squares
+from discreet.hypotheses.mean_tests import normal_stages, tail_of_two
 from discreet.hypotheses.null_distributions import Floats, NoisyLaw, check_powerful, noise_beyond
 from discreet.hypotheses.rank_tests import (
     check_smallest,
@@ -35,8 +36,8 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.search import solve
 from discreet.stages.clip import sensitivity_of
 from discreet.stages.normal_stages import clipped_mean, freedom, mean_radius
-from discreet.stages.stage_budget import Stages, unit_variance
-from discreet.statistics.normal import GaussianMean, public_stages, too_few
+from discreet.stages.stage_budget import unit_variance
+from discreet.statistics.normal import GaussianMean, pure_stages, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread, tail
 from discreet.statistics.proportion import Alternative, check_alternative
 
@@ -159,14 +160,14 @@ def _power_of_mean(size: int, effect: float, epsilon: Number, level: float, alte
 
 def _error_of_mean(size: int, epsilon: Number) -> ConvolvedSpread:
     """Of GaussianMean on normal data with standard deviation 1, its centre found well."""
-    stages = public_stages(epsilon, size, known_sigma=False)
+    stages = pure_stages(epsilon, size, known_sigma=False, mean=Share())
     _check_found(size, epsilon, stages)
-    assert isinstance(stages.mean, Laplace)
-    r, _ = mean_radius(size, unit_variance(stages.mean, size, REPLACE))
+    mean = stages.part("mean", Laplace)
+    r, _ = mean_radius(size, unit_variance(mean, size, REPLACE))
     response = clipped_mean(0.0, r)
     sampling = math.sqrt(response.variance / size) / response.slope
-    noise = sensitivity_of(1, REPLACE) * r / (size * float(stages.mean.epsilon)) / response.slope
-    return ConvolvedSpread(0.0, sampling=sampling, laplace=noise, freedom=freedom(size, stages.scale, REPLACE))
+    noise = sensitivity_of(1, REPLACE) * r / (size * float(mean.epsilon)) / response.slope
+    return ConvolvedSpread(0.0, sampling=sampling, laplace=noise, freedom=freedom(size, stages, REPLACE))
 
 
 def _power_of_two_means(
@@ -174,16 +175,15 @@ def _power_of_two_means(
 ) -> float:
     """Of TwoMeansTest: both samples clipped about their common centre, which lies where they balance."""
     whole, least = sum(sizes), min(sizes)
-    stages = with_squares(public_stages(epsilon, whole, known_sigma=False), epsilon)
+    stages = normal_stages(epsilon, whole)
     _check_found(whole, epsilon, stages)
-    assert isinstance(stages.mean, Laplace)
-    assert isinstance(stages.square, Laplace)
-    r, _ = mean_radius(least, unit_variance(stages.mean, least, REPLACE))
+    mean, square = stages.part("mean", Laplace), stages.part("square", Laplace)
+    r, _ = mean_radius(least, unit_variance(mean, least, REPLACE))
     places = (effect * sizes[1] / whole, -effect * sizes[0] / whole)
     seen = [clipped_mean(place, r) for place in places]
     variance = sum(one.variance / size for one, size in zip(seen, sizes, strict=True))
-    unsure = math.hypot(*(r * r / (size * size * float(stages.square.epsilon)) for size in sizes))
-    noises = [sensitivity_of(1, REPLACE) * r / (size * float(stages.mean.epsilon)) for size in sizes]
+    unsure = math.hypot(*(r * r / (size * size * float(square.epsilon)) for size in sizes))
+    noises = [sensitivity_of(1, REPLACE) * r / (size * float(mean.epsilon)) for size in sizes]
     miss = level / 2 if alternative == "two-sided" else level
     wide = math.sqrt(variance + unsure / 2)
     critical = solve(lambda t: -tail_of_two(t, wide, *noises), -miss, 0.0, 40 * (wide + sum(noises)))
@@ -200,7 +200,7 @@ def _passed(beyond: Callable[[float], float], critical: float, shift: float, alt
     return {"greater": above, "less": below, "two-sided": above + below}[alternative]
 
 
-def _check_found(size: int, epsilon: Number, stages: Stages) -> None:
+def _check_found(size: int, epsilon: Number, stages: Allocation) -> None:
     model = GaussianMean(epsilon)
     if not model.feasible(stages, size):
         raise BadInput(too_few(size, epsilon, model.needed, REPLACE))

@@ -36,24 +36,30 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.accounting.allocation import split
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, check_confidence
-from discreet.privacy.loss import Approximate, Laplace, Loss, compose
+from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import noisy_moment, noisy_sum, paid
+from discreet.stages.clip import charged, noisy_moment, noisy_sum, paid
 from discreet.statistics.normal_laplace import ConvolvedSpread
 from discreet.tables.entries import numbers, public_size
 
 FAILURE: Final = 0.01  # the chance that clipping touches anybody, in the lectures' bounds
 MOST_BINS: Final = 10**7
+HALF: Final = Fraction(1, 2)
 Floats = npt.NDArray[np.float64]
+
+
+def _counted(epsilon: Fraction) -> Approximate:
+    """What Laplace noise on counts costs: their steps are too few for its curve ([additive.1])."""
+    return Approximate(epsilon, 0)
 
 
 def _positive(name: str, value: object) -> float:
@@ -76,12 +82,12 @@ def _places(values: Floats, width: float, most: int) -> npt.NDArray[np.int64]:
 
 
 def _last_stage(
-    values: Floats, rng: Randomness, *, centre: float, radius: float, sigma: float, epsilon: Fraction
+    values: Floats, rng: Randomness, *, centre: float, radius: float, sigma: float, cost: Laplace
 ) -> ConvolvedSpread:
     """centre + noisy mean of clip(x - centre, +-radius). [normal_means.1]"""
     size = len(values)
     found = noisy_sum(
-        values, centre=centre, radius=radius, cost=Laplace(epsilon), neighbours=Neighbours.REPLACE, rng=rng
+        values, centre=centre, radius=radius, cost=cost, neighbours=Neighbours.REPLACE, rng=rng
     )  # [normal_means.1]
     return ConvolvedSpread(centre + found.total / size, sampling=sigma / math.sqrt(size), laplace=found.noise / size)
 
@@ -113,7 +119,7 @@ class ClippedMean:
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
         radius = self.reach + self.sigma * _reach_of_noise(size)
-        spread = _last_stage(values, rng, centre=0.0, radius=radius, sigma=self.sigma, epsilon=exact(self.epsilon))
+        spread = _last_stage(values, rng, centre=0.0, radius=radius, sigma=self.sigma, cost=Laplace(self.epsilon))
         return _mean(self, spread, rng, size)
 
 
@@ -139,25 +145,32 @@ class TwoStageMean:
     @property
     def loss(self) -> Loss:
         """Counts, then a sum."""
-        first, second = split(self.epsilon, 1, 1)
-        return compose(Approximate(first, 0), paid(Laplace(second)))  # [normal_means.2]
+        return charged(self.stages.loss)  # [normal_means.2]
+
+    @property
+    def stages(self) -> Allocation:
+        """Half for each. [normal_means.2]"""
+        return Allocation.of(self.epsilon).split(counts=Share(HALF, _counted), mean=Share())
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The two stages."""
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
-        first, second = split(self.epsilon, 1, 1)
-        centre = _fullest(values, self.sigma, self.reach, first, rng)  # [normal_means.2]
+        stages = self.stages
+        # [normal_means.2]
+        centre = _fullest(values, self.sigma, self.reach, stages.part("counts", Approximate), rng)
         radius = self.sigma * (6 + _reach_of_noise(size))
-        spread = _last_stage(values, rng, centre=centre, radius=radius, sigma=self.sigma, epsilon=second)
+        spread = _last_stage(
+            values, rng, centre=centre, radius=radius, sigma=self.sigma, cost=stages.part("mean", Laplace)
+        )
         return _mean(self, spread, rng, size)
 
 
-def _fullest(values: Floats, width: float, reach: float, epsilon: Fraction, rng: Randomness) -> float:
+def _fullest(values: Floats, width: float, reach: float, cost: Approximate, rng: Randomness) -> float:
     """The middle of the fullest noisy bin, of this width, over [-reach, reach] with two tails."""
     most = math.ceil(reach / width)
     counts = np.bincount(_places(values, width, most) + most + 1, minlength=2 * most + 2)
-    noisy = rng.blur(counts.astype(np.int64), sensitivity=2, cost=Laplace(epsilon))  # [normal_means.2]
+    noisy = rng.blur(counts.astype(np.int64), sensitivity=2, cost=Laplace(cost.epsilon))  # [normal_means.2]
     return (int(np.argmax(noisy)) - most - 1 + 0.5) * width
 
 
@@ -182,15 +195,21 @@ class StabilityMean:
     @property
     def loss(self) -> Loss:
         """Unknown bins, then a sum."""
-        first, second = split(self.epsilon, 1, 1)
-        return compose(Approximate(first, self.delta), paid(Laplace(second)))  # [normal_means.3]
+        return charged(self.stages.loss)  # [normal_means.3]
+
+    @property
+    def stages(self) -> Allocation:
+        """Half for each, and delta for the bins. [normal_means.3]"""
+        bins = Share(HALF, lambda size: Approximate(size, self.delta))
+        return Allocation.of(self.epsilon).split(bins=bins, mean=Share())
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The two stages; a refusal if no bin reaches the threshold."""
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
         check_budget(self.epsilon, self.delta, size)
-        first, second = split(self.epsilon, 1, 1)
+        stages = self.stages
+        first = exact(stages.part("bins", Approximate).epsilon)
         threshold = threshold_for(2, first, self.delta)
         counts = Counter(_places(values, self.sigma, 2**52).tolist())
         # [normal_means.3]
@@ -200,7 +219,9 @@ class StabilityMean:
             return Release(self.guarantee, _history(self, rng, size), refusal=needed, name="mean")
         centre = (float(next(iter(shown))) + 0.5) * self.sigma  # type: ignore[arg-type]
         radius = self.sigma * (6 + _reach_of_noise(size))
-        spread = _last_stage(values, rng, centre=centre, radius=radius, sigma=self.sigma, epsilon=second)
+        spread = _last_stage(
+            values, rng, centre=centre, radius=radius, sigma=self.sigma, cost=stages.part("mean", Laplace)
+        )
         return _mean(self, spread, rng, size)
 
 
@@ -232,10 +253,13 @@ class KarwaVadhan:
     @property
     def loss(self) -> Loss:
         """Two counts, two sums."""
-        scale, place, mean, variance = split(self.epsilon, 1, 1, 2, 2)
-        return compose(
-            Approximate(scale, 0), Approximate(place, 0), paid(Laplace(mean)), paid(Laplace(variance))
-        )  # [normal_means.4]
+        return charged(self.stages.loss)  # [normal_means.4]
+
+    @property
+    def stages(self) -> Allocation:
+        """A sixth for each count, a third for each sum. [normal_means.4]"""
+        count, total = Share(Fraction(1, 6), _counted), Share(Fraction(1, 3))
+        return Allocation.of(self.epsilon).split(scale=count, place=count, mean=total, square=total)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """Scale, place, mean and variance."""
@@ -243,16 +267,17 @@ class KarwaVadhan:
 
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
-        e_scale, e_place, e_mean, e_square = split(self.epsilon, 1, 1, 2, 2)
+        stages = self.stages
         miss = 1 - self.confidence
-        sigma = self._scale(values, e_scale, rng)
-        centre = _fullest(values, sigma, self.reach, e_place, rng)  # [normal_means.4]
+        sigma = self._scale(values, stages.part("scale", Approximate), rng)
+        centre = _fullest(values, sigma, self.reach, stages.part("place", Approximate), rng)  # [normal_means.4]
         half = 4 * sigma * math.sqrt(math.log(8 * size / miss))
+        costs = {name: stages.part(name, Laplace) for name in ("mean", "square")}
         mean = noisy_sum(
-            values, centre=centre, radius=half, cost=Laplace(e_mean), neighbours=Neighbours.REPLACE, rng=rng
+            values, centre=centre, radius=half, cost=costs["mean"], neighbours=Neighbours.REPLACE, rng=rng
         )  # [normal_means.4]
         square = noisy_moment(
-            values, centre=centre, radius=half, cost=Laplace(e_square), neighbours=Neighbours.REPLACE, rng=rng, power=2
+            values, centre=centre, radius=half, cost=costs["square"], neighbours=Neighbours.REPLACE, rng=rng, power=2
         )  # [normal_means.4]
         share = math.log(4 / miss)
         offset, wobble = mean.total / size, mean.noise / size
@@ -269,7 +294,7 @@ class KarwaVadhan:
         )
         return _mean(self, spread, rng, size)
 
-    def _scale(self, values: Floats, epsilon: Fraction, rng: Randomness) -> float:
+    def _scale(self, values: Floats, cost: Approximate, rng: Randomness) -> float:
         """2^{j+2} for the fullest octave j of the differences of disjoint pairs. [normal_means.4]"""
         low, high = (math.floor(math.log2(sigma)) for sigma in (self.sigmas[0] / 8, self.sigmas[1] * 8))
         pairs = values[: len(values) // 2 * 2].reshape(-1, 2)
@@ -277,7 +302,7 @@ class KarwaVadhan:
             octaves = np.floor(np.log2(np.abs(pairs[:, 0] - pairs[:, 1])))
         octaves = np.clip(np.nan_to_num(octaves, nan=low, posinf=high, neginf=low), low, high).astype(np.int64)
         counts = np.bincount(octaves - low, minlength=high - low + 1).astype(np.int64)
-        noisy = rng.blur(counts, sensitivity=2, cost=Laplace(epsilon))  # [normal_means.4]
+        noisy = rng.blur(counts, sensitivity=2, cost=Laplace(cost.epsilon))  # [normal_means.4]
         return float(2.0 ** (low + int(np.argmax(noisy)) + 2))
 
 

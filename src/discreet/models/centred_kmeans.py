@@ -11,7 +11,7 @@ Promise
 Why
     [centred_kmeans.1] Every stage is [cluster_sums.3] or [cluster_sums.4], [cluster_sums.1] or [cluster_sums.2] or
     [enclose.1], at its share of the budget, around centres and with radii that are public or were released; to drop,
-    move and join centres is post-processing. The shares add up to 1: [cluster_budget.1].
+    move and join centres is post-processing. The shares add up to 1: [allocation.1], [allocation.2].
     [centred_kmeans.2] As the code reads.
 Needs
     10 sqrt(d) s rows for each cluster, s the noise on a sum in units of its radius: at epsilon 1, delta 1e-6, 420 rows
@@ -32,15 +32,24 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Share
 from discreet.errors import BadInput
 from discreet.models.assign import BITS, WIDEST, Ball, Floats, distances
-from discreet.models.cluster_budget import ENTRIES, Purse, check_purse
-from discreet.models.cluster_sums import NoisyClusters, holding, noise_per_reach, noisy_clusters, noisy_loss
+from discreet.models.cluster_sums import (
+    ENTRIES,
+    NoisyClusters,
+    check_cluster_budget,
+    cluster_budget,
+    holding,
+    noise_per_reach,
+    noisy_clusters,
+    noisy_loss,
+)
 from discreet.models.clusters import Clusters, merged, packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Loss
+from discreet.privacy.loss import Choice, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -53,7 +62,8 @@ OUTSIDE: Final = 0.2  # the share of rows beyond r
 WIDER: Final = 1.2
 FAR: Final = 3.0  # times r: as far as a row counts in the loss
 FIRST, RADIUS, SECOND, LAST = Fraction(25, 100), Fraction(4, 100), Fraction(30, 100), Fraction(41, 100)
-BALL, PURE_BALL, LOSS = Fraction(6, 100), Fraction(15, 100), Fraction(5, 100)
+LOSS: Final = Fraction(5, 100)
+BALL_SHARE: Final = {False: Fraction(6, 100), True: Fraction(15, 100)}  # of a pure budget: more
 ENOUGH: Final = 10.0
 
 
@@ -85,7 +95,7 @@ class CentredKMeans:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", fixed(self.centre))
-        check_purse(self.epsilon, self.delta, self.neighbours)
+        check_cluster_budget(self.epsilon, self.delta, self.neighbours)
         check_k(self.k)
         check_ball(self.radius, self.centre)
         check_iterations(self.iterations, 16)
@@ -95,7 +105,7 @@ class CentredKMeans:
     @property
     def loss(self) -> Loss:
         """All draws together. [centred_kmeans.1]"""
-        return Purse(self.epsilon, self.delta).loss  # [centred_kmeans.1]
+        return cluster_budget(self.epsilon, self.delta).ceiling  # [centred_kmeans.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Clusters]:
         """The centres, or a refusal."""
@@ -111,11 +121,22 @@ class _Run:
 
     def __init__(self, asked: CentredKMeans, table: Rows, rng: Randomness) -> None:
         self.asked, self.table, self.rng, self.neighbours = asked, table, rng, asked.neighbours
-        self.purse = Purse(asked.epsilon, asked.delta)
         self.steps = asked.iterations or 2
-        self.ball_share = Fraction(0) if asked.radius is not None else PURE_BALL if self.purse.pure else BALL
-        self.rest = 1 - self.ball_share - (LOSS if asked.with_loss else 0)  # [centred_kmeans.1]
-        self.wide = math.sqrt(table.width) if self.purse.pure else 1.0  # an L1 ball that holds one in L2
+        budget = cluster_budget(asked.epsilon, asked.delta)
+        ball = ball_shares(asked.radius, table.width, budget.pure)
+        loss = Share(LOSS) if asked.with_loss else None
+        rest = 1 - (BALL_SHARE[budget.pure] if ball else 0) - (LOSS if loss else 0)
+        self.stages = budget.split(
+            **ball,
+            first=Share(rest * FIRST),
+            holding=Share(rest * RADIUS, Choice),
+            second=Share(rest * SECOND),
+            last=Share(rest * LAST, times=self.steps),
+            loss=loss,
+        )  # [centred_kmeans.1]
+        self.last_steps = budget.split(together=Share(rest * LAST)).noise("together")
+        self.search = Search.of(self.stages)
+        self.wide = math.sqrt(table.width) if budget.pure else 1.0  # an L1 ball that holds one in L2
         self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "radius": asked.radius}
 
     def release(self, size: int | None) -> Release[Clusters]:
@@ -124,11 +145,12 @@ class _Run:
         if size is not None and (refusal := self._too_few(size)) is not None:  # [centred_kmeans.2]
             return self._blank(refusal)
         ball = given_ball(self.asked.radius, self.asked.centre, self.table.width)
-        if ball is None:
-            ball = find_ball(self.table, self._search(), self.neighbours, self.rng)  # [centred_kmeans.1]
+        if self.search is not None:
+            ball = find_ball(self.table, self.search, self.neighbours, self.rng)  # [centred_kmeans.1]
             self.shown["ball"] = ball.radius
+        assert ball is not None
         seeds = ball.steps(ball.points(packed(SEEDS * self.asked.k, self.table.width) * 2.0**BITS))
-        first = self._sums(ball, seeds, 2**BITS, FIRST)
+        first = self._sums(ball, seeds, 2**BITS, "first")
         seen = size if size is not None else max(1, round(float(first.counts.sum())))
         if size is None and (refusal := self._too_few(seen)) is not None:  # [centred_kmeans.2]
             return self._blank(refusal)
@@ -136,22 +158,22 @@ class _Run:
         radius = holding(
             distances(self.table, ball, seeds),
             beyond=round(OUTSIDE * seen),
-            cost=self.purse.choice(self.rest * RADIUS),
+            cost=self.stages.part("holding", Choice),
             rng=self.rng,
         )  # [centred_kmeans.1]
-        second = self._sums(ball, seeds, reach_of(radius), SECOND)
+        second = self._sums(ball, seeds, reach_of(radius), "second")
         points, full = second.moved(seeds, CLEAR * second.count_noise, centred=True)
         if not full.any():
             full[:] = True
         centres = merged(points[full], second.counts[full], self.asked.k)
         for _ in range(self.steps):
             centres = ball.steps(ball.points(centres))
-            last = self._sums(ball, centres, reach_of(WIDER * radius), LAST / self.steps)
+            last = self._sums(ball, centres, reach_of(WIDER * radius), "last")
             centres, _ = last.moved(centres, CLEAR * last.count_noise, centred=True)
         centres = ball.steps(ball.points(centres))
         return self._answer(ball, centres, last, FAR * radius)
 
-    def _sums(self, ball: Ball, centres: Floats, reach: int, share: Fraction) -> NoisyClusters:
+    def _sums(self, ball: Ball, centres: Floats, reach: int, stage: str) -> NoisyClusters:
         """A pass over the rows. [centred_kmeans.1]"""
         return noisy_clusters(
             self.table,
@@ -159,28 +181,24 @@ class _Run:
             centres,
             math.ceil(reach * self.wide),
             centred=True,
-            cost=self.purse.noise(self.rest * share),
+            cost=self.stages.noise(stage),
             neighbours=self.neighbours,
             rng=self.rng,
         )  # [centred_kmeans.1]
 
-    def _search(self) -> Search:
-        half = self.ball_share / 2
-        return Search(self.purse.choice(half / self.table.width), self.purse.choice(half))
-
     def _too_few(self, seen: int) -> str | None:
         """Why so many rows are too few, by public or noisy numbers. [centred_kmeans.2]"""
-        noise = self.wide * noise_per_reach(self.purse.noise(self.rest * LAST), self.neighbours)
+        noise = self.wide * noise_per_reach(self.last_steps, self.neighbours)
         least = math.ceil(self.asked.k * ENOUGH * math.sqrt(self.table.width) * noise)
-        if self.ball_share:
-            least = max(least, 4 * self._search().beyond)
+        if self.search is not None:
+            least = max(least, 4 * self.search.beyond)
         return too_few(seen, least, self.asked.k, self.table.width, self.asked.epsilon) if seen < least else None
 
     def _answer(self, ball: Ball, centres: Floats, last: NoisyClusters, far: float) -> Release[Clusters]:
         found = None
         if self.asked.with_loss:
             cap = min(max(far, 1.0), 2.0 ** (BITS + 1))
-            cost = self.purse.noise(LOSS)
+            cost = self.stages.noise("loss")
             found = noisy_loss(distances(self.table, ball, centres), cap, cost=cost, rng=self.rng)  # [centred_kmeans.1]
             found *= ball.step**2
             self.shown["farthest in the loss"] = cap * ball.step
@@ -191,6 +209,12 @@ class _Run:
     def _blank(self, refusal: str | None = None) -> Release[Clusters]:
         history = Provenance("CentredKMeans", self.shown, self.rng.secure)
         return Release(self.asked.guarantee, history, refusal=refusal, name=f"{self.asked.k} clusters")
+
+
+def ball_shares(radius: float | None, width: int, pure: bool) -> dict[str, Share]:
+    """Those of a search for a ball in so many columns; none where one is public. [centred_kmeans.1]"""
+    half = BALL_SHARE[pure] / 2
+    return {} if radius is not None else {"columns": Share(half, Choice, width), "radius": Share(half, Choice)}
 
 
 def kept(first: NoisyClusters, seeds: Floats, ball: Ball) -> Floats:

@@ -55,11 +55,15 @@ from typing import Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation
+from discreet.errors import BadInput
 from discreet.friendly.average import blurred
 from discreet.models.assign import Ball, Floats, Norm, cluster_sums
 from discreet.noise.choose_float import Staircase
+from discreet.noise.lattice import slack as off_by
 from discreet.noise.lattice import total, whole
-from discreet.privacy.exact import exact
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -176,3 +180,28 @@ def noise_per_reach(cost: Laplace | Gaussian, neighbours: Neighbours, weight: Fr
     if isinstance(cost, Laplace):
         return 2**0.5 * moves / reach / float(cost.epsilon)
     return float(moves**0.5 / reach / float(cost.mu))
+
+
+FINE_NOISE: Final = 36  # binary digits of a standard deviation: as friendly/average.py has it
+ENTRIES: Final = 2**20  # of one draw
+DRAWS: Final = 64
+SMALLEST_DELTA, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu for which every stage has a grid
+
+
+def cluster_budget(epsilon: Number, delta: Number) -> Allocation:
+    """What a clustering may spend, for up to DRAWS draws of up to ENTRIES entries; without a delta it is pure."""
+    slack = off_by(ENTRIES, 2**FINE_NOISE)
+    return Allocation.of(epsilon, delta, slack=slack, draws=DRAWS, lower=True, strongest=STRONGEST)
+
+
+def check_cluster_budget(epsilon: Number, delta: Number, neighbours: object) -> None:
+    """Refuse what cannot be promised, before anything is read."""
+    if not isinstance(neighbours, Neighbours):
+        raise BadInput(f"neighbours is {neighbours!r}; give Neighbours.REPLACE or Neighbours.ADD_OR_REMOVE")
+    check_budget(epsilon, delta, 1 if neighbours.size_is_public else None)
+    if delta and delta < SMALLEST_DELTA:
+        raise BadInput(f"delta is {delta!r}; noise on a grid needs 1e-11 at least, or 0 for a pure promise")
+    if delta and cluster_budget(epsilon, delta).amount < WEAKEST:
+        raise BadInput(f"epsilon is {epsilon!r}: its noise would drown any cluster; give 0.001 or more")
+    if not delta and not 1e-4 <= epsilon <= 1e4:
+        raise BadInput(f"epsilon is {epsilon!r}; with delta 0 give one from 0.0001 to 10,000")

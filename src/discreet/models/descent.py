@@ -5,15 +5,14 @@ Releases
     the noisy second moments of the features; the noisy score at several points, each the next of a descent; then the
     noisy information at the last of them, and once more the score, with most of the budget.
 Promise
-    [descent.1] (epsilon, delta) under both relations: the parts cost what `Plan.loss` lists.
+    [descent.1] (epsilon, delta) under both relations: the parts cost what `loss` lists.
     [descent.2] The plan reads public numbers; every later choice and refusal reads released ones. Under ADD_OR_REMOVE
           no number of rows is used: the second moments tell how many there are.
     [descent.3] If the model holds, intervals hold the population's coefficients with their confidence, to first order.
 Why
     [descent.1] Adaptive composition of [features.3], [locate.2] (the largest count) and
-    of [score.2], [score.3]; each reads the rows and what was released before. The parts' mu^2 add up: a
-    choice of epsilon e costs at most (pi/8) e^2, [currency.2]; the shares are of the mu^2 of
-    (epsilon, delta) with all slack paid, [calibrate.3].
+    of [score.2], [score.3]; each reads the rows and what was released before. The parts are
+    those of an allocation with the slack of all draws kept: [allocation.2].
     [descent.2] `plan` sees epsilon, delta, the number of coefficients and, where it is public, n.
     [descent.3] The last step is w - H^-1 (score + noise): its error is that of the score at the truth and of the noise,
     over H, but for terms of second order in the error of w and its product with that of H; the latter is allowed for.
@@ -34,15 +33,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, CoefficientSpread, Link
-from discreet.models.features import NATS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.features import NATS, Features, Prepared, Scaling, find_scaling, prepared, scaling_shares
 from discreet.models.link import Name, OutcomeMean, logistic, poisson
 from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
-from discreet.privacy.exact import Number, exact, is_number, root_below
+from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss, compose
+from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -50,33 +49,12 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import far_distance
-from discreet.stages.stage_budget import STRONGEST
-from discreet.statistics.covariance_stages import CHOICE
 from discreet.tables.matrix import in_one, matrix
 
 STEPS: Final = 6  # of the descent, before the last one
 MOST_COUNT: Final = 10**6  # counts beyond are cut
 MODEL: Final = "the population's coefficients, each by itself, if the model holds"
 LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescentPlan:
-    """What each part costs: scaling and largest count if they are not declared, moments, scores, information."""
-
-    measuring: Measuring | None
-    count: Choice | None
-    second: Gaussian
-    steps: tuple[Gaussian, ...]
-    information: Gaussian
-    last: Gaussian
-
-    @property
-    def loss(self) -> Loss:
-        """Every draw. [descent.1]"""
-        choices = () if self.measuring is None else self.measuring.parts
-        count = () if self.count is None else (self.count,)
-        return compose(*choices, *count, self.second, *self.steps, self.information, self.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,37 +101,37 @@ class Descent:
             return Approximate(self.epsilon, self.delta)
         return self.plan(self.size).loss  # [descent.1]
 
-    def plan(self, size: int | None) -> DescentPlan:
+    def plan(self, size: int | None) -> Allocation:
         """The costs for a public number of rows. [descent.2]"""
         coefficients, radius, relation = self.features.size, math.sqrt(self.features.size), self.neighbours
+
+        def scores(mu: Fraction) -> Gaussian:
+            return score_cost(mu, coefficients, radius, relation)
+
+        def moments(mu: Fraction) -> Gaussian:
+            return moment_cost(mu, coefficients, radius, relation)
+
         most = Fraction(STRONGEST)
-        off = (STEPS + 2) * exact(score_cost(most, coefficients, radius, relation).slack)
-        off += 2 * exact(moment_cost(most, coefficients, radius, relation).slack)
-        whole = exact(min(gaussian(self.epsilon, self.delta, off), float(STRONGEST)))  # [descent.1]
+        off = (STEPS + 2) * exact(scores(most).slack) + 2 * exact(moments(most).slack)
+        whole = Allocation.of(self.epsilon, self.delta, slack=off)  # [descent.1]
         unknown, counted = self.features.unknown, self.family == "poisson" and self.largest is None
-        scaling = _scaling_share(unknown + counted, size, whole)
-        each = whole**2 * scaling * CHOICE / max(unknown + counted, 1)
-        rest = 1 - scaling
-
-        def strength(share: Fraction) -> Fraction:
-            return root_below(whole**2 * rest * share)  # [descent.1]
-
-        step = score_cost(strength(Fraction(30, 100) / STEPS), coefficients, radius, relation)
-        return DescentPlan(
-            measuring=Measuring.of(unknown, self.features.intercept, each, squares=True) if unknown else None,
-            count=Choice(root_below(each)) if counted else None,
-            second=moment_cost(strength(Fraction(10, 100)), coefficients, radius, relation),
-            steps=(step,) * STEPS,
-            information=moment_cost(strength(Fraction(15, 100)), coefficients, radius, relation),
-            last=score_cost(strength(Fraction(45, 100)), coefficients, radius, relation),
-        )
+        scaling = _scaling_share(unknown + counted, size, whole.amount)
+        each, rest = scaling / max(unknown + counted, 1), 1 - scaling
+        return whole.split(
+            **scaling_shares(self.features, unknown * each),
+            count=Share(each, Choice) if counted else None,
+            second=Share(rest * Fraction(10, 100), moments),
+            steps=Share(rest * Fraction(30, 100), scores, STEPS),
+            information=Share(rest * Fraction(15, 100), moments),
+            last=Share(rest * Fraction(45, 100), scores),
+        )  # [descent.1]
 
     def informative(self, size: int | None) -> bool:
         """Whether there will be intervals, as far as public numbers tell. [descent.2]"""
         if size is None:
             return True
         root = 1.5 if self.neighbours is Neighbours.REPLACE else 1.0
-        noise = root * self.features.size**1.5 / float(self.plan(size).information.mu)
+        noise = root * self.features.size**1.5 / float(self.plan(size).part("information", Gaussian).mu)
         return bool(6 * noise <= size / 2)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
@@ -172,11 +150,10 @@ class Descent:
         )
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
-            assert plan.measuring is not None
-            scaling = find_scaling(table, self.features, plan.measuring, self.neighbours, rng)  # [descent.1]
+            scaling = find_scaling(table, self.features, plan, self.neighbours, rng)  # [descent.1]
         if isinstance(scaling, str):  # [descent.2]
             return replace(blank, refusal=scaling)
-        family = self._family(table[:, -1], plan.count, rng)
+        family = self._family(table[:, -1], plan, rng)
         ready = prepared(table, scaling)
         ready = replace(ready, outcome=family.outcome(ready.outcome))
         found = descend(ready, family, plan, intercept=self.features.intercept, neighbours=self.neighbours, rng=rng)
@@ -195,12 +172,13 @@ class Descent:
         spread = CoefficientSpread(value, sampling, privacy, MODEL)  # [descent.3]
         return replace(blank, answer=value, spread=spread, provenance=replace(blank.provenance, notes=notes))
 
-    def _family(self, outcomes: Floats, cost: Choice | None, rng: Randomness) -> OutcomeMean:
+    def _family(self, outcomes: Floats, plan: Allocation, rng: Randomness) -> OutcomeMean:
         """The family; a Poisson one with the count beyond which few lie, as released or declared. [descent.1]"""
         if self.family == "logistic":
             return logistic()
-        if cost is None:
-            return poisson(int(self.largest or 1))
+        if self.largest is not None:
+            return poisson(int(self.largest))
+        cost = plan.part("count", Choice)
         beyond = math.ceil(NATS / float(cost.epsilon))
         # [descent.1]
         most = far_distance(np.ascontiguousarray(outcomes), centre=0.0, beyond=beyond, cost=cost, rng=rng)
@@ -217,12 +195,14 @@ class FoundCoefficients:
 
 
 def descend(
-    rows: Prepared, family: OutcomeMean, plan: DescentPlan, *, intercept: bool, neighbours: Neighbours, rng: Randomness
+    rows: Prepared, family: OutcomeMean, plan: Allocation, *, intercept: bool, neighbours: Neighbours, rng: Randomness
 ) -> FoundCoefficients | str:
     """All scores, and the last step. [descent.1]"""
     size = rows.steps.shape[1]
     w = np.zeros(size)
-    second, noise = noisy_moments(rows, None, w, cost=plan.second, neighbours=neighbours, rng=rng)  # [descent.1]
+    steps, last = plan.all("steps", Gaussian), plan.part("last", Gaussian)
+    # [descent.1]
+    second, noise = noisy_moments(rows, None, w, cost=plan.part("second", Gaussian), neighbours=neighbours, rng=rng)
     people = float(np.trace(second)) / size  # about the number of rows: features have length 1, more or less
     if people < 4 * noise * math.sqrt(size):  # [descent.2]
         return (
@@ -234,21 +214,21 @@ def descend(
     if family.name == "poisson":  # the mean count, if the features told nothing
         start = math.log(family.top / 8)
         w[0] = start if intercept else 0.0
-        total, _ = noisy_score(rows, family, w, cost=plan.steps[0], neighbours=neighbours, rng=rng)  # [descent.1]
+        total, _ = noisy_score(rows, family, w, cost=steps[0], neighbours=neighbours, rng=rng)  # [descent.1]
         mean = family.top / 8 if not intercept else float(family.mean(w[:1])[0]) - total[0] / max(second[0, 0], floor)
         mean = min(max(mean, family.top / 500), family.top)
         w[0] = math.log(mean) if intercept else 0.0
         curve, first = 1.5 * mean, 1
     inverse = _inverse(second * curve, floor * curve)
     past = []
-    for cost in plan.steps[first:]:
+    for cost in steps[first:]:
         slope, _ = noisy_score(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [descent.1]
         w = w - _shortened(inverse @ slope, second / people)
         past.append(w)
     w = np.mean(past[len(past) // 2 :], axis=0)
-    # [descent.1]
-    information, noise = noisy_moments(rows, family, w, cost=plan.information, neighbours=neighbours, rng=rng)
-    slope, off = noisy_score(rows, family, w, cost=plan.last, neighbours=neighbours, rng=rng)  # [descent.1]
+    cost = plan.part("information", Gaussian)
+    information, noise = noisy_moments(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [descent.1]
+    slope, off = noisy_score(rows, family, w, cost=last, neighbours=neighbours, rng=rng)  # [descent.1]
     floor = 2 * noise * math.sqrt(size)
     values = np.linalg.eigvalsh(information)
     inverse = _inverse(information, floor)
@@ -256,7 +236,7 @@ def descend(
     if values.min() < 1.5 * floor:  # [descent.2]
         return FoundCoefficients(w, None, None)
     careful = _inverse(information - noise * math.sqrt(size) * np.eye(size), floor / 4)
-    early = 2 * float(plan.last.mu) / float(plan.steps[0].mu) / math.sqrt(len(past) / 2) * off
+    early = 2 * float(last.mu) / float(steps[0].mu) / math.sqrt(len(past) / 2) * off
     wrong = early * float(noise * math.sqrt(size) / values.min())  # the error of H times that of w before the last step
     privacy = (off**2 + wrong**2) * careful @ careful
     return FoundCoefficients(w, careful, privacy)

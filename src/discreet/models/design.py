@@ -37,10 +37,12 @@ Source
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients
 from discreet.models.formula import Factor, Formula
@@ -225,7 +227,7 @@ def _product(left: Part, right: Part) -> Part:
 
 MOST_LEVELS: Final = 64
 MOST_COLUMNS: Final = 2**9  # beyond, no model here has an answer, and the columns may not fit into memory
-TENTH: Final = exact(1) / 10
+TENTH: Final = Fraction(1, 10)
 Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
 
 
@@ -262,20 +264,31 @@ class Formulated:
         """(epsilon, delta)."""
         return Approximate(self.epsilon, self.delta)  # [design.2]
 
+    def stages(self, found: int) -> Allocation:
+        """The levels of so many categories, then the model: delta goes along with epsilon. [design.2]"""
+        share = min(TENTH, Fraction(1, 2 * max(found, 1)))
+        rate = exact(self.delta) / exact(self.epsilon)
+
+        def pair(epsilon: Fraction) -> Approximate:
+            return Approximate(epsilon, epsilon * rate)
+
+        levels = Share(found * share, pair, found) if found else None
+        return Allocation.of(self.epsilon).split(levels=levels, model=Share(None, pair))  # [design.2]
+
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The levels, then the model's release on the columns."""
         size = check_frame(self.formula, rows)  # [design.3]
         check_budget(self.epsilon, self.delta, size if self.neighbours.size_is_public else None)
         levels = declared_levels(self.levels, self.formula, rows)
         missing = [name for name in self.formula.categories if name not in levels]
-        share = min(TENTH, exact(1) / (2 * max(len(missing), 1)))
-        epsilon, delta = exact(self.epsilon) * share, exact(self.delta) * share  # [design.2]
+        costs = self.stages(len(missing))
         notes: list[str] = []
         found: dict[str, tuple[Hashable, ...]] = {}
         for name in missing:
-            if not delta:
+            if not self.delta:
                 raise BadInput(f"the levels of {name!r} are not listed and delta is 0; give levels={{{name!r}: [...]}}")
-            histogram = OpenHistogram(epsilon, delta, self.neighbours, self.unit)
+            cost = costs.part("levels", Approximate)
+            histogram = OpenHistogram(cost.epsilon, cost.delta, self.neighbours, self.unit)
             seen = histogram.sifted(column_of(rows, name), rng)  # [design.2]
             found[name] = tuple(level for level in seen if level is not MISSING)
             if not 2 <= len(found[name]) <= MOST_LEVELS:  # [design.3]
@@ -286,16 +299,14 @@ class Formulated:
                     rng,
                 )
             notes.append(f"the levels of {name} that are common enough were found; rows at others do not count")
-        left = 1 - share * len(missing)
+        last = costs.part("model", Approximate)
         try:
             if (wide := width_of(self.formula, levels | found)) > MOST_COLUMNS:
                 raise BadInput(
                     f"the formula makes {wide} columns, and at most {MOST_COLUMNS} are of use; list fewer levels"
                 )
             design = columns_of(self.formula, rows, levels | found, self.bounds)
-            model = self.make(
-                design, self.formula.intercept, exact(self.epsilon) * left, exact(self.delta) * left
-            )  # [design.2]
+            model = self.make(design, self.formula.intercept, last.epsilon, last.delta)  # [design.2]
         except BadInput as error:
             if not missing:
                 raise

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation
 from discreet.errors import BadInput
 from discreet.models.assign import LARGEST, SMALLEST, WIDEST, Ball, lengths
 from discreet.privacy.exact import is_number
@@ -41,6 +42,11 @@ class Search:
 
     column: Choice
     radius: Choice
+
+    @classmethod
+    def of(cls, stages: Allocation) -> "Search | None":
+        """The parts `columns` and `radius`, or None where there are none."""
+        return cls(stages.part("columns", Choice), stages.part("radius", Choice)) if "radius" in stages else None
 
     @property
     def beyond(self) -> int:

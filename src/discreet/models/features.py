@@ -24,9 +24,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, stacked
-from discreet.privacy.exact import is_number, root_below
+from discreet.privacy.exact import is_number
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -108,30 +109,15 @@ class Features:
         return Scaling(centres, units, self.intercept)
 
 
-@dataclass(frozen=True, slots=True)
-class Measuring:
-    """What the centre and the unit of each feature cost. [features.3]"""
-
-    features: int
-    centre: Choice | None
-    distance: Choice
-
-    @property
-    def parts(self) -> tuple[Choice, ...]:
-        """Every choice."""
-        one = (self.distance,) if self.centre is None else (self.centre, self.distance)
-        return one * self.features
-
-    @classmethod
-    def of(cls, features: int, intercept: bool, each: Fraction, squares: bool = False) -> "Measuring":
-        """A quarter of `each` feature's epsilon, or with `squares` of its epsilon squared, for the centre.
-        [features.3]"""
-        if not intercept:
-            return cls(features, None, Choice(root_below(each) if squares else each))
-        parts = each / 4, each * 3 / 4
-        if squares:
-            parts = root_below(parts[0]), root_below(parts[1])
-        return cls(features, Choice(parts[0]), Choice(parts[1]))
+def scaling_shares(features: Features, share: Fraction) -> dict[str, Share]:
+    """A quarter of this share for the centres of all features whose scale is unknown, the rest for their distances.
+    [features.3]"""
+    times = features.unknown
+    if not times:
+        return {}
+    if not features.intercept:
+        return {"distance": Share(share, Choice, times)}
+    return {"centre": Share(share / 4, Choice, times), "distance": Share(share * 3 / 4, Choice, times)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,12 +168,13 @@ class Prepared:
 
 
 def find_scaling(
-    table: Floats, features: Features, costs: Measuring, neighbours: Neighbours, rng: Randomness
+    table: Floats, features: Features, costs: Allocation, neighbours: Neighbours, rng: Randomness
 ) -> Scaling | str:
     """Centre and unit of each feature, found where they are not declared; or why there is none. [features.3]"""
     from scipy.special import ndtri
 
-    beyond = math.ceil(NATS / float(costs.distance.epsilon))
+    cost = costs.part("distance", Choice)
+    beyond = math.ceil(NATS / float(cost.epsilon))
     far = FAR
     if neighbours.size_is_public:
         if 2 * beyond > len(table):  # public
@@ -204,9 +191,10 @@ def find_scaling(
             continue
         values = np.ascontiguousarray(table[:, place])
         centre = 0.0
-        if costs.centre is not None:
-            centre = middle(values, cost=costs.centre, neighbours=neighbours, rng=rng)  # [features.3]
-        distance = far_distance(values, centre=centre, beyond=beyond, cost=costs.distance, rng=rng)  # [features.3]
+        if "centre" in costs:
+            # [features.3]
+            centre = middle(values, cost=costs.part("centre", Choice), neighbours=neighbours, rng=rng)
+        distance = far_distance(values, centre=centre, beyond=beyond, cost=cost, rng=rng)  # [features.3]
         if not SMALLEST < distance / far < LARGEST or not abs(centre) < LARGEST:
             return (
                 f"{features.names[place]} seems to be the same for nearly everybody, or reaches beyond 1e150; leave it "

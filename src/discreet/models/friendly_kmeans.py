@@ -12,8 +12,8 @@ Why
     it one tuple, to whatever it may be: k-means in a block sees that block alone, and one that fails gives a tuple of
     NaN, which is nobody's friend. The tuples are neighbours under REPLACE. Their pairs' distances cost [radius.1] (one
     tuple changes one pair), their mean [tuples.2] with an event of probability `miss`; the rest is [cluster_sums.1] and
-    [cluster_sums.3], on all rows, around released centres. Shares add up to 1: [cluster_budget.1], with mu of (epsilon,
-    delta - miss) and the slack of DRAWS draws on the coarser grid of the tuples.
+    [cluster_sums.3], on all rows, around released centres. Shares add up to 1: [allocation.2], with the
+    slack of DRAWS draws on the coarser grid of the tuples.
     [friendly_kmeans.2] As the code reads: the number of rows is public, the octave is found or not by noisy counts, and
     tuples agree or not by a noisy one.
 Needs
@@ -36,18 +36,18 @@ from typing import Any, Final
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.friendly.friendly_budget import SLACK as TUPLE_SLACK
 from discreet.friendly.radius import pair_scale
 from discreet.friendly.tuples import find_tuple
 from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
 from discreet.models.centred_kmeans import LOSS, check_k, check_width, reach_of
-from discreet.models.cluster_budget import Purse, check_purse
-from discreet.models.cluster_sums import holding, noisy_clusters, noisy_loss
+from discreet.models.cluster_sums import STRONGEST, check_cluster_budget, holding, noisy_clusters, noisy_loss
 from discreet.models.clusters import Clusters
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
+from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -92,7 +92,7 @@ class FriendlyKMeans:
     def __post_init__(self) -> None:
         if not self.delta:
             raise BadInput("delta is 0; clusters without bounds by friends need delta above 0, for example 1e-6")
-        check_purse(self.epsilon, self.delta, self.neighbours)
+        check_cluster_budget(self.epsilon, self.delta, self.neighbours)
         check_k(self.k)
         if self.neighbours is not Neighbours.REPLACE:
             raise BadInput("method 'friendly' hides that one row is replaced; for 'add_or_remove' use 'centred'")
@@ -100,19 +100,26 @@ class FriendlyKMeans:
     guarantee = promised
 
     @property
-    def miss(self) -> Fraction:
-        """The probability of the event at which the bound on the tuples that agree fails. [friendly_kmeans.1]"""
-        return exact(self.delta) * MISS
-
-    @property
-    def purse(self) -> Purse:
-        """The rest. [friendly_kmeans.1]"""
-        return Purse(self.epsilon, exact(self.delta) - self.miss, DRAWS * TUPLE_SLACK)
+    def stages(self) -> Allocation:
+        """What each stage costs; the event is that fewer tuples agree than believed. [friendly_kmeans.1]"""
+        lost = exact(self.delta) * MISS
+        left = exact(self.delta) - lost  # of which slack takes a tenth at most
+        whole = Allocation.of(self.epsilon, left, slack=TUPLE_SLACK, draws=DRAWS, lower=True, strongest=STRONGEST)
+        budget = replace(whole, event=lost)
+        rest = 1 - (LOSS if self.with_loss else Fraction(0))
+        return budget.split(
+            scale=Share(rest * SCALE),
+            test=Share(rest * TEST),
+            mean=Share(rest * MEAN),
+            radius=Share(rest * RADIUS, Choice),
+            last=Share(rest * LAST),
+            loss=Share(LOSS) if self.with_loss else None,
+        )  # [friendly_kmeans.1]
 
     @property
     def loss(self) -> Loss:
         """All draws together, and the event. [friendly_kmeans.1]"""
-        return compose(self.purse.loss, Approximate(0, self.miss))  # [friendly_kmeans.1]
+        return self.stages.ceiling  # [friendly_kmeans.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Clusters]:
         """The centres, or a refusal."""
@@ -127,14 +134,13 @@ class _Run:
     """One release: the data, the door, and the budget."""
 
     def __init__(self, asked: FriendlyKMeans, table: Rows, rng: Randomness) -> None:
-        self.asked, self.table, self.rng, self.purse = asked, table, rng, asked.purse
-        self.rest = 1 - (LOSS if asked.with_loss else Fraction(0))  # [friendly_kmeans.1]
+        self.asked, self.table, self.rng, self.stages = asked, table, rng, asked.stages
         self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "rows": table.size}
 
     def release(self) -> Release[Clusters]:
         """Blocks, a radius for their tuples, the tuple, and its refinement."""
         k, size = self.asked.k, self.table.size
-        test = self._gaussian(TEST)
+        test = self.stages.part("test", Gaussian)
         blocks, fewest = math.ceil(BLOCKS / test.mu), math.ceil(FEWEST / test.mu)
         blocks = min(blocks, size // (ROWS * k))
         if blocks < fewest:
@@ -146,7 +152,9 @@ class _Run:
             )
         self.shown["blocks"] = blocks
         tuples = block_tuples(self.table, blocks, k, self.rng)  # [friendly_kmeans.1]
-        scale = pair_scale(pair_rows(tuples), cost=self._gaussian(SCALE), rng=self.rng)  # [friendly_kmeans.1]
+        scale = pair_scale(
+            pair_rows(tuples), cost=self.stages.part("scale", Gaussian), rng=self.rng
+        )  # [friendly_kmeans.1]
         if scale.refusal is not None:  # [friendly_kmeans.2]
             return self._blank(UNSEEN)
         radius = min(max(FRIENDS * scale.upper, SMALLEST), LARGEST)
@@ -155,8 +163,8 @@ class _Run:
             radius,
             k,
             test=test,
-            mean=self._gaussian(MEAN),
-            miss=float(self.asked.miss),
+            mean=self.stages.part("mean", Gaussian),
+            miss=float(self.stages.event),
             neighbours=Neighbours.REPLACE,
             rng=self.rng,
         )  # [friendly_kmeans.1]
@@ -174,7 +182,7 @@ class _Run:
         wide = 4 * float(np.linalg.norm(centres - middle, axis=1).max()) + self.shown["agree within"]
         ball = Ball(middle, min(max(wide, SMALLEST), LARGEST))
         steps = ball.steps(centres)
-        choice = self.purse.choice(self.rest * RADIUS)
+        choice = self.stages.part("radius", Choice)
         beyond = max(round(OUTSIDE * self.table.size), math.ceil(28 / float(choice.epsilon)))
         reach = reach_of(
             WIDER * holding(distances(self.table, ball, steps), beyond=beyond, cost=choice, rng=self.rng)
@@ -185,7 +193,7 @@ class _Run:
             steps,
             reach,
             centred=True,
-            cost=self._gaussian(LAST),
+            cost=self.stages.part("last", Gaussian),
             neighbours=Neighbours.REPLACE,
             rng=self.rng,
         )  # [friendly_kmeans.1]
@@ -193,17 +201,12 @@ class _Run:
         steps = ball.steps(ball.points(moved))
         total = None
         if self.asked.with_loss:
-            away, cost = distances(self.table, ball, steps), self.purse.noise(LOSS)
+            away, cost = distances(self.table, ball, steps), self.stages.noise("loss")
             total = noisy_loss(away, 2.0 * reach, cost=cost, rng=self.rng) * ball.step**2  # [friendly_kmeans.1]
             self.shown["farthest in the loss"] = 2.0 * reach * ball.step
         noise = last.sum_noise / np.maximum(last.counts, last.count_noise) * ball.step
         value = Clusters.sorted(ball.points(steps), last.counts, noise, total)
         return replace(self._blank(), answer=value)
-
-    def _gaussian(self, share: Fraction) -> Gaussian:
-        cost = self.purse.noise(self.rest * share)
-        assert isinstance(cost, Gaussian)
-        return Gaussian(cost.mu, max(exact(cost.slack), TUPLE_SLACK))
 
     def _blank(self, refusal: str | None = None) -> Release[Clusters]:
         history = Provenance("FriendlyKMeans", self.shown, self.rng.secure)

@@ -21,6 +21,7 @@ from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import check_confidence
+from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Before, Mechanism
 from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import key
@@ -331,7 +332,7 @@ def picked(
     length = 1 if neighbours is Neighbours.ADD_OR_REMOVE else 2
     noise = (
         math.sqrt(features.size + 1) / float(tilted.rate(tilted.shares(size))),
-        length / float(descent.plan(size).last.mu),
+        length / float(descent.plan(size).part("last", Gaussian).mu),
     )
     if noise[1] < noise[0]:
         return replace(descent, notes=("method 'descent': with so many coefficients its noise is the smaller",))

@@ -11,7 +11,7 @@ Promise
 Why
     [lloyd_kmeans.1] The ball is enforced: rows outside are pulled into it, each by itself. A step is [cluster_sums.4]
     of models/cluster_sums.py with w = reach = B, 4 B at epsilon / T, or [cluster_sums.3]; T, k and the seeds are
-    public. Then [cluster_budget.1] of models/cluster_budget.py.
+    public. Then [allocation.1], [allocation.2] of accounting/allocation.py.
     [lloyd_kmeans.2] As the code reads.
 Needs
     As models/centred_kmeans.py, with T times the noise of one step (sqrt(T) with delta).
@@ -29,19 +29,25 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Share
 from discreet.models.assign import BITS, Floats, distances
 from discreet.models.centred_kmeans import (
-    BALL,
     ENOUGH,
     LOSS,
-    PURE_BALL,
+    ball_shares,
     check_iterations,
     check_k,
     check_width,
     too_few,
 )
-from discreet.models.cluster_budget import Purse, check_purse
-from discreet.models.cluster_sums import NoisyClusters, noise_per_reach, noisy_clusters, noisy_loss
+from discreet.models.cluster_sums import (
+    NoisyClusters,
+    check_cluster_budget,
+    cluster_budget,
+    noise_per_reach,
+    noisy_clusters,
+    noisy_loss,
+)
 from discreet.models.clusters import Clusters, packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
@@ -83,7 +89,7 @@ class LloydKMeans:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", fixed(self.centre))
-        check_purse(self.epsilon, self.delta, self.neighbours)
+        check_cluster_budget(self.epsilon, self.delta, self.neighbours)
         check_k(self.k)
         check_ball(self.radius, self.centre)
         check_iterations(self.iterations, 32)
@@ -93,7 +99,7 @@ class LloydKMeans:
     @property
     def loss(self) -> Loss:
         """All draws together. [lloyd_kmeans.1]"""
-        return Purse(self.epsilon, self.delta).loss  # [lloyd_kmeans.1]
+        return cluster_budget(self.epsilon, self.delta).ceiling  # [lloyd_kmeans.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Clusters]:
         """The centres, or a refusal."""
@@ -104,11 +110,14 @@ class LloydKMeans:
         return self._release(table, size, rng)
 
     def _release(self, table: Rows, size: int | None, rng: Randomness) -> Release[Clusters]:
-        purse, times = Purse(self.epsilon, self.delta), self.iterations or TIMES
-        apart = Fraction(0) if self.radius is not None else PURE_BALL if purse.pure else BALL
-        cost = purse.noise((1 - apart - (LOSS if self.with_loss else 0)) / times)  # [lloyd_kmeans.1]
-        search = Search(purse.choice(apart / 2 / table.width), purse.choice(apart / 2)) if apart else None
-        wide = math.sqrt(table.width) if search is not None and purse.pure else 1.0  # an L1 ball around one in L2
+        budget, times = cluster_budget(self.epsilon, self.delta), self.iterations or TIMES
+        stages = budget.split(
+            **ball_shares(self.radius, table.width, budget.pure),
+            steps=Share(times=times),
+            loss=Share(LOSS) if self.with_loss else None,
+        )  # [lloyd_kmeans.1]
+        cost, search = stages.noise("steps"), Search.of(stages)
+        wide = math.sqrt(table.width) if search is not None and budget.pure else 1.0  # an L1 ball around one in L2
         noise = wide * noise_per_reach(cost, self.neighbours, Fraction(1))
         least = math.ceil(self.k * ENOUGH * math.sqrt(table.width) * noise)
         least = least if search is None else max(least, 4 * search.beyond)
@@ -151,7 +160,7 @@ class LloydKMeans:
         centres = ball.steps(ball.points(np.mean(last, axis=0)))
         total = None
         if self.with_loss:
-            cap, paid = 2.0 ** (BITS + 1), purse.noise(LOSS)
+            cap, paid = 2.0 ** (BITS + 1), stages.noise("loss")
             # [lloyd_kmeans.1]
             total = noisy_loss(distances(table, ball, centres), cap, cost=paid, rng=rng) * ball.step**2
         size_noise = found.sum_noise / np.maximum(found.counts, found.count_noise) * ball.step

@@ -5,7 +5,7 @@ Releases
     logistic loss, tilted by chance and with a ridge; and, where it is asked for and there are rows enough, the noisy
     information matrix at those coefficients, which corrects for the ridge and gives the intervals.
 Promise
-    [objective.1] Pure epsilon under both relations: the parts' epsilons are exact fractions that sum to epsilon.
+    [objective.1] Pure epsilon under both relations: the parts' epsilons sum to epsilon ([allocation.1]).
     [objective.2] Ridge, shares and whether there is an information matrix read public numbers only; refusals read
     released ones.
     [objective.3] If the logistic model holds, intervals hold the population's coefficients with their confidence, to
@@ -39,9 +39,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, CoefficientSpread
-from discreet.models.features import STEPS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
+from discreet.models.features import STEPS, Features, Prepared, Scaling, find_scaling, prepared, scaling_shares
 from discreet.models.link import logistic
 from discreet.models.logistic_loss import MOST, LogisticLoss
 from discreet.models.score import COARSE, WEIGHT, moments
@@ -49,7 +50,7 @@ from discreet.noise.lattice import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace, Loss, compose
+from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -66,15 +67,6 @@ CURVATURE: Final = Fraction(1, 4)
 LOUD: Final = 0.35  # the noise of an information matrix beyond which it is no use, in units of a half of it
 NO_INTERVAL: Final = "no interval: there are too few people for the noisy information matrix that it would need"
 MODEL: Final = "the population's coefficients, each by itself, if the model holds"
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectiveShares:
-    """What each part costs: the scaling, the minimum, the information matrix if there is one."""
-
-    measuring: Measuring | None
-    minimum: Approximate
-    information: Laplace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +111,16 @@ class ObjectivePerturbation:
         """Every draw; before the public number of rows is known, what they amount to."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self._spent(self.shares(self.size))
+        return self.shares(self.size).loss  # [objective.1]
 
-    def _spent(self, shares: ObjectiveShares) -> Loss:
-        choices = () if shares.measuring is None else shares.measuring.parts
-        matrix_cost = () if shares.information is None else (shares.information,)
-        return compose(*choices, shares.minimum, *matrix_cost)  # [objective.1]
-
-    def shares(self, size: int | None) -> ObjectiveShares:
-        """What each part costs, for a public number of rows. [objective.2]"""
-        whole, times = exact(self.epsilon), self.features.unknown
-        each = scaling_share(times, size, whole)
-        information = whole * INFORMATION if self.informative(size) else Fraction(0)
-        rest = whole - times * each - information  # [objective.1]
-        return ObjectiveShares(
-            Measuring.of(times, self.features.intercept, each) if times else None,
-            Approximate(rest, 0),
-            Laplace(information) if information else None,
-        )
+    def shares(self, size: int | None) -> Allocation:
+        """What each part costs, for a public number of rows: scaling, minimum, information. [objective.2]"""
+        scaling = scaling_share(self.features.unknown, size, exact(self.epsilon))
+        return Allocation.of(self.epsilon).split(
+            **scaling_shares(self.features, scaling),
+            minimum=Share(None, lambda epsilon: Approximate(epsilon, 0)),
+            information=Share(INFORMATION) if self.informative(size) else None,
+        )  # [objective.1]
 
     def informative(self, size: int | None) -> bool:
         """Whether an information matrix is worth its price. [objective.2]"""
@@ -151,9 +135,10 @@ class ObjectivePerturbation:
             return exact(self.ridge)
         return Fraction(max(float(CURVATURE) / math.expm1(BEND * min(float(self.epsilon), 8.0)), 2.0**-6))
 
-    def rate(self, shares: ObjectiveShares) -> Fraction:
+    def rate(self, shares: Allocation) -> Fraction:
         """beta of the tilt. [objective.1]"""
-        return tilt_rate(shares.minimum.epsilon, self._steepness, CURVATURE, self.chosen_ridge(), self.features.size)
+        spent = shares.part("minimum", Approximate).epsilon
+        return tilt_rate(spent, self._steepness, CURVATURE, self.chosen_ridge(), self.features.size)
 
     @property
     def _steepness(self) -> int:
@@ -183,8 +168,7 @@ class ObjectivePerturbation:
         )
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
-            assert shares.measuring is not None
-            scaling = find_scaling(table, self.features, shares.measuring, self.neighbours, rng)  # [objective.1]
+            scaling = find_scaling(table, self.features, shares, self.neighbours, rng)  # [objective.1]
         if isinstance(scaling, str):  # [objective.2]
             return replace(blank, refusal=scaling)
         ready = prepared(table, scaling)
@@ -195,15 +179,15 @@ class ObjectivePerturbation:
             steepness=self._steepness,
             curvature=CURVATURE,
             ridge=ridge,
-            cost=shares.minimum,
+            cost=shares.part("minimum", Approximate),
         )  # [objective.1]
         w = np.asarray(found) / scaling.radius
         pull = float(ridge) * scaling.radius**2  # for features in units: x is v / R
-        if shares.information is None and size is not None:
+        if "information" not in shares and size is not None:
             w = w * (1 + min(pull / (SLOPE * size), 0.25))  # [objective.2]
         sampling: Floats | None = None
-        if shares.information is not None:
-            information, noise = self._information(ready, w, shares.information, rng)
+        if "information" in shares:
+            information, noise = self._information(ready, w, shares.part("information", Laplace), rng)
             values, vectors = np.linalg.eigh(information)
             if values.min() > 2 * noise * math.sqrt(len(w)):  # [objective.2]
                 inverse = (vectors / values) @ vectors.T
@@ -236,11 +220,11 @@ class ObjectivePerturbation:
 
 
 def scaling_share(features: int, size: int | None, epsilon: Fraction) -> Fraction:
-    """The epsilon for the centre and the unit of each feature: more where people are few. [objective.2]"""
+    """The share of epsilon for the centres and units of all features: more where people are few. [objective.2]"""
     if not features:
         return Fraction(0)
     wanted = Fraction(1, 5) if size is None else Fraction(SCALING * features, size) / epsilon
-    return epsilon * min(max(wanted, Fraction(1, 50)), Fraction(3, 10)) / features
+    return min(max(wanted, Fraction(1, 50)), Fraction(3, 10))
 
 
 def moved(size: int, neighbours: Neighbours) -> Fraction:

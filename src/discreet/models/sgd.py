@@ -31,7 +31,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
 from discreet.models.coefficients import Coefficients, Link
@@ -41,7 +41,7 @@ from discreet.models.score import score_sensitivity
 from discreet.noise.lattice import slack
 from discreet.noise.sampled_sum import rounded_rate
 from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
-from discreet.privacy.exact import Number, exact, is_number, root_below
+from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
 from discreet.privacy.mechanism import Mechanism, Randomness, promised
@@ -51,7 +51,6 @@ from discreet.privacy.release import Release
 from discreet.privacy.search import bisect
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
-from discreet.stages.stage_budget import STRONGEST
 from discreet.tables.matrix import in_one, matrix
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.regressions import regression
@@ -215,8 +214,11 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
 
     most = Fraction(STRONGEST)
     if rate == 1:
-        whole = gaussian(guarantee.epsilon, guarantee.delta, times * exact(costing(most).slack))
-        return costing(min(most, root_below(exact(whole) ** 2 / times)))  # [sgd.1]
+        asked = guarantee.epsilon, guarantee.delta
+        whole = Allocation.of(*asked, slack=costing(most).slack, draws=times, strongest=STRONGEST * times)
+        return whole.split(steps=Share(None, lambda mu: costing(min(most, mu)), times)).part(
+            "steps", Gaussian
+        )  # [sgd.1]
     low = float(strength(guarantee, 1.0, times, size, moved).mu)  # of all people at every step
     ratio = max(1.0, min(3 / rate, float(STRONGEST) / low))
 

@@ -10,7 +10,7 @@ Releases
     length, whose factor makes the next frame. Last, a length that few rows exceed and the noisy
     sum of v v' over rows pulled to it.
 Promise
-    [square_stages.1] The stages cost what `Stages.loss` lists, under both relations, and that is within (epsilon,
+    [square_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon,
     delta).
     [square_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
     too.
@@ -18,11 +18,9 @@ Promise
     raises.
 Why
     [square_stages.1] Adaptive composition of [locate.1] and [locate.2], on columns and on lengths, and of [gram.2] and
-    [gram.3] of stages/gram.py; a count moves by 1 under ADD_OR_REMOVE, [additive.2]. The parts' mu^2 add up
-    ([currency.6] of accounting/currency.py): a choice of epsilon e costs at most (pi/8) e^2 ([currency.2]), and the
-    shares are of the mu^2 of (epsilon, delta) with all slack paid, [calibrate.3] of accounting/calibrate. Under REPLACE
-    early stages read some rows only, chosen by their places and public numbers: a changed row is then among them once
-    or not at all.
+    [gram.3] of stages/gram.py; a count moves by 1 under ADD_OR_REMOVE, [additive.2]. The parts are those of
+    an allocation with the slack of all draws kept: [allocation.2]. Under REPLACE early stages read some rows only,
+    chosen by their places and public numbers: a changed row is then among them once or not at all.
     [square_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [square_stages.3] `reachable` compares entries one by one with released numbers and clips to public ones; then
     [frame.1] of stages/frame.py. A row with a missing entry, or one beyond what the frame can hold, is no row.
@@ -43,11 +41,11 @@ from typing import Final
 
 import numpy as np
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.noise.integers import LARGEST_SCALE
 from discreet.noise.lattice import slack
-from discreet.privacy.exact import Number, exact, root_below
-from discreet.privacy.loss import Choice, Gaussian, Loss, compose
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
@@ -55,8 +53,7 @@ from discreet.stages.declared import LARGEST, SMALLEST, Bounds
 from discreet.stages.frame import FINE, Frame
 from discreet.stages.gram import gram_cost, noisy_gram
 from discreet.stages.locate import far_distance, middle, some_places
-from discreet.stages.stage_budget import STRONGEST
-from discreet.statistics.covariance_stages import CHOICE, part
+from discreet.statistics.covariance_stages import part
 from discreet.statistics.whiten import NATS, lengths
 
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
@@ -95,24 +92,16 @@ CONSTANT: Final = DesignColumn("constant", None, (0.0, 1.0))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SquareStages:
-    """What each stage costs, all of it public; None where there is no such stage."""
+    """What each stage costs, all of it public."""
 
     rows: int | None
     width: int
-    unknown: int
-    count: Gaussian | None
-    centre: Choice | None
-    scale: Choice | None
-    turns: tuple[Gaussian, ...]
-    reach: Choice
-    square: Gaussian
+    costs: Allocation
 
     @property
     def loss(self) -> Loss:
         """Every draw. [square_stages.1]"""
-        each = [part for part in (self.centre, self.scale) if part is not None]
-        first = () if self.count is None else (self.count,)
-        return compose(*first, *each * self.unknown, *self.turns, self.reach, self.square)
+        return self.costs.loss
 
     @property
     def neighbours(self) -> Neighbours:
@@ -122,27 +111,34 @@ class SquareStages:
     def noise(self, size: float) -> float:
         """The likely size, as an operator, of the noise on the mean of v v' in the last frame, where I is wanted."""
         moved = 1.0 if self.rows is None else math.sqrt(2)
-        return moved * 1.5 * self.width / (size * float(self.square.mu)) * math.sqrt(2 * self.width)
+        return (
+            moved
+            * 1.5
+            * self.width
+            / (size * float(self.costs.part("square", Gaussian).mu))
+            * math.sqrt(2 * self.width)
+        )
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [square_stages.2]"""
         looked = min(size, SOME) if self.rows is not None else size
         middle_nats = FAR if self.rows is not None else FAR / 2  # half the sensitivity
-        choices = [(self.centre, middle_nats), (self.scale, 2 * NATS), (self.reach, 2 * NATS)]
+        choices = {"centre": middle_nats, "scale": 2 * NATS, "reach": 2 * NATS}
         return self.noise(size) <= 0.5 and all(
-            cost is None or looked * float(cost.epsilon) >= least for cost, least in choices
+            name not in self.costs or looked * float(self.costs.part(name, Choice).epsilon) >= least
+            for name, least in choices.items()
         )
 
     def turn_radius(self, size: float) -> float:
         """How long rows may be in a turn: from the typical length up, as the noise allows. [square_stages.2]"""
         moved = 1.0 if self.rows is None else math.sqrt(2)
-        wanted = TURN_NOISE * size * float(self.turns[0].mu) / (moved * math.sqrt(2 * self.width))
+        wanted = TURN_NOISE * size * float(self.costs.part("turns", Gaussian).mu) / (moved * math.sqrt(2 * self.width))
         return math.sqrt(min(max(wanted, self.width), WIDEST_TURN**2 * self.width))
 
     @property
     def beyond(self) -> int:
         """How many rows the last ball leaves outside: as few as can be found. [square_stages.2]"""
-        return math.ceil(NATS / float(self.reach.epsilon))
+        return math.ceil(NATS / float(self.costs.part("reach", Choice).epsilon))
 
 
 def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: int, *, centred: bool) -> SquareStages:
@@ -151,12 +147,16 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
     size = UNKNOWN if rows is None else max(rows, 1)
     turns = 3 if width > 3 else 2
+
+    def gram_noise(mu: Fraction) -> Gaussian:
+        return gram_cost(mu, width, neighbours)
+
     most = Fraction(STRONGEST)
-    off = (turns + 1) * exact(gram_cost(most, width, neighbours).slack)
+    off = (turns + 1) * exact(gram_noise(most).slack)
     if rows is None:
         off += exact(_counted(most).slack)
-    whole = exact(min(gaussian(epsilon, delta, off), float(STRONGEST)))  # [square_stages.1]
-    square, looked = float(whole) ** 2, min(size, MANY)
+    whole = Allocation.of(epsilon, delta, slack=off)  # [square_stages.1]
+    square, looked = float(whole.amount) ** 2, min(size, MANY)
 
     def wanted(times: int, nats: float, least: float, largest: float) -> Fraction:
         return part(times * (nats / looked) ** 2 / float(CHOICE) / square, least, largest) if times else Fraction(0)
@@ -166,28 +166,15 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     scale = wanted(unknown, SCALE, max(plenty, 0.006), 0.13)
     turn = part((2 * width**1.5 * WIDEST_TURN**2 / (TURN_NOISE * looked)) ** 2 / square, 0.01, 0.06)
     reach = wanted(1, 3000, 0.01, 0.03)
-    count = Fraction(1, 100) if rows is None else Fraction(0)
-    rest = 1 - centre - scale - turns * turn - reach - count
-
-    def strength(share: Fraction) -> Fraction:
-        return root_below(whole**2 * share)  # [square_stages.1]
-
-    def chosen(share: Fraction, times: int = 1) -> Choice | None:
-        return Choice(root_below(whole**2 * share / times * CHOICE)) if share else None  # [square_stages.1]
-
-    last = chosen(reach)
-    assert last is not None
-    return SquareStages(
-        rows=rows,
-        width=width,
-        unknown=unknown,
-        count=_counted(strength(count)) if count else None,
-        centre=chosen(centre, max(unknown, 1)),
-        scale=chosen(scale, max(unknown, 1)),
-        turns=(gram_cost(strength(turn), width, neighbours),) * turns,
-        reach=last,
-        square=gram_cost(strength(rest), width, neighbours),
-    )
+    costs = whole.split(
+        count=Share(Fraction(1, 100), _counted) if rows is None else None,
+        centre=Share(centre, Choice, unknown) if centre else None,
+        scale=Share(scale, Choice, unknown) if scale else None,
+        turns=Share(turns * turn, gram_noise, turns),
+        reach=Share(reach, Choice),
+        square=Share(None, gram_noise),
+    )  # [square_stages.1]
+    return SquareStages(rows=rows, width=width, costs=costs)
 
 
 def _counted(mu: Fraction) -> Gaussian:
@@ -222,7 +209,8 @@ class Squares:
 def find(rows: Floats, columns: tuple[DesignColumn, ...], stages: SquareStages, rng: Randomness) -> Squares | str:
     """All stages on rows of which one column is the constant 1, or why they ended. `rows` is changed.
     [square_stages.1]"""
-    size = float(len(rows)) if stages.count is None else _count(len(rows), stages.count, rng)
+    costs = stages.costs
+    size = float(len(rows)) if stages.rows is not None else _count(len(rows), costs.part("count", Gaussian), rng)
     if not stages.enough(size):  # [square_stages.2]
         return f"there are about {size:.0f} rows, fewer than this many columns need at this epsilon and delta"
     early = rows[some_places(len(rows), MANY)] if stages.rows is not None else rows  # [square_stages.1]
@@ -237,7 +225,7 @@ def find(rows: Floats, columns: tuple[DesignColumn, ...], stages: SquareStages, 
     for block in (rows,) if early is rows or np.shares_memory(early, rows) else (early, rows):
         reachable(block, columns, centres, units)  # [square_stages.3]
     turn, radius = np.eye(stages.width), stages.turn_radius(few)
-    for cost in stages.turns:
+    for cost in costs.all("turns", Gaussian):
         frame = Frame.of(units, turn, centres)
         total, noise = noisy_gram(
             early, frame, radius, "clip", cost=cost, neighbours=stages.neighbours, rng=rng
@@ -246,11 +234,12 @@ def find(rows: Floats, columns: tuple[DesignColumn, ...], stages: SquareStages, 
     frame = Frame.of(units, turn, centres)
     if not np.diagonal(frame.whole).all():  # [square_stages.2]: rounded away
         return "some columns are nearly the same as others; leave them out"
+    reach = costs.part("reach", Choice)
     # [square_stages.1]
-    radius = far_distance(lengths(early, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)
+    radius = far_distance(lengths(early, frame), centre=0.0, beyond=stages.beyond, cost=reach, rng=rng)
     radius = min(max(radius, math.sqrt(stages.width) / 2), HELD * math.sqrt(stages.width))
     total, noise = noisy_gram(
-        rows, frame, radius, "clip", cost=stages.square, neighbours=stages.neighbours, rng=rng
+        rows, frame, radius, "clip", cost=costs.part("square", Gaussian), neighbours=stages.neighbours, rng=rng
     )  # [square_stages.1]
     return Squares(
         turn=applied(frame),
@@ -279,12 +268,13 @@ def _place(
     if column.place is not None:
         return column.place
     values = np.ascontiguousarray(values)
-    assert stages.scale is not None
-    centre = 0.0
-    if stages.centre is not None:
-        centre = middle(values, cost=stages.centre, neighbours=stages.neighbours, rng=rng)  # [square_stages.1]
-    beyond = math.ceil(max(NATS / float(stages.scale.epsilon), size / 20))
-    distance = far_distance(values, centre=centre, beyond=beyond, cost=stages.scale, rng=rng)  # [square_stages.1]
+    cost, centre = stages.costs.part("scale", Choice), 0.0
+    if "centre" in stages.costs:
+        centre = middle(
+            values, cost=stages.costs.part("centre", Choice), neighbours=stages.neighbours, rng=rng
+        )  # [square_stages.1]
+    beyond = math.ceil(max(NATS / float(cost.epsilon), size / 20))
+    distance = far_distance(values, centre=centre, beyond=beyond, cost=cost, rng=rng)  # [square_stages.1]
     return centre, distance / float(-ndtri(min(beyond / size, 0.9) / 2))
 
 

@@ -6,7 +6,7 @@ Promise
 Why
     [run_plan.1] [price.1] and [store.1], [store.2]. If the run is cut short, budget is spent and nothing
     was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. A run that fails by
-    itself after a draw has failed for good ([private.3]). After the table
+    itself after a draw has failed for good ([session.3]). After the table
     changed the same plan still has the answers of then, with their date: another title asks anew.
 """
 

@@ -96,7 +96,7 @@ class Sandbox:
         if not _whole(self.memory) or not 1 << 28 <= self.memory <= 1 << 46:
             raise BadInput(f"memory={self.memory!r}; give the bytes that a block may have, {1 << 28} (256 MB) or more")
         if not _whole(self.workers) or not 1 <= self.workers <= 1024:
-            raise BadInput(f"workers={self.workers!r}; give how many blocks may run at once, 1 if they shall not")
+            raise BadInput(f"workers={self.workers!r}; give how many blocks may run at once, for example 1")
         if not isinstance(self.modules, tuple) or not all(isinstance(name, str) for name in self.modules):
             raise BadInput(f"modules={self.modules!r}; give the names of modules to load first, for example ('scipy',)")
 

@@ -39,7 +39,7 @@ from discreet.noise.distributions import laplace_scale
 from discreet.noise.integers import LARGEST_SCALE, compiled
 from discreet.noise.lattice import COARSE
 from discreet.privacy.exact import exact, is_number
-from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import Numbers, pieces
@@ -218,6 +218,15 @@ def paid(cost: Laplace | Gaussian) -> Loss:
     if isinstance(cost, Laplace) and fitting_bits(cost) < COARSE:
         return Approximate(cost.epsilon, 0)
     return cost
+
+
+def charged(loss: Loss) -> Loss:
+    """What stages cost whose sums share steps: if these are too few for one of them, all Laplace noise costs as much as
+    anything pure ([additive.1])."""
+    parts = atoms(loss)
+    if all(paid(part) == part for part in parts if isinstance(part, Laplace)):
+        return loss
+    return compose(*(Approximate(part.epsilon, 0) if isinstance(part, Laplace) else part for part in parts))
 
 
 def noise_size(sensitivity: int, cost: Laplace | Gaussian) -> float:

@@ -37,6 +37,8 @@ def check_bounds(bounds: object, most: float = LARGEST) -> None:
     numbers = [float(end) for end in pair if is_number(end)]  # Python's: numpy's small types overflow
     if len(pair) != 2 or len(numbers) != 2 or max(map(abs, numbers)) > most or not numbers[0] < numbers[1]:
         raise BadInput(f"bounds are {bounds!r}; give two finite numbers, the lower first, for example (0, 120)")
+    if not numbers[1] / 2 - numbers[0] / 2 > 0:
+        raise BadInput(f"bounds are {bounds!r}, so close that the radius between them is 0; give wider ones")
 
 
 def check_size(size: object, neighbours: Neighbours) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from discreet.accounting.allocation import Allocation
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -23,7 +24,7 @@ from discreet.privacy.search import solve
 from discreet.stages.clip import moments, noisy_moment
 from discreet.stages.declared import Bounds
 from discreet.stages.locate import median_distance, middle, moves
-from discreet.stages.stage_budget import Stages, count_error, unit_variance
+from discreet.stages.stage_budget import count_error, unit_variance
 from discreet.tables.entries import Numbers
 
 MEAN_RADII: Final = tuple(0.3 + k / 64 for k in range(237))  # 0.3 to 4, in standard deviations
@@ -130,7 +131,7 @@ class Square:
 
 def find_place(
     values: Numbers,
-    stages: Stages,
+    stages: Allocation,
     *,
     size: int,
     neighbours: Neighbours,
@@ -139,28 +140,25 @@ def find_place(
     bounds: Bounds | None = None,
 ) -> Place:
     """A centre and, unless it is known, a scale: the median distance as a standard deviation."""
-    assert stages.centre is not None
-    centre = middle(values, cost=stages.centre, neighbours=neighbours, rng=rng, bounds=bounds)
-    if stages.scale is None:
+    centre = middle(values, cost=stages.part("centre", Choice), neighbours=neighbours, rng=rng, bounds=bounds)
+    if "scale" not in stages:
         return Place(size, centre, 1.0 if sigma is None else sigma, neighbours)
-    distance = median_distance(values, centre=centre, cost=stages.scale, neighbours=neighbours, rng=rng)
+    cost = stages.part("scale", Choice)
+    distance = median_distance(values, centre=centre, cost=cost, neighbours=neighbours, rng=rng)
     return Place(size, centre, distance / QUARTILE, neighbours)
 
 
-def located_mean(values: Numbers, stages: Stages, at: Place, rng: Randomness) -> Located:
+def located_mean(values: Numbers, stages: Allocation, at: Place, rng: Randomness) -> Located:
     """The mean of normal data: clip, blur, and invert the mean of a clipped normal."""
-    assert stages.mean is not None
-    size, neighbours = at.size, at.neighbours
-    r, _ = mean_radius(size, unit_variance(stages.mean, size, neighbours))
-    found = noisy_moment(
-        values, centre=at.centre, radius=r * at.scale, cost=stages.mean, neighbours=neighbours, rng=rng
-    )
+    size, neighbours, cost = at.size, at.neighbours, stages.noise("mean")
+    r, _ = mean_radius(size, unit_variance(cost, size, neighbours))
+    found = noisy_moment(values, centre=at.centre, radius=r * at.scale, cost=cost, neighbours=neighbours, rng=rng)
     clipped = min(max(found.total * r / size, -EDGE * r), EDGE * r)
     offset = solve(lambda a: clipped_mean(a, r).mean, clipped, -r - 6, r + 6)
     response = clipped_mean(offset, r)
     unit = at.scale / response.slope
-    noise, count = found.noise * r / size, abs(clipped) * count_error(stages.size, size)
-    normal = noise if isinstance(stages.mean, Gaussian) else 0.0
+    noise, count = found.noise * r / size, abs(clipped) * count_error(stages, size)
+    normal = noise if isinstance(cost, Gaussian) else 0.0
     return Located(
         estimate=at.centre + at.scale * offset,
         sampling=unit * math.sqrt(response.variance / size),
@@ -185,9 +183,10 @@ def located_square(values: Numbers, cost: Laplace, at: Place, rng: Randomness) -
     return Square(found.mean * r * r, found.noise * r * r, r)
 
 
-def freedom(size: int, cost: Choice | None, neighbours: Neighbours) -> float:
+def freedom(size: int, stages: Allocation, neighbours: Neighbours) -> float:
     """Degrees of freedom of the scale: 1 / (2 tau^2), tau^2 its relative variance."""
-    if cost is None:
+    if "scale" not in stages:
         return math.inf
-    rank = 0.25 / size + 8 * (float(moves(neighbours)) / (float(cost.epsilon) * size)) ** 2
+    cost = float(stages.part("scale", Choice).epsilon)
+    rank = 0.25 / size + 8 * (float(moves(neighbours)) / (cost * size)) ** 2
     return (2 * QUARTILE * density(QUARTILE)) ** 2 / (2 * rank)

@@ -5,16 +5,15 @@ Releases
     number of rows exceeds; the noisy mean, and about it the noisy second moment, of rows bent into a ball
     (stages/gram.py). If no centre is found, the second moment of the differences in place of mean and second moment.
 Promise
-    [covariance_stages.1] Under REPLACE the stages cost what `Stages.loss` lists, and that is within (epsilon, delta).
+    [covariance_stages.1] Under REPLACE the stages cost what `loss` lists, and that is within (epsilon, delta).
     [covariance_stages.2] The plan, the radii of a model and the refusal of too few rows read public numbers; every
           later choice reads released ones.
 Why
     [covariance_stages.1] Adaptive composition of [whiten.1], [find_centre.1], [locate.2]
     and [gram.2], [gram.3]. Centre and frame were released, so lengths and bent rows are fixed functions of
     one row each; the rows handed to the search for a centre are chosen by their places, and `plain` is such a function
-    too ([frame.1]). The parts' mu^2 add up ([currency.6]): a choice of epsilon e costs at most (pi/8) e^2
-    ([currency.2]), and the shares are of the mu^2 of (epsilon, delta - miss) with all slack paid, [calibrate.3] of
-    accounting/calibrate.
+    too ([frame.1]). The parts are those of an allocation with the slack of all draws and the event kept:
+    [allocation.2].
     [covariance_stages.2] `plan` sees epsilon, delta, n, d and whether there is a model.
 Needs
     n sqrt(rho) of about 20 d^1.5, rho that of (epsilon, delta): 5,000 rows of 10 columns at epsilon 1, delta 1e-6.
@@ -32,18 +31,17 @@ from typing import Final
 
 import numpy as np
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.friendly.find_centre import MOST, find_centre
 from discreet.friendly.friendly_budget import SLACK
-from discreet.privacy.exact import Number, exact, root_below
-from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss, compose
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.frame import FINE, Frame
 from discreet.stages.gram import Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.locate import far_distance
-from discreet.stages.stage_budget import STRONGEST
 from discreet.statistics.whiten import (
     MOST_PAIRS,
     NATS,
@@ -61,7 +59,6 @@ from discreet.statistics.whiten import (
 
 REPLACE: Final = Neighbours.REPLACE
 MISS: Final = Fraction(1, 10)  # of delta: that more rows were dropped than the search for a centre believes
-CHOICE: Final = Fraction(25464, 10_000)  # just below 8 / pi: epsilon^2 of a choice for a unit of mu^2
 SAFE: Final = 1.3  # the frame is round within this factor, more or less
 COLUMN: Final = 400.0  # pairs times epsilon that a column's distance would like
 MODEL_COLUMN: Final = 140.0  # and under a model
@@ -75,52 +72,48 @@ FREE_SHAPE: Final[Shape] = "clip"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentStages:
-    """What each stage costs, for n rows of d columns, all of it public; `reach` is None under a model."""
+    """What each stage costs, for n rows of d columns, all of it public; there is no stage `reach` under a model."""
 
     rows: int
     columns: int
-    whitening: Whitening
-    test: Gaussian
-    centre: Gaussian
-    miss: Fraction
-    reach: Choice | None
-    mean: Gaussian
-    square: Gaussian
+    model: bool
+    costs: Allocation
 
     @property
     def loss(self) -> Loss:
         """Every draw, and the event of the search for a centre. [covariance_stages.1]"""
-        reach = () if self.reach is None else (self.reach,)
-        return compose(
-            self.whitening.loss,
-            *(self.test, self.centre, Approximate(0, self.miss)),
-            *reach,
-            *(self.mean, self.square),
-        )
+        return self.costs.loss
+
+    @property
+    def whitening(self) -> Whitening:
+        """What the frame costs."""
+        turns = self.costs.all("turns", Gaussian)
+        outside = MODEL_OUTSIDE if self.model else 1 / 8
+        return Whitening(self.columns, self.costs.part("distance", Choice), turns, outside)
 
     @property
     def shape(self) -> Shape:
         """Under a model far rows count as errors, without one as data."""
-        return MODEL_SHAPE if self.reach is None else FREE_SHAPE
+        return MODEL_SHAPE if self.model else FREE_SHAPE
 
     @property
     def beyond(self) -> int:
         """How many rows the ball leaves outside, without a model."""
-        return 0 if self.reach is None else math.ceil(NATS / float(self.reach.epsilon))
+        return 0 if self.model else math.ceil(NATS / float(self.costs.part("reach", Choice).epsilon))
 
     @property
     def noise(self) -> float:
         """s of the mean of v v', in units of R^2."""
-        return math.sqrt(2) / (self.rows * float(self.square.mu))
+        return math.sqrt(2) / (self.rows * float(self.costs.part("square", Gaussian).mu))
 
     @property
     def shift_noise(self) -> float:
         """The noise on each entry of the mean of v, in units of R."""
-        return 2 / (self.rows * float(self.mean.mu))
+        return 2 / (self.rows * float(self.costs.part("mean", Gaussian).mu))
 
     def balls(self, reach: float) -> tuple[float, float]:
         """The radii for the mean and for the second moment. [covariance_stages.2]"""
-        if self.reach is not None:
+        if not self.model:
             return reach, reach
         mean = radius_for_mean(self.columns, self.rows, self.shift_noise, self.shape)
         return mean, radius_for_covariance(self.columns, self.rows, self.noise, self.shape)
@@ -129,12 +122,13 @@ class MomentStages:
     def enough(self) -> bool:
         """Whether every stage will find what it looks for. Public. [covariance_stages.2]"""
         pairs = min(self.rows // 2, MOST_PAIRS)
-        loud = turn_noise(self.columns, pairs, float(self.whitening.turns[0].mu))
+        whitening = self.whitening
+        loud = turn_noise(self.columns, pairs, float(whitening.turns[0].mu))
         looked = min(self.rows, MOST)
         return (
-            measured(pairs) * float(self.whitening.distance.epsilon) >= 2 * NATS
+            measured(pairs) * float(whitening.distance.epsilon) >= 2 * NATS
             and loud <= LOUD
-            and looked * float(self.test.mu) >= 40
+            and looked * float(self.costs.part("test", Gaussian).mu) >= 40
             and self.rows >= 4 * self.beyond
             and self.noise * (self.columns + 2) * math.sqrt(2 * self.columns) <= 1
         )
@@ -147,11 +141,20 @@ def turn_noise(columns: int, pairs: int, mu: float) -> float:
 
 def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool, mean: Fraction) -> MomentStages:
     """The stages for so many rows, `mean` the share of the mean. Public numbers only. [covariance_stages.2]"""
-    miss = exact(delta) * MISS
+
+    def sum_noise(mu: Fraction) -> Gaussian:
+        return sum_cost(mu, columns, REPLACE)
+
+    def gram_noise(mu: Fraction) -> Gaussian:
+        return gram_cost(mu, columns, REPLACE)
+
+    def friendly(mu: Fraction) -> Gaussian:
+        return Gaussian(mu, SLACK)
+
     most = Fraction(STRONGEST)
-    off = 2 * SLACK + sum_cost(most, columns, REPLACE).slack + 7 * exact(gram_cost(most, columns, REPLACE).slack)
-    whole = exact(min(gaussian(epsilon, delta - miss, off), float(STRONGEST)))  # [covariance_stages.1]
-    square = float(whole) ** 2
+    off = 2 * SLACK + exact(sum_noise(most).slack) + 7 * exact(gram_noise(most).slack)
+    whole = Allocation.of(epsilon, delta, slack=off, event=MISS)  # [covariance_stages.1]
+    square = float(whole.amount) ** 2
     pairs, looked = min(rows // 2, MOST_PAIRS), min(rows, MOST)
     pairs = max(pairs, 1)
 
@@ -161,35 +164,21 @@ def plan(epsilon: Number, delta: Number, rows: int, columns: int, *, model: bool
     )
     wanted = 2 * columns**1.5 / (0.15 * pairs)  # the mu of a turn with noise of 0.15
     turn = part(wanted**2 / square, 0.01, 0.04)
-    loud = turn_noise(columns, pairs, float(whole) * math.sqrt(turn))
+    loud = turn_noise(columns, pairs, float(whole.amount) * math.sqrt(turn))
     turns = min(5, max(3, 1 + math.ceil(14 / -math.log(loud)))) if loud < 0.9 else 3
     test = part((60 / looked) ** 2 / square, 0.003, 0.1)
     centre = part((12.5 * friendly_radius(looked, columns) / looked) ** 2 / square, 0.005, 0.1)
-    reach = Fraction(0) if model else Fraction(3, 100)
-    rest = 1 - distance - turns * turn - test - centre - reach - mean
 
-    def strength(share: Fraction) -> Fraction:
-        return root_below(whole**2 * share)  # [covariance_stages.1]
-
-    def chosen(share: Fraction) -> Choice:
-        return Choice(root_below(whole**2 * share * CHOICE))  # [covariance_stages.1]
-
-    return MomentStages(
-        rows=rows,
-        columns=columns,
-        whitening=Whitening(
-            columns,
-            chosen(distance / times),
-            (gram_cost(strength(turn), columns, REPLACE),) * turns,
-            MODEL_OUTSIDE if model else 1 / 8,
-        ),
-        test=Gaussian(strength(test), SLACK),
-        centre=Gaussian(strength(centre), SLACK),
-        miss=miss,
-        reach=None if model else chosen(reach),
-        mean=sum_cost(strength(mean), columns, REPLACE),
-        square=gram_cost(strength(rest), columns, REPLACE),
-    )
+    costs = whole.split(
+        distance=Share(distance, Choice, times),
+        turns=Share(turns * turn, gram_noise, turns),
+        test=Share(test, friendly),
+        centre=Share(centre, friendly),
+        reach=None if model else Share(Fraction(3, 100), Choice),
+        mean=Share(mean, sum_noise),
+        square=Share(None, gram_noise),
+    )  # [covariance_stages.1]
+    return MomentStages(rows=rows, columns=columns, model=model, costs=costs)
 
 
 def part(wanted: float, least: float, largest: float) -> Fraction:
@@ -255,9 +244,9 @@ def fit(rows: Floats, stages: MomentStages, rng: Randomness) -> FittedMoment | s
     found = find_centre(
         frame.plain(rows[places]),
         friendly_radius(looked, stages.columns),
-        test=stages.test,
-        mean=stages.centre,
-        miss=float(stages.miss),
+        test=stages.costs.part("test", Gaussian),
+        mean=stages.costs.part("centre", Gaussian),
+        miss=float(stages.costs.event),
         neighbours=REPLACE,
         rng=rng,
     )  # [covariance_stages.1]
@@ -270,13 +259,15 @@ def fit(rows: Floats, stages: MomentStages, rng: Randomness) -> FittedMoment | s
     size, shape = len(used), stages.shape
     shift, shift_noise = None, 0.0
     if centred:
+        cost = stages.costs.part("mean", Gaussian)
         # [covariance_stages.1]
-        total, noise = noisy_sum(rows, frame, near, shape, cost=stages.mean, neighbours=REPLACE, rng=rng)
+        total, noise = noisy_sum(rows, frame, near, shape, cost=cost, neighbours=REPLACE, rng=rng)
         shift = response(stages.columns, near, shape)
         shift_noise = noise * near / size / shift.shift
         frame = frame.at(frame.centre + frame.back(total * near / size / shift.shift))
+    cost = stages.costs.part("square", Gaussian)
     # [covariance_stages.1]
-    second, noise = noisy_gram(used, frame, far, shape, cost=stages.square, neighbours=REPLACE, rng=rng)
+    second, noise = noisy_gram(used, frame, far, shape, cost=cost, neighbours=REPLACE, rng=rng)
     at = response(stages.columns, far, shape)
     inside = at.covariance(second * far**2 / size)
     if centred:
@@ -306,10 +297,11 @@ def _cut_off(frame: Frame, inside: Floats) -> int | None:
 
 def _reach(rows: Floats, frame: Frame, stages: MomentStages, rng: Randomness) -> float:
     """The length that `beyond` rows exceed, as released, within what a frame can hold. [covariance_stages.1]"""
-    if stages.reach is None:
+    if stages.model:
         return 0.0
+    cost = stages.costs.part("reach", Choice)
     # [covariance_stages.1]
-    reach = far_distance(lengths(rows, frame), centre=0.0, beyond=stages.beyond, cost=stages.reach, rng=rng)
+    reach = far_distance(lengths(rows, frame), centre=0.0, beyond=stages.beyond, cost=cost, rng=rng)
     return min(WIDER * max(reach, length_of(0.5, stages.columns)), 64 * math.sqrt(stages.columns))
 
 

@@ -48,6 +48,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
@@ -112,24 +113,30 @@ class Density:
         """What the quartiles take, in records times epsilon."""
         return NATS * (Fraction(1) if self.neighbours.size_is_public else MOVE)
 
-    def _shares(self, people: int) -> tuple[Fraction, Fraction, Fraction]:
-        """For the count; and, for so many people as are public or were released, for the quartiles and the cells."""
-        whole = exact(self.epsilon)
-        counting = Fraction(0) if self.neighbours.size_is_public else whole * COUNTING
-        placing = Fraction(0) if self.support is not None else min(whole / 2, max(whole * PLACING, self._nats / people))
-        return counting, placing, whole - counting - placing  # [density.1]
+    def stages(self, people: int) -> Allocation:
+        """The count; and, for so many people as are public or were released, the quartiles and the cells."""
+        placing = min(Fraction(1, 2), max(PLACING, self._nats / people / exact(self.epsilon)))
+        return Allocation.of(self.epsilon).split(
+            count=None if self.neighbours.size_is_public else Share(COUNTING),
+            quartiles=Share(placing, lambda epsilon: Approximate(epsilon, 0)) if self.support is None else None,
+            cells=Share(),
+        )  # [density.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
         """The density; or a refusal for too few records."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
-        counting, *_ = self._shares(1)
         if self.support is None:  # too small an epsilon is refused before any draw
             Quantile(QUARTILES, exact(self.epsilon) * PLACING, confidence=None, neighbours=self.neighbours)
-        people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [density.1]
-        _, placing, filling = self._shares(people)
+        people = size
+        if people is None:
+            cost = self.stages(1).part("count", Laplace)
+            people = max(1, rng.blur(len(values), sensitivity=1, cost=cost))  # [density.1]
+        stages = self.stages(people)
+        filling = stages.part("cells", Laplace)
         ends = self.support
         if self.support is None:
+            placing = exact(stages.part("quartiles", Approximate).epsilon)
             if size is None and people * placing < self._nats:  # by the noisy count
                 return Release(self.guarantee, self._provenance(size, rng), refusal=self._few(people), name="density")
             asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
@@ -139,11 +146,11 @@ class Density:
             ends = reach(*found.value.tolist())
         assert ends is not None
         move = 2 if self.neighbours is Neighbours.REPLACE else 1
-        law = LaplaceLaw(laplace_scale(move, filling))
+        law = LaplaceLaw(laplace_scale(move, filling.epsilon))
         cells = np.linspace(*widened(*ends), cells_for(people, law.sd**2) + 1)  # [density.2]
         bins = Edges.of([-LARGEST, *cells.tolist(), LARGEST])
         held = counts(bins, np.clip(values, -LARGEST, LARGEST))
-        noisy = rng.blur(held, sensitivity=move, cost=Laplace(filling)).astype(float)  # [density.1]
+        noisy = rng.blur(held, sensitivity=move, cost=filling).astype(float)  # [density.1]
         return self._shown(cells, noisy, size, law, rng)
 
     def _shown(

@@ -42,22 +42,22 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from discreet.accounting.allocation import split
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, NeedsBounds
 from discreet.friendly.refine import RefinedMean
 from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import moments
+from discreet.stages.clip import charged, moments
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import far_distance, middle
-from discreet.stages.stage_budget import Stages, count_error, enough, in_stages, noisy_size
+from discreet.stages.stage_budget import count_error, enough, noisy_size
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread
 from discreet.tables.entries import Numbers, long_numbers, public_size
@@ -68,6 +68,8 @@ from discreet.worlds.shapes import AssumedColumn, AssumedTable
 REACH: Final = 4  # the clip, in units of the distance that m0 records exceed
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
 FAR: Final = Fraction(3, 10)  # the share of epsilon for that distance
+COUNT, CENTRE = Fraction(1, 20), Fraction(1, 10)  # those for the number of records and the median, where it is private
+SQUARE: Final = Fraction(3, 20)  # that for the interval
 WIDEST: Final = 1e300
 SPAN: Final = 60.0  # bounds of more standard deviations than this are worth replacing
 
@@ -100,16 +102,21 @@ class RankClippedMean:
         """Every draw; before a public size is known, their sum."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.stages(self.size).loss  # [mean.1]
+        return charged(self.stages(self.size).loss)  # [mean.1]
 
-    def stages(self, size: int | None) -> Stages:
+    def stages(self, size: int | None) -> Allocation:
         """The costs for a public number of records, or fixed ones for a private number. [mean.3]"""
-        scale, square = exact(self.epsilon) * FAR, exact(self.epsilon) * Fraction(3, 20)
-        if size is not None:
-            centre = enough(80, size, self.epsilon, Fraction(1, 20), Fraction(1, 5))
-            return in_stages(self.epsilon, "mean", centre=centre, scale=scale, square=square)  # [mean.1]
-        count, centre, _ = split(self.epsilon, 1, 2, 17)
-        return in_stages(self.epsilon, "mean", size=count, centre=centre, scale=scale, square=square)  # [mean.1]
+        return self.found(size, mean=Share(), square=Share(SQUARE))
+
+    def found(self, size: int | None, **last: Share) -> Allocation:
+        """A centre and a distance, and these stages last. [mean.3]"""
+        centre = CENTRE if size is None else enough(80, size, self.epsilon, Fraction(1, 20), Fraction(1, 5))
+        return Allocation.of(self.epsilon).split(
+            size=Share(COUNT) if size is None else None,
+            centre=Share(centre, Choice),
+            scale=Share(FAR, Choice),
+            **last,
+        )  # [mean.1]
 
     @property
     def beyond(self) -> int:
@@ -121,17 +128,15 @@ class RankClippedMean:
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
-        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [mean.1]
-        assert seen is not None
-        assert stages.centre is not None
-        assert stages.scale is not None
+        seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [mean.1]
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown, "beyond": self.beyond}
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
         if 4 * self.beyond > seen:  # [mean.3]
             needed = 4 * self.beyond * float(self.epsilon)
             return replace(blank, refusal=too_few(seen, self.epsilon, needed, self.neighbours, model=False))
-        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [mean.1]
-        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=stages.scale, rng=rng)  # [mean.1]
+        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [mean.1]
+        cost = stages.part("scale", Choice)
+        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=cost, rng=rng)  # [mean.1]
         if distance > WIDEST:  # [mean.3]
             return replace(blank, refusal="the data reach beyond 1e300; rescale them, or give public bounds")
         radius = REACH * max(distance, 1 / WIDEST)
@@ -168,14 +173,14 @@ class BoundedMean:
     guarantee = promised
 
     @property
-    def stages(self) -> Stages:
+    def stages(self) -> Allocation:
         """The mean, with the number of records where that is private, and its square for the interval. [mean.2]"""
-        return in_stages(self.epsilon, "mean", square=exact(self.epsilon) * Fraction(3, 20))
+        return Allocation.of(self.epsilon).split(mean=Share(), square=Share(SQUARE))  # [mean.2]
 
     @property
     def loss(self) -> Loss:
         """Every draw."""
-        return self.stages.loss  # [mean.2]
+        return charged(self.stages.loss)  # [mean.2]
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval."""
@@ -207,7 +212,7 @@ def unseen(beyond: int) -> str:
 
 def clipped_mean_of(
     values: Numbers,
-    stages: Stages,
+    stages: Allocation,
     *,
     size: int | None,
     centre: float,
@@ -216,11 +221,9 @@ def clipped_mean_of(
     rng: Randomness,
 ) -> ConvolvedSpread:
     """The mean of values clipped to centre +- radius, with the error that its own second moment gives it. [mean.4]"""
-    assert isinstance(stages.mean, Laplace)
-    assert stages.square is not None
     first, second = moments(
         values,
-        {1: stages.mean, 2: stages.square},
+        {1: stages.part("mean", Laplace), 2: stages.part("square", Laplace)},
         centre=centre,
         radius=radius,
         size=size,
@@ -233,7 +236,7 @@ def clipped_mean_of(
         estimate=centre + radius * first.mean,
         sampling=radius * math.sqrt(variance / others),
         laplace=radius * first.noise,
-        normal_noise=radius * abs(first.mean) * count_error(stages.size, first.size),
+        normal_noise=radius * abs(first.mean) * count_error(stages, first.size),
         freedom=others,
     )
 

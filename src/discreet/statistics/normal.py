@@ -15,7 +15,7 @@ Promise
          `total_variation` of the population's, if that is normal.
 Why
     [normal.1] Adaptive composition of a count [additive.1], the choices [locate.1], the sum [clip.1].
-    [normal.2] The same with Gaussian noise in the last stage: [stage_budget.1] and [calibrate.3].
+    [normal.2] The same with Gaussian noise in the last stage: [allocation.2].
     [normal.3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
     scale at the edge of the floats is refused after it was released.
     [normal.4] The mean of clipped records has variance V(a) / n, the noise is known, and dividing by the slope h'(a)
@@ -40,18 +40,19 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.accounting.allocation import split
+from discreet.accounting.allocation import Allocation, Share
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.stages.clip import charged
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
 from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, located_square, mean_radius
-from discreet.stages.stage_budget import Stages, concentrated, enough, in_stages, noisy_size, unit_variance
+from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
 from discreet.statistics.normal_laplace import ConvolvedSpread, Normal, NormalSpread, SquareSpread
 from discreet.tables.entries import long_numbers, public_size
 
@@ -94,7 +95,7 @@ class GaussianMean:
     def guarantee(self) -> Guarantee:
         """Pure epsilon, unless Gaussian noise is the better and delta allows it."""
         waits = self.size is None and self.neighbours.size_is_public
-        pure = not self.delta or (not waits and isinstance(self.stages(self.size).mean, Laplace))
+        pure = not self.delta or (not waits and isinstance(self.stages(self.size)["mean"], Laplace))
         return Guarantee(self.epsilon, 0.0 if pure else self.delta, self.neighbours, self.unit)
 
     @property
@@ -102,14 +103,14 @@ class GaussianMean:
         """Every draw; before a public size is known, what they amount to."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, self.delta)
-        return self.stages(self.size).loss  # [normal.1]
+        return charged(self.stages(self.size).loss)  # [normal.1]
 
-    def stages(self, size: int | None) -> Stages:
+    def stages(self, size: int | None) -> Allocation:
         """The costs for a public number of records, or for a private one. [normal.3]"""
         known = self.sigma is not None
         if size is None:  # no size may choose the shares; Gaussian noise is no better at any delta allowed here
-            return private_stages(self.epsilon, known)
-        pure = public_stages(self.epsilon, size, known)
+            return pure_stages(self.epsilon, None, known_sigma=known, mean=Share())
+        pure = pure_stages(self.epsilon, size, known_sigma=known, mean=Share())
         scale = Fraction(0) if known else Fraction(13, 100)
         other = concentrated(self.epsilon, self.delta, centre=Fraction(12, 100), scale=scale, mean=Fraction(3, 4))
         if other is None or not self.feasible(other, size):
@@ -118,11 +119,11 @@ class GaussianMean:
             return other
         return min(pure, other, key=lambda stages: predicted(stages, size, self.neighbours))  # [normal.2]
 
-    def feasible(self, stages: Stages, size: int) -> bool:
+    def feasible(self, stages: Allocation, size: int) -> bool:
         """Whether so many records will be found. Public."""
         steady = size / float(moves(self.neighbours))
-        found = stages.scale is None or steady * float(stages.scale.epsilon) >= SCALE
-        return found and stages.centre is not None and steady * float(stages.centre.epsilon) >= self._locate
+        least = {"centre": self._locate} | ({"scale": SCALE} if "scale" in stages else {})
+        return all(steady * float(stages.part(name, Choice).epsilon) >= nats for name, nats in least.items())
 
     @property
     def _locate(self) -> float:
@@ -145,8 +146,7 @@ class GaussianMean:
         size = agree(public_size(values, self.neighbours), self.size)
         check_budget(self.epsilon, self.delta, size)
         stages = self.stages(size)
-        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [normal.1]
-        assert seen is not None
+        seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [normal.1]
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         provenance = Provenance("GaussianMean", shown, rng.secure, notes=(NOTE,))
         blank: Release[float] = Release(self.guarantee, provenance, name="mean")
@@ -158,7 +158,7 @@ class GaussianMean:
         if not SMALLEST < at.scale < LARGEST:  # [normal.3]
             return replace(blank, refusal=odd_scale(at.scale))
         found = located_mean(values, stages, at, rng)  # [normal.1]
-        spread = mean_spread(found, self.bounds, freedom(seen, stages.scale, self.neighbours))
+        spread = mean_spread(found, self.bounds, freedom(seen, stages, self.neighbours))
         return replace(blank, answer=spread.estimate, spread=spread)
 
 
@@ -201,23 +201,19 @@ class Gaussian1D:
         """Every draw; before a public size is known, their sum."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.stages(self.size).loss  # [normal.1]
+        return charged(self.stages(self.size).loss)  # [normal.1]
 
-    def stages(self, size: int | None) -> Stages:
+    def stages(self, size: int | None) -> Allocation:
         """As for the mean, whose stage shares its epsilon with one for the square. [normal.1]"""
-        whole = self._mean().stages(size)
-        assert isinstance(whole.mean, Laplace)
-        half = exact(whole.mean.epsilon) / 2
-        return replace(whole, mean=Laplace(half), square=Laplace(half))
+        rest = exact(self._mean().stages(size).part("mean", Laplace).epsilon) / exact(self.epsilon)
+        return pure_stages(self.epsilon, size, known_sigma=False, mean=Share(rest / 2), square=Share())
 
     def release(self, rows: Any, rng: Randomness) -> Release[Normal]:
         """The distribution, or a refusal."""
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
-        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [normal.1]
-        assert seen is not None
-        assert stages.square is not None
+        seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [normal.1]
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[Normal] = Release(
             self.guarantee, Provenance("Gaussian1D", shown, rng.secure, notes=(NOTE,)), name="normal distribution"
@@ -228,10 +224,10 @@ class Gaussian1D:
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [normal.3]
             return replace(blank, refusal=odd_scale(at.scale))
-        mean = mean_spread(
-            located_mean(values, stages, at, rng), self.bounds, freedom(seen, stages.scale, self.neighbours)
-        )
-        square = located_square(values, stages.square, replace(at, centre=mean.estimate), rng)  # [normal.1]
+        mean = mean_spread(located_mean(values, stages, at, rng), self.bounds, freedom(seen, stages, self.neighbours))
+        square = located_square(
+            values, stages.part("square", Laplace), replace(at, centre=mean.estimate), rng
+        )  # [normal.1]
         spread = NormalSpread(mean, SquareSpread(square, seen, at.scale))
         distance = show(spread.total_variation(0.95))  # [normal.5]
         note = f"with 95% confidence within {distance} of the population's distribution in total variation"
@@ -255,23 +251,23 @@ def mean_spread(found: Located, bounds: Bounds | None, degrees: float) -> Convol
     )
 
 
-def public_stages(epsilon: Number, size: int, known_sigma: bool, rest: str = "mean") -> Stages:
-    """Enough for centre and scale, and the rest. [normal.1]"""
-    centre = enough(80, size, epsilon, Fraction(1, 10), MOST_CENTRE)
-    scale = None if known_sigma else enough(100, size, epsilon, Fraction(1, 10), MOST_SCALE)
-    return in_stages(epsilon, rest, centre=centre, scale=scale)
+def pure_stages(epsilon: Number, size: int | None, *, known_sigma: bool, **last: Share) -> Allocation:
+    """Enough for centre and scale, or fixed shares where the size is private, and these stages last. [normal.1]"""
+    centre, scale = CENTRE, WIDTH
+    if size is not None:
+        centre = enough(80, size, epsilon, Fraction(1, 10), MOST_CENTRE)
+        scale = enough(100, size, epsilon, Fraction(1, 10), MOST_SCALE)
+    return Allocation.of(epsilon).split(
+        size=Share(COUNT) if size is None else None,
+        centre=Share(centre, Choice),
+        scale=None if known_sigma else Share(scale, Choice),
+        **last,
+    )  # [normal.1]
 
 
-def private_stages(epsilon: Number, known_sigma: bool, rest: str = "mean") -> Stages:
-    """Fixed shares, one of them for the number of records. [normal.1]"""
-    count, centre, scale = split(epsilon, COUNT, CENTRE, WIDTH, 1 - COUNT - CENTRE - WIDTH)[:3]
-    return in_stages(epsilon, rest, size=count, centre=centre, scale=None if known_sigma else scale)
-
-
-def predicted(stages: Stages, size: int, neighbours: Neighbours) -> float:
+def predicted(stages: Allocation, size: int, neighbours: Neighbours) -> float:
     """The variance of the mean that stages will reach, in units of sigma^2. Public. [normal.3]"""
-    assert stages.mean is not None
-    return mean_radius(size, unit_variance(stages.mean, size, neighbours))[1]
+    return mean_radius(size, unit_variance(stages.noise("mean"), size, neighbours))[1]
 
 
 def too_few(size: int, epsilon: Number, needed: float, neighbours: Neighbours, model: bool = True) -> str:

@@ -44,16 +44,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import Floats, moments, paid
+from discreet.stages.clip import Floats, charged, moments
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import FINE, median_distance, middle, moves
 from discreet.stages.stage_budget import enough, noisy_size
@@ -69,30 +70,6 @@ COUNT, PRIVATE = Fraction(1, 20), Fraction(1, 10)  # shares where the size is pr
 NATS: Final = 80
 FAR: Final = 1e150  # where no guess goes
 CELL: Final = 2.0**-FINE  # how fine a median distance is, as a share of itself
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What each stage costs: a noisy size, the parts of the guess, the statistics."""
-
-    size: Laplace | None
-    guess: tuple[Choice, ...]
-    means: tuple[Laplace, ...]
-
-    @property
-    def loss(self) -> Loss:
-        """All of them; on steps too wide for the curve of Laplace noise, as pure ones."""
-        noise = [*([] if self.size is None else [self.size]), *self.means]
-        coarse = any(paid(part) != part for part in noise)
-        parts = [Approximate(part.epsilon, 0) if coarse else part for part in noise]
-        return compose(*self.guess, *parts)
-
-    @property
-    def shown(self) -> dict[str, float]:
-        """For the record."""
-        found = {} if self.size is None else {"size": float(self.size.epsilon)}
-        found |= dict(zip(("centre", "scale"), (float(one.epsilon) for one in self.guess), strict=False))
-        return found | {f"statistic {place + 1}": float(one.epsilon) for place, one in enumerate(self.means)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,23 +105,24 @@ class SufficientStatistics:
         """Every draw; before a public size is known, their sum."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.costs(self.size).loss  # [sufficient.1]
+        return charged(self.costs(self.size).loss)  # [sufficient.1]
 
-    def costs(self, size: int | None) -> Costs:
-        """The costs for a public number of records, or for a private one. [sufficient.2]"""
-        whole, many = exact(self.epsilon), len(self.family.parameters)
-        if size is None:
-            count, each_guess = whole * COUNT, whole * PRIVATE
-        else:
-            count, each_guess = Fraction(0), enough(NATS, size, self.epsilon, LEAST, MOST)
-        rest = (whole - count - many * each_guess) / many  # [sufficient.1]
-        return Costs(Laplace(count) if count else None, (Choice(each_guess),) * many, (Laplace(rest),) * many)
+    def costs(self, size: int | None) -> Allocation:
+        """A guess and a statistic for each parameter, for a public number of records or a private one.
+        [sufficient.2]"""
+        many = len(self.family.parameters)
+        guess = PRIVATE if size is None else enough(NATS, size, self.epsilon, LEAST, MOST)
+        return Allocation.of(self.epsilon).split(
+            size=Share(COUNT) if size is None else None,
+            guess=Share(many * guess, Choice, many),
+            statistic=Share(times=many),
+        )  # [sufficient.1]
 
-    def feasible(self, costs: Costs, size: int) -> bool:
+    def feasible(self, costs: Allocation, size: int) -> bool:
         """Whether so many records will be found. Public."""
         steady = size / float(moves(self.neighbours))
-        least = (SCALE,) if len(costs.guess) == 1 else (LOCATE, SCALE)
-        return all(steady * float(one.epsilon) >= nats for one, nats in zip(costs.guess, least, strict=True))
+        least = SCALE if len(self.family.parameters) == 1 else max(LOCATE, SCALE)
+        return steady * float(costs.part("guess", Choice).epsilon) >= least
 
     @property
     def needed(self) -> float:
@@ -157,8 +135,7 @@ class SufficientStatistics:
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         costs = self.costs(size)
-        seen = size if costs.size is None else noisy_size(values, costs.size, rng)  # [sufficient.1]
-        assert seen is not None
+        seen = noisy_size(values, costs.part("size", Laplace), rng) if size is None else size  # [sufficient.1]
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": costs.shown}
         shown["family"] = self.family.name
         provenance = Provenance("SufficientStatistics", shown, rng.secure, notes=self.family.notes)
@@ -168,6 +145,7 @@ class SufficientStatistics:
         boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
         if boxes is None:  # [sufficient.2]
             return replace(blank, refusal=nowhere(self.family.name))
+        cost = costs.part("statistic", Laplace)
         found = [
             moments(
                 column,
@@ -178,9 +156,7 @@ class SufficientStatistics:
                 neighbours=self.neighbours,
                 rng=rng,
             )[0]
-            for column, cost, centre, radius in zip(
-                boxes.columns(values), costs.means, boxes.centre, boxes.radius, strict=True
-            )
+            for column, centre, radius in zip(boxes.columns(values), boxes.centre, boxes.radius, strict=True)
         ]  # [sufficient.1]
         means, noises = np.array([one.mean for one in found]), np.array([one.noise for one in found])
         places = inverted(boxes, means)  # [sufficient.3]
@@ -191,25 +167,25 @@ class SufficientStatistics:
         )
         return replace(blank, answer=fitted, spread=family_spread(fitted, boxes, places, means, noises, found[0].size))
 
-    def _guess(self, values: Floats, costs: Costs, rng: Randomness) -> list[float]:
+    def _guess(self, values: Floats, costs: Allocation, rng: Randomness) -> list[float]:
         """What the first guess is made from. [sufficient.1]"""
-        handles, relation = each(self.family.handle, values), self.neighbours
-        if len(costs.guess) == 1:
+        handles, relation, cost = each(self.family.handle, values), self.neighbours, costs.part("guess", Choice)
+        if len(self.family.parameters) == 1:
             if self.family.origin is None:
-                seen = [middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)]  # [sufficient.1]
+                seen = [middle(handles, cost=cost, neighbours=relation, rng=rng)]  # [sufficient.1]
             else:
                 at = float(self.family.origin)
                 # [sufficient.1]
-                seen = [median_distance(handles, centre=at, cost=costs.guess[0], neighbours=relation, rng=rng)]
+                seen = [median_distance(handles, centre=at, cost=cost, neighbours=relation, rng=rng)]
         else:
-            centre = middle(handles, cost=costs.guess[0], neighbours=relation, rng=rng)  # [sufficient.1]
+            centre = middle(handles, cost=cost, neighbours=relation, rng=rng)  # [sufficient.1]
             # [sufficient.1]
-            scale = median_distance(handles, centre=centre, cost=costs.guess[1], neighbours=relation, rng=rng)
+            scale = median_distance(handles, centre=centre, cost=cost, neighbours=relation, rng=rng)
             seen = [centre, scale]
         return seen
 
 
-def fitting_boxes(family: Family, seen: list[float], size: int, costs: Costs) -> Boxes | None:
+def fitting_boxes(family: Family, seen: list[float], size: int, costs: Allocation) -> Boxes | None:
     """The boxes that released numbers tell; None where the family has no place for them. [sufficient.2]"""
     with np.errstate(all="ignore"):
         try:
@@ -217,7 +193,7 @@ def fitting_boxes(family: Family, seen: list[float], size: int, costs: Costs) ->
             guess = family.linked(family.start(*near))
             beside = (1 - CELL, 1 + CELL) if family.origin is not None and len(near) == 1 else ()
             nearby = tuple(family.linked(family.start(near[0] * share)) for share in beside)
-            boxes = boxes_for(family, guess, size, float(costs.means[0].epsilon), nearby)
+            boxes = boxes_for(family, guess, size, float(costs.part("statistic", Laplace).epsilon), nearby)
             numbers = np.concatenate([guess, boxes.origin, boxes.turn.ravel(), boxes.centre, boxes.radius])
             return boxes if np.isfinite(numbers).all() and np.isfinite(boxes.slopes(guess)).all() else None
         except Exception:  # noqa: BLE001  whatever a family's functions raise at a released number

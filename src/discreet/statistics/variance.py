@@ -29,28 +29,30 @@ Source
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
-from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import After, Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import moments
+from discreet.stages.clip import charged, moments
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_stages import find_place, located_square
-from discreet.stages.stage_budget import Stages, in_stages, noisy_size
+from discreet.stages.stage_budget import noisy_size
 from discreet.statistics.mean import REACH, RankClippedMean, unseen
-from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, private_stages, public_stages, too_few
+from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import About, World
@@ -94,29 +96,17 @@ class Variance:
         waits = self.model is not None or self.bounds is None
         if waits and self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, 0)
-        return self.stages(self.size).loss  # [variance.1]
+        return charged(self.stages(self.size).loss)  # [variance.1]
 
-    def stages(self, size: int | None) -> Stages:
+    def stages(self, size: int | None) -> Allocation:
         """The costs for a public number of records, or fixed ones for a private number. [variance.1]"""
-        whole = exact(self.epsilon)
         if self.model is not None:
-            return (
-                private_stages(whole, False, "square") if size is None else public_stages(whole, size, False, "square")
-            )
+            return pure_stages(self.epsilon, size, known_sigma=False, square=Share())
         if self.bounds is not None:
-            return in_stages(whole, "square", mean=whole / 5, fourth=whole * 3 / 20)
-        found = self._clip().stages(size)
-        assert found.centre is not None
-        assert found.scale is not None
-        return in_stages(
-            whole,
-            "square",
-            size=None if found.size is None else exact(found.size.epsilon),
-            centre=exact(found.centre.epsilon),
-            scale=exact(found.scale.epsilon),
-            mean=whole / 10,
-            fourth=whole / 10,
-        )
+            last = {"mean": Share(Fraction(1, 5)), "square": Share(), "fourth": Share(Fraction(3, 20))}
+            return Allocation.of(self.epsilon).split(**last)
+        tenth = Share(Fraction(1, 10))
+        return self._clip().found(size, mean=tenth, square=Share(), fourth=tenth)
 
     def _clip(self) -> RankClippedMean:
         """The mechanism that finds a clip."""
@@ -133,7 +123,7 @@ class Variance:
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
-        seen = size if stages.size is None else noisy_size(values, stages.size, rng)  # [variance.1]
+        seen = noisy_size(values, stages.part("size", Laplace), rng) if "size" in stages else size  # [variance.1]
         shown = {
             "model": self.model,
             "bounds": self.bounds,
@@ -156,20 +146,21 @@ class Variance:
         return replace(blank, answer=spread.estimate, spread=spread)
 
     def _by_model(
-        self, values: Numbers, stages: Stages, seen: int | None, rng: Randomness
+        self, values: Numbers, stages: Allocation, seen: int | None, rng: Randomness
     ) -> tuple[SquareSpread | str, str | None]:
         """Truncated squares, inverted. [variance.1]"""
         assert seen is not None
-        assert stages.square is not None
         if not self._model().feasible(stages, seen):  # [variance.2]
             return too_few(seen, self.epsilon, self._model().needed, self.neighbours), NOTE
         # [variance.1]
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [variance.2]
             return odd_scale(at.scale), NOTE
-        return SquareSpread(located_square(values, stages.square, at, rng), seen, at.scale), NOTE  # [variance.1]
+        return SquareSpread(
+            located_square(values, stages.part("square", Laplace), at, rng), seen, at.scale
+        ), NOTE  # [variance.1]
 
-    def _by_bounds(self, values: Numbers, stages: Stages, size: int | None, rng: Randomness) -> ConvolvedSpread:
+    def _by_bounds(self, values: Numbers, stages: Allocation, size: int | None, rng: Randomness) -> ConvolvedSpread:
         """Moments of values between public bounds. [variance.1]"""
         assert self.bounds is not None
         low, high = float(self.bounds[0]), float(self.bounds[1])
@@ -187,18 +178,17 @@ class Variance:
         return replace(spread, estimate=min(spread.estimate, most), high=most)
 
     def _by_rank(
-        self, values: Numbers, stages: Stages, seen: int | None, rng: Randomness
+        self, values: Numbers, stages: Allocation, seen: int | None, rng: Randomness
     ) -> tuple[ConvolvedSpread | str, str | None]:
         """Moments of values clipped where few are. [variance.1]"""
         assert seen is not None
-        assert stages.centre is not None
-        assert stages.scale is not None
         few = self._clip().beyond
         if 4 * few > seen:  # [variance.2]
             needed = 4 * few * float(self.epsilon)
             return too_few(seen, self.epsilon, needed, self.neighbours, model=False), None
-        centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [variance.1]
-        distance = far_distance(values, centre=centre, beyond=few, cost=stages.scale, rng=rng)  # [variance.1]
+        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [variance.1]
+        cost = stages.part("scale", Choice)
+        distance = far_distance(values, centre=centre, beyond=few, cost=cost, rng=rng)  # [variance.1]
         if distance > LARGEST:  # [variance.2]
             return "the data reach beyond 1e150; rescale them, or give public bounds", None
         radius = REACH * max(distance, SMALLEST)
@@ -211,7 +201,7 @@ class Variance:
 
 def clipped_variance(
     values: Numbers,
-    stages: Stages,
+    stages: Allocation,
     *,
     size: int | None,
     centre: float,
@@ -221,17 +211,15 @@ def clipped_variance(
     ends: Bounds | None = None,
 ) -> ConvolvedSpread:
     """The variance of clipped values about their released mean, its error by their fourth moment. [variance.3]"""
-    assert isinstance(stages.mean, Laplace)
-    assert stages.square is not None
-    assert stages.fourth is not None
+    mean_cost = stages.part("mean", Laplace)
     (first,) = moments(
-        values, {1: stages.mean}, centre=centre, radius=radius, size=size, neighbours=neighbours, rng=rng
+        values, {1: mean_cost}, centre=centre, radius=radius, size=size, neighbours=neighbours, rng=rng
     )  # [variance.1]
     mean = centre + radius * first.mean
     reach = radius if ends is None else max(ends[1] - mean, mean - ends[0])
     square, fourth = moments(
         values,
-        {2: stages.square, 4: stages.fourth},
+        {2: stages.part("square", Laplace), 4: stages.part("fourth", Laplace)},
         centre=mean,
         radius=reach,
         size=size if neighbours.size_is_public else None,

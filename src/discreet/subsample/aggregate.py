@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.intervals import check_confidence
+from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -48,7 +48,6 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.batched import MANY, Fast, batched
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimate_error import ShapedSpread
 from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.fit_options import check_aggregator, check_engine, check_seconds, check_trust
 from discreet.subsample.partition import Blocks, partition, units
@@ -69,6 +68,30 @@ class Engine(Protocol):
 
     def fold(self, function: Callable[[Any], Any], combine: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
         """Small exact partial results, merged in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedSpread:
+    """The same spread with its ends as the estimator would return them: a number, names, a matrix."""
+
+    inner: Spread
+    shaped: Callable[[Any], Any]
+    confidence: float = 0.95  # what is shown unless another is asked for
+
+    @property
+    def sampling(self) -> Any:
+        """Standard deviations from sampling."""
+        return None if self.inner.sampling is None else self.shaped(self.inner.sampling)
+
+    @property
+    def privacy(self) -> Any:
+        """Standard deviations from the noise."""
+        return None if self.inner.privacy is None else self.shaped(self.inner.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends in shape."""
+        inner = self.inner.interval(confidence)
+        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high))
 
 
 @dataclass(frozen=True, slots=True)

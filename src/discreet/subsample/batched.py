@@ -32,19 +32,20 @@ from discreet.subsample.run_block import Correct
 from discreet.tables.entries import numbers_of
 
 Floats = npt.NDArray[np.float64]
-Law = Literal["normal", "logistic", "poisson"]
+Regression = Literal["normal", "logistic", "poisson"]
+STATSMODELS: Final[dict[str, Regression]] = {"OLS": "normal", "Logit": "logistic", "Poisson": "poisson"}
 MANY: Final = 500  # blocks from which the compiled path is worth its import
 
 
 @dataclass(frozen=True, slots=True)
 class Batched:
-    """A closed form or Newton's: `law` is "normal", "logistic" or "poisson".
+    """A closed form or Newton's: `family` is "normal", "logistic" or "poisson".
 
     `penalty` is that of the slopes in the sum of losses over a block: a number, or a number a row. `labels`: whether a
     logistic outcome is a label, and not a share between 0 and 1.
     """
 
-    law: Law
+    family: Regression
     intercept: bool
     _: KW_ONLY
     penalty: float = 0.0
@@ -55,25 +56,25 @@ class Batched:
     def name(self) -> str:
         """For the record."""
         return {"normal": "batched least squares", "logistic": "batched Newton steps (logistic)"}.get(
-            self.law, "batched Newton steps (Poisson)"
+            self.family, "batched Newton steps (Poisson)"
         )
 
     @property
     def likelihood(self) -> bool:
         """Whether it is the maximum of a likelihood that Firth's correction is known for."""
-        return self.law != "normal" and not self.penalty and not self.penalty_a_row
+        return self.family != "normal" and not self.penalty and not self.penalty_a_row
 
     @property
     def closed(self) -> bool:
         """Whether other processes are not worth starting: one pass, or compiled, by all processors."""
-        return self.law == "normal" or compiled()
+        return self.family == "normal" or compiled()
 
     def rows(self, blocks: Blocks, correct: Correct, first: int = 0, last: int | None = None) -> Floats:
         """The rows of the blocks from `first` up to `last`, corrected by halves if asked for."""
         edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
         fast = is_compiled(blocks.count)
         x = np.ascontiguousarray(blocks.table.x, dtype=np.float64)
-        ranked = self.law == "logistic" and self.labels
+        ranked = self.family == "logistic" and self.labels
         y = numbered(blocks.table.y, edges[::2]) if ranked else numbers_of(blocks.table.y)  # [batched.2]
         whole = self.fits(x, y, edges[::2], adjusted=correct == "firth", fast=fast)
         if correct != "half":
@@ -92,7 +93,7 @@ class Batched:
         if fast:
             from discreet._compiled.fit_kernels import fits
 
-            found, left = fits(x, y, edges, self.law, self.intercept, self.labels, penalty, adjusted)  # [batched.1]
+            found, left = fits(x, y, edges, self.family, self.intercept, self.labels, penalty, adjusted)  # [batched.1]
         else:
             found = np.full((len(edges) - 1, x.shape[1] + self.intercept), np.nan)
             left = np.diff(edges) > 0
@@ -108,14 +109,14 @@ class Batched:
         outcome = self.outcome(y, adjusted)
         if outcome is None or not np.isfinite(x).all():
             return np.full(x.shape[1] + self.intercept, np.nan)
-        if self.law == "normal":
+        if self.family == "normal":
             return least_squares(x, outcome, self.intercept)
         if adjusted:
-            return firth(x, outcome, self.law, self.intercept)  # [block_fits.1]
-        return newton(x, outcome, self.law, self.intercept, penalty)
+            return firth(x, outcome, self.family, self.intercept)  # [block_fits.1]
+        return newton(x, outcome, self.family, self.intercept, penalty)
 
     def outcome(self, y: Floats, adjusted: bool) -> Floats | None:
-        """A block's outcome as numbers for its law; None where the libraries would refuse it.
+        """A block's outcome as numbers for its family; None where the libraries would refuse it.
 
         Firth's correction has an estimate for a block with one outcome only, if it is known which: 0 or -1 is the lower
         of two labels, 1 the upper.
@@ -123,9 +124,9 @@ class Batched:
         low, high = y.min(), y.max()
         if not (np.isfinite(low) and np.isfinite(high)):
             return None
-        if self.law == "normal":
+        if self.family == "normal":
             return y
-        if self.law == "poisson":
+        if self.family == "poisson":
             return y if low >= 0 and (adjusted or high > 0) else None
         if not self.labels:
             return y if low >= 0 and high <= 1 and (adjusted or (low < 1 and high > 0)) else None
@@ -235,9 +236,8 @@ def _of_statsmodels(fit: Fit) -> Batched | None:
     module = getattr(fit.model, "__module__", "")
     if not module.startswith("statsmodels."):
         return None
-    laws: dict[str, Law] = {"OLS": "normal", "Logit": "logistic", "Poisson": "poisson"}
-    law = laws.get(fit.name)
-    return None if law is None else Batched(law, intercept=False, labels=False)
+    family = STATSMODELS.get(fit.name)
+    return None if family is None else Batched(family, intercept=False, labels=False)
 
 
 def _same(one: Any, other: Any) -> bool:

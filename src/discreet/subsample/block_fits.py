@@ -72,15 +72,15 @@ def factored(matrix: Floats) -> tuple[Floats, float] | None:
     return lower.T @ lower, float(((lower / scale) ** 2).sum())
 
 
-def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> Floats:
+def newton(x: Floats, y: Floats, family: str, intercept: bool, penalty: float) -> Floats:
     """Slopes, then the intercept, of a generalised linear model with its canonical link."""
-    x, at, linear = started(x, y, law, intercept, 1e-300)
+    x, at, linear = started(x, y, family, intercept, 1e-300)
     ridge = np.full(len(at), penalty)
     if intercept:
         ridge[-1] = 0.0
     for turn in range(STEPS):
-        mean, curve = response(linear, law)
-        if law == "logistic" and not penalty and turn and ((2 * y - 1) * linear > 1e-6).all():
+        mean, curve = response(linear, family)
+        if family == "logistic" and not penalty and turn and ((2 * y - 1) * linear > 1e-6).all():
             break  # a line separates the outcomes: there is no maximum
         matrix = x.T @ (x * curve[:, None])
         matrix[np.diag_indices(len(at))] += ridge
@@ -90,7 +90,7 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
         step = factors[0] @ (x.T @ (mean - y) + ridge * at)
         moved = x @ step
         reach = np.abs(moved).max()
-        share = 1.0 if reach < SAFE else _share(y, at, linear, step, moved, ridge, law)
+        share = 1.0 if reach < SAFE else _share(y, at, linear, step, moved, ridge, family)
         at = at - share * step
         if reach < CLOSE:
             return at if factors[1] < POOR else np.full_like(at, np.nan)
@@ -98,19 +98,19 @@ def newton(x: Floats, y: Floats, law: str, intercept: bool, penalty: float) -> F
     return np.full_like(at, np.nan)
 
 
-def started(x: Floats, y: Floats, law: str, intercept: bool, low: float) -> tuple[Floats, Floats, Floats]:
+def started(x: Floats, y: Floats, family: str, intercept: bool, low: float) -> tuple[Floats, Floats, Floats]:
     """The rows with their ones, where to start, and the linear predictor there: the block's own level. [batched.1]"""
     if intercept:
         x = np.concatenate([x, np.ones((len(x), 1))], axis=1)
     at = np.zeros(x.shape[1])
-    if law == "poisson" and intercept:
+    if family == "poisson" and intercept:
         at[-1] = np.log(max(float(y.mean()), low))
     return x, at, np.full(len(x), at[-1])
 
 
-def response(linear: Floats, law: str) -> tuple[Floats, Floats]:
+def response(linear: Floats, family: str) -> tuple[Floats, Floats]:
     """Mean and curvature of each row."""
-    if law == "poisson":
+    if family == "poisson":
         mean = np.exp(linear)
         return mean, mean
     mean = 1 / (1 + np.exp(-linear))
@@ -118,7 +118,7 @@ def response(linear: Floats, law: str) -> tuple[Floats, Floats]:
 
 
 def _share(  # noqa: PLR0917
-    y: Floats, at: Floats, linear: Floats, step: Floats, moved: Floats, ridge: Floats, law: str
+    y: Floats, at: Floats, linear: Floats, step: Floats, moved: Floats, ridge: Floats, family: str
 ) -> float:
     """How much of a long step to take: halved until it does not lead uphill.
 
@@ -128,7 +128,7 @@ def _share(  # noqa: PLR0917
 
     def value(share: float) -> float:
         line, place = linear - share * moved, at - share * step
-        loss = np.exp(line) if law == "poisson" else np.maximum(line, 0) + np.log1p(np.exp(-np.abs(line)))
+        loss = np.exp(line) if family == "poisson" else np.maximum(line, 0) + np.log1p(np.exp(-np.abs(line)))
         return float((loss - y * line).sum() + (ridge * place**2).sum() / 2)
 
     before, share = value(0.0), 1.0
@@ -144,16 +144,16 @@ FARTHEST: Final = 2.0  # a step's largest move of the linear predictor of any ro
 SETTLED: Final = 1e-9  # the same, at which it is there
 
 
-def firth(x: Floats, y: Floats, law: str, intercept: bool) -> Floats:
+def firth(x: Floats, y: Floats, family: str, intercept: bool) -> Floats:
     """Slopes, then the intercept. [block_fits.1]"""
-    x, at, linear = started(x, y, law, intercept, 0.5 / len(x))  # [block_fits.1]
+    x, at, linear = started(x, y, family, intercept, 0.5 / len(x))  # [block_fits.1]
     for _ in range(FIRTH_STEPS):
-        mean, curve = response(linear, law)
+        mean, curve = response(linear, family)
         factors = factored(x.T @ (x * curve[:, None]))
         if factors is None:
             break
         leverage = np.minimum(1.0, curve * np.einsum("ij,ij->i", x @ factors[0], x))
-        pull = 0.5 - mean if law == "logistic" else 0.5
+        pull = 0.5 - mean if family == "logistic" else 0.5
         step = factors[0] @ (x.T @ (y - mean + leverage * pull))
         moved = x @ step
         reach = float(np.abs(moved).max())

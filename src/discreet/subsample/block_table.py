@@ -48,7 +48,7 @@ class BlockTable:
         names = None if people is None else _names(people)
         for what, other in (("y", outcome), ("unit", names)):
             if other is not None and len(other) != len(rows):
-                raise BadInput(f"{what} has another length than the rows; they must be the same")
+                raise BadInput(f"{what} and the rows differ in length; give one entry of {what} for each row")
         return cls(rows, outcome, names)
 
     def counting(self, people: int | None) -> "BlockTable":

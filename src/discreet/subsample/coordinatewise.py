@@ -16,7 +16,7 @@ Why
     never by its neighbours', into plus or minus the largest float for the median, into far or near for the scale, and
     into 0 for the sum. So each coordinate is a column of as many records as there are blocks, one of which is replaced;
     then [locate.1] and [clip.1]. All stages compose adaptively: epsilon / 20 for the
-    count, the rest in equal parts to the coordinates, as epsilons or as rho ([stage_budget.1]).
+    count, the rest in equal parts to the coordinates, as epsilons or as rho ([allocation.1], [allocation.2]).
     [coordinatewise.2] The number of blocks is public. The noisy count and the scales are released before they decide.
     [coordinatewise.3] The blocks are independent samples, so the mean of K estimates has the standard error s /
     sqrt(K); s is found with a relative error that Student's factor allows for; the noise is known; the noisy count
@@ -42,24 +42,25 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Gaussian, Laplace, Loss, compose
+from discreet.privacy.intervals import Interval, Spread
+from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss, compose
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import least_whole
-from discreet.stages.clip import noisy_moment
+from discreet.stages.clip import charged, noisy_moment
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.locate import median_distance, middle
 from discreet.stages.normal_stages import QUARTILE, freedom
-from discreet.stages.stage_budget import Stages, concentrated, enough, in_stages, noisy_size, unit_variance
+from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
 from discreet.statistics.normal import LOCATE, MOST_CENTRE, MOST_SCALE, SCALE
 from discreet.statistics.normal_laplace import ConvolvedSpread
 from discreet.statistics.ranks import MAX
-from discreet.subsample.estimate_error import EstimateSpread
 
 REACH: Final = 3.5  # the clip, in standard deviations: wide, as there is no inversion
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for how many blocks gave an estimate
@@ -68,6 +69,40 @@ PLACES, SCALES = 80, 72  # blocks times epsilon with which a place up to 1,000 d
 SWAP: Final = Neighbours.REPLACE
 SHARES: Final = (Fraction(12, 100), Fraction(13, 100), Fraction(3, 4))  # of rho: place, scale, mean
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateSpread:
+    """One spread a coordinate; each interval holds by itself."""
+
+    parts: tuple[Spread, ...]
+
+    @property
+    def sampling(self) -> Any:
+        """Standard deviations from sampling."""
+        return self._all("sampling")
+
+    @property
+    def privacy(self) -> Any:
+        """Standard deviations from the noise."""
+        return self._all("privacy")
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that was declared, where the parts have one."""
+        return float(getattr(self.parts[0], "confidence", 0.95))
+
+    def _all(self, name: str) -> Any:
+        sizes = [getattr(part, name) for part in self.parts]
+        return None if any(size is None for size in sizes) else np.array(sizes, dtype=float)
+
+    def interval(self, confidence: float) -> Interval:
+        """All coordinates' intervals, side by side."""
+        each = [part.interval(confidence) for part in self.parts]
+        about = each[0].about if len(each) == 1 else f"{each[0].about}, each coordinate by itself"
+        return replace(
+            each[0], low=np.array([one.low for one in each]), high=np.array([one.high for one in each]), about=about
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +128,7 @@ class BlockMean:
     @property
     def guarantee(self) -> Guarantee:
         """Pure, unless Gaussian noise is the better and delta allows it; for one estimate."""
-        pure = isinstance(self.stages.mean, Laplace)
+        pure = isinstance(self.stages["mean"], Laplace)
         return Guarantee(self.epsilon, 0.0 if pure else self.delta, SWAP, "estimate")
 
     @property
@@ -102,14 +137,14 @@ class BlockMean:
         return Laplace(exact(self.epsilon) * COUNTING)
 
     @property
-    def stages(self) -> Stages:
+    def stages(self) -> Allocation:
         """What each coordinate costs. [coordinatewise.2]"""
         return planned_stages(self.blocks, self.width, exact(self.epsilon), exact(self.delta))
 
     @property
     def loss(self) -> Loss:
         """The count, and every draw for every coordinate."""
-        return compose(Stages(size=self.counting).loss, *[self.stages.loss] * self.width)  # [coordinatewise.1]
+        return compose(charged(self.counting), charged(self.stages.loss))  # [coordinatewise.1]
 
     @property
     def feasible(self) -> bool:
@@ -148,14 +183,12 @@ class BlockMean:
 
     def _coordinate(self, values: Floats, usable: int, rng: Randomness) -> "ConvolvedSpread | str":
         stages, none = self.stages, np.isnan(values)
-        assert stages.centre is not None
-        assert stages.scale is not None
-        assert stages.mean is not None
         even = np.arange(self.blocks) % 2 == 0
         ranked = np.where(none, np.where(even, MAX, -MAX), values)  # [coordinatewise.1]
-        centre = middle(ranked, cost=stages.centre, neighbours=SWAP, rng=rng)
+        centre = middle(ranked, cost=stages.part("centre", Choice), neighbours=SWAP, rng=rng)
         far = np.where(none & even, np.inf, values)  # [coordinatewise.1]: the others count as near
-        scale = median_distance(far, centre=centre, cost=stages.scale, neighbours=SWAP, rng=rng) / QUARTILE
+        scale_cost, cost = stages.part("scale", Choice), stages.noise("mean")
+        scale = median_distance(far, centre=centre, cost=scale_cost, neighbours=SWAP, rng=rng) / QUARTILE
         if not SMALLEST < scale < LARGEST:
             return (
                 "the estimates of half of the blocks seem to coincide, or to be beyond all bounds: their mean has no "
@@ -163,31 +196,30 @@ class BlockMean:
             )
         radius = REACH * scale
         found = noisy_moment(
-            values, centre=centre, radius=radius, cost=stages.mean, neighbours=SWAP, rng=rng
+            values, centre=centre, radius=radius, cost=cost, neighbours=SWAP, rng=rng
         )  # [coordinatewise.1]: NaN counts as 0
         offset, noise = found.total * radius / usable, found.noise * radius / usable
-        gaussian = isinstance(stages.mean, Gaussian)
+        gaussian = isinstance(cost, Gaussian)
         counted = math.sqrt(2) / (float(self.counting.epsilon) * usable) if usable < self.blocks else 0.0
         return ConvolvedSpread(
             centre + offset,
             sampling=scale / math.sqrt(usable),
             laplace=0.0 if gaussian else noise,
             normal_noise=math.hypot(noise if gaussian else 0.0, abs(offset) * counted),
-            freedom=freedom(self.blocks, stages.scale, SWAP),
+            freedom=freedom(self.blocks, stages, SWAP),
             about="the population's quantity",
         )  # [coordinatewise.3]
 
 
 @lru_cache(maxsize=256)
-def planned_stages(blocks: int, width: int, epsilon: Fraction, delta: Fraction) -> Stages:
+def planned_stages(blocks: int, width: int, epsilon: Fraction, delta: Fraction) -> Allocation:
     """What each coordinate costs: pure or concentrated, whichever has less noise. Public. [coordinatewise.2]"""
     rest = epsilon * (1 - COUNTING)
     each = rest / width
-    pure = in_stages(
-        each,
-        "mean",
-        centre=enough(PLACES, blocks, each, Fraction(1, 10), MOST_CENTRE),
-        scale=enough(SCALES, blocks, each, Fraction(1, 10), MOST_SCALE),
+    pure = Allocation.of(rest).split(
+        centre=Share(enough(PLACES, blocks, each, Fraction(1, 10), MOST_CENTRE), Choice, width),
+        scale=Share(enough(SCALES, blocks, each, Fraction(1, 10), MOST_SCALE), Choice, width),
+        mean=Share(times=width),
     )  # [coordinatewise.1]
     # [coordinatewise.1]
     other = concentrated(rest, delta, centre=SHARES[0], scale=SHARES[1], mean=SHARES[2], times=width)
@@ -198,17 +230,15 @@ def planned_stages(blocks: int, width: int, epsilon: Fraction, delta: Fraction) 
     return min(pure, other, key=lambda stages: noise_deviation(stages, blocks))
 
 
-def strong(stages: Stages, blocks: int) -> bool:
+def strong(stages: Allocation, blocks: int) -> bool:
     """Whether the first two stages will find their place."""
-    assert stages.centre is not None
-    assert stages.scale is not None
-    return blocks * float(stages.centre.epsilon) >= LOCATE and blocks * float(stages.scale.epsilon) >= SCALE
+    least = {"centre": LOCATE, "scale": SCALE}
+    return all(blocks * float(stages.part(name, Choice).epsilon) >= nats for name, nats in least.items())
 
 
-def noise_deviation(stages: Stages, blocks: int) -> float:
+def noise_deviation(stages: Allocation, blocks: int) -> float:
     """The standard deviation of the noise on the mean, in standard deviations of one estimate."""
-    assert stages.mean is not None
-    return REACH * math.sqrt(unit_variance(stages.mean, blocks, SWAP))
+    return REACH * math.sqrt(unit_variance(stages.noise("mean"), blocks, SWAP))
 
 
 def least_blocks(width: int, epsilon: Number, delta: Number = 0.0) -> int:
@@ -226,7 +256,7 @@ def least_blocks(width: int, epsilon: Number, delta: Number = 0.0) -> int:
 def too_few(blocks: int, width: int, epsilon: Number) -> str:
     """A refusal in public numbers."""
     return (
-        f"{blocks} blocks with {width} number{'s' if width > 1 else ''} each do not do at epsilon {show(epsilon)}; ask "
+        f"{blocks} blocks are too few for {width} number{'s' if width > 1 else ''} at epsilon {show(epsilon)}; ask "
         f"for at least {least_blocks(width, epsilon)} blocks, a larger epsilon, or fewer numbers (names=)"
     )
 

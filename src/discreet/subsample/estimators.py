@@ -50,7 +50,7 @@ class SklearnFit:
     @property
     def last(self) -> Any:
         """The estimator, or the last step of a pipeline."""
-        return self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
+        return _last(self.estimator)
 
     @property
     def unbiased(self) -> bool:
@@ -62,8 +62,8 @@ class SklearnFit:
         from sklearn.base import clone
 
         fitted = clone(self.estimator)
-        fitted.fit(x, **self.options) if y is None else fitted.fit(x, y, **self.options)
-        last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+        fitted.fit(*_given(x, y), **self.options)
+        last = _last(fitted)
         if len(self.attributes) == 1:
             return getattr(last, self.attributes[0])
         columns = [str(name) for name in x.columns] if hasattr(x, "columns") else []
@@ -126,7 +126,7 @@ class LifelinesFit:
     def answer(self, x: Any, y: Any) -> Any:
         """Copy, fit, and read the parameters."""
         fitter = copy.deepcopy(self.fitter)
-        fitter.fit(x, **self.options) if y is None else fitter.fit(x, y, **self.options)
+        fitter.fit(*_given(x, y), **self.options)
         params = fitter.params_
         if hasattr(params, "index") and hasattr(params.index, "nlevels") and params.index.nlevels > 1:
             return {".".join(map(str, name)): float(value) for name, value in params.items()}
@@ -148,7 +148,7 @@ class FunctionFit:
 
     def answer(self, x: Any, y: Any) -> Any:
         """Call it."""
-        return self.function(x, **self.options) if y is None else self.function(x, y, **self.options)
+        return self.function(*_given(x, y), **self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,17 @@ class SourceFit:
         """Run the text, then the function."""
         scope: dict[str, Any] = {"__name__": "estimator"}
         exec(compile(self.source, "<estimator>", "exec"), scope)  # noqa: S102  only in a sandbox: see aggregate.py
-        return scope[self.entry](x) if y is None else scope[self.entry](x, y)
+        return scope[self.entry](*_given(x, y))
+
+
+def _given(x: Any, y: Any) -> tuple[Any, ...]:
+    """What an estimator is called with: an outcome only where there is one."""
+    return (x,) if y is None else (x, y)
+
+
+def _last(estimator: Any) -> Any:
+    """The last step of a pipeline, or the estimator itself."""
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
 
 
 def adapted(
@@ -215,12 +225,10 @@ def _adapter(estimator: Any, attributes: Any, formula: str | None, given: dict[s
     if hasattr(estimator, "get_params") and hasattr(estimator, "fit") and not inspect.isclass(estimator):
         named = (attributes,) if isinstance(attributes, str) else attributes
         return SklearnFit(estimator, ("coef_", "intercept_") if named is None else tuple(named), given)
-    if formula is not None or (inspect.isclass(bare) and hasattr(bare, "from_formula")):
-        if hasattr(estimator, "endog"):
-            raise BadInput("this model was built on data already; give its class, for example sm.OLS, and the rows")
-        return ModelFit(estimator, formula, given)
     if hasattr(estimator, "endog"):
         raise BadInput("this model was built on data already; give its class, for example sm.OLS, and the rows")
+    if formula is not None or (inspect.isclass(bare) and hasattr(bare, "from_formula")):
+        return ModelFit(estimator, formula, given)
     if hasattr(estimator, "fit") and not inspect.isclass(estimator):
         return LifelinesFit(estimator, given)
     if callable(estimator):

@@ -15,7 +15,7 @@ from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, Trust
+from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.estimators import adapted
@@ -160,7 +160,7 @@ def fit(
         neighbours=people.neighbours,
         unit=people.unit,
     )
-    mechanism: Any
+    mechanism: SubsampleAggregate | Probed
     if probe:
         check_budget(epsilon, delta, people.size)
         halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)

@@ -102,8 +102,8 @@ def check_aggregator(aggregator: Any, shape: Shape) -> None:
     width = getattr(aggregator, "width", shape.width)
     if shape.kind in ("number", "array", "named") and width != shape.width:
         raise BadInput(
-            f"the aggregator is made for {width} numbers, but the estimator returns {shape.width}; make it so"
+            f"the aggregator is made for {width} numbers, but the estimator returns {shape.width}; make one for those"
         )
     labels = getattr(aggregator, "labels", len(shape.labels))
     if shape.kind == "label" and labels != len(shape.labels):
-        raise BadInput(f"the aggregator is made for {labels} labels, but {len(shape.labels)} are listed; make it so")
+        raise BadInput(f"the aggregator is made for {labels} labels, but {len(shape.labels)} are listed; list as many")

@@ -19,7 +19,7 @@ Why
     list of bins falls by 1 and one rises: [radius.1]. Which scales are read off the noisy counts is post-processing.
     Divided by released numbers, the rows still differ in one row: [refine.1] under REPLACE. The squares of mu of all
     stages sum to at most mu^2, as exact fractions, and add up adaptively ([filter.3]); the slacks and the one event of
-    RefinedMean are kept from delta first. Then [compose.1], with mu from [calibrate.3].
+    RefinedMean are kept from delta first: [allocation.2].
     [friendly_aggregate.2] As the code reads: the plan takes the blocks, the width, epsilon and delta, and the noisy
     count.
     [friendly_aggregate.3] [refine.4]. A block without an estimate is a row that lies nowhere: it is in no radius and in
@@ -28,7 +28,8 @@ Needs
     delta > 0, and at epsilon = 1 and delta = 1e-6 at least 600 blocks for 5 numbers (426 with declared scales), growing
     like the square root of the width with private scales and hardly with declared ones. Up to a fifth of the blocks may
     fail, more where there are more blocks. Estimates that do not coincide: else vote. Tails no heavier than those of
-    Student's law with 5 degrees of freedom: with 3, 95% intervals were seen to hold 91%, and with 1 it often refuses.
+    Student's distribution with 5 degrees of freedom: with 3, 95% intervals were seen to hold 91%, and with 1 it
+    often refuses.
 Accuracy
     That of a Gaussian mechanism which clips all coordinates together, at about sqrt(d) + 1.5 deviations, where one
     estimate in fifty begins to be tapered: for 5 numbers, 1,000 blocks, epsilon = 1 and delta = 1e-6 intervals are 1.8
@@ -48,18 +49,18 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.accounting.calibrate import gaussian
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.friendly import refine_plan as plan
 from discreet.friendly.average import blurred
 from discreet.friendly.core import shuffled
 from discreet.friendly.friendly_budget import noisy_count
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, r_clip
-from discreet.friendly.refine import DRAWS, MISS, STRONGEST, RefinedMean
+from discreet.friendly.refine import DRAWS, RefinedMean, refined_budget
 from discreet.friendly.vector_error import RegionSpread
-from discreet.privacy.exact import Number, exact, is_number, root_below, show
+from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
+from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -121,7 +122,7 @@ class BlockFriends:
     guarantee = promised
 
     @property
-    def stages(self) -> "FriendlyShares":
+    def stages(self) -> "FriendlyStages":
         """What each stage costs. [friendly_aggregate.2]"""
         return shared(self.blocks, self.width, exact(self.epsilon), exact(self.delta), private=self.scales is None)
 
@@ -129,15 +130,15 @@ class BlockFriends:
     def loss(self) -> Loss:
         """All draws together. [friendly_aggregate.1]"""
         # [friendly_aggregate.1]
-        return compose(Gaussian(self.stages.mu, self.stages.slack), Approximate(0, exact(self.delta) * MISS))
+        return self.stages.costs.ceiling
 
     @property
     def feasible(self) -> bool:
         """Whether so many estimates will be found at this cost. Public."""
         inner = self.stages.inner
-        if inner is None or plan.unknown_scale(self.blocks, self.width, inner.mu, SWAP) is None:
+        if inner is None or plan.unknown_scale(self.blocks, self.width, float(inner.budget.amount), SWAP) is None:
             return False
-        known = plan.known_scale(self.blocks, self.width, inner.mu, float(inner.miss), SWAP)
+        known = plan.known_scale(self.blocks, self.width, float(inner.budget.amount), float(inner.budget.event), SWAP)
         return known is not None
 
     @property
@@ -146,22 +147,24 @@ class BlockFriends:
         inner = self.stages.inner
         if inner is None or not self.feasible:
             return math.inf
-        known = plan.known_scale(self.blocks, self.width, inner.mu, float(inner.miss), SWAP)
+        known = plan.known_scale(self.blocks, self.width, float(inner.budget.amount), float(inner.budget.event), SWAP)
         assert known is not None
         radius = SPARE * r_clip(self.width, 0.0, BEYOND)
-        return math.sqrt(1 + self.blocks * (2 * radius / (self.blocks * inner.mu)) ** 2 / known["mean"])
+        return math.sqrt(
+            1 + self.blocks * (2 * radius / (self.blocks * float(inner.budget.amount))) ** 2 / known["mean"]
+        )
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The mean and its intervals, or a refusal."""
         table = np.asarray(rows, dtype=np.float64).reshape(self.blocks, self.width)
         stages = self.stages
-        shown: dict[str, Any] = {"blocks": self.blocks, "costs": stages.shown}
+        shown: dict[str, Any] = {"blocks": self.blocks, "costs": dict(stages.costs.shown)}
         blank: Release[Floats] = Release(self.guarantee, Provenance("BlockFriends", shown, rng.secure), name="estimate")
         if not self.feasible or stages.inner is None:  # [friendly_aggregate.2]
             return replace(blank, refusal=self.too_few)
         given = np.asarray(np.isfinite(table).all(axis=1))
         table = np.where(given[:, None], table, np.nan)  # [friendly_aggregate.1]
-        seen = round(noisy_count(int(given.sum()), stages.count, rng))  # [friendly_aggregate.1]
+        seen = round(noisy_count(int(given.sum()), stages.costs.part("count", Gaussian), rng))  # [friendly_aggregate.1]
         if 2 * seen <= self.blocks:  # [friendly_aggregate.2]
             return replace(blank, refusal=mostly_failed(seen, self.blocks))
         if seen < GOOD * self.blocks:  # more for the scales, as fewer pairs tell them
@@ -169,13 +172,13 @@ class BlockFriends:
             private = self.scales is None
             paid = exact(self.epsilon), exact(self.delta)
             stages = shared(self.blocks, self.width, *paid, private=private, good=good)  # [friendly_aggregate.2]
-            shown |= {"costs": stages.shown}
+            shown |= {"costs": dict(stages.costs.shown)}
         if stages.inner is None:
             return replace(blank, refusal=mostly_failed(seen, self.blocks))
-        found = self._scales(table, stages.scale, rng)
+        found = self._scales(table, stages.costs.part("scales", Gaussian), rng)
         if isinstance(found, str):  # [friendly_aggregate.2]
             return replace(blank, refusal=found)
-        known = seen >= self.blocks - SURE / float(stages.count.mu)  # [friendly_aggregate.2]
+        known = seen >= self.blocks - SURE / float(stages.costs.part("count", Gaussian).mu)  # [friendly_aggregate.2]
         mean = replace(stages.inner, beyond=BEYOND, sigma=SPARE if known else None)
         with np.errstate(all="ignore"):
             inner = mean.release(table / found, rng)  # [friendly_aggregate.1]
@@ -196,9 +199,8 @@ class BlockFriends:
             ),
         )
 
-    def _scales(self, table: Floats, cost: Gaussian | None, rng: Randomness) -> "Floats | str":
+    def _scales(self, table: Floats, cost: Gaussian, rng: Randomness) -> "Floats | str":
         """Each from a noisy histogram; or declared, their common factor from one histogram. [friendly_aggregate.1]"""
-        assert cost is not None
         pairs = table[np.asarray(shuffled(self.blocks, self.blocks // 2 * 2, rng))]
         given = np.ones(self.width) if self.scales is None else np.array(self.scales, dtype=np.float64)
         with np.errstate(all="ignore"):
@@ -220,12 +222,12 @@ class BlockFriends:
         """A refusal in public numbers."""
         needed = least_friends(self.width, self.epsilon, self.delta, self.scales is None)
         if needed is None:
-            return f"no number of blocks does for a friendly mean at epsilon {show(self.epsilon)}; ask for a larger one"
+            return f"no number of blocks is enough for a friendly mean at epsilon {show(self.epsilon)}; ask for more"
         declare = "" if self.scales is not None else ", declared scales (scales=)"
         return (
-            f"{self.blocks} blocks with {self.width} number{'s' if self.width > 1 else ''} each do not do for a "
-            f"friendly mean at epsilon {show(self.epsilon)}; ask for at least {needed} blocks{declare} or "
-            "a larger epsilon"
+            f"{self.blocks} blocks are too few for a friendly mean of {self.width} number"
+            f"{'s' if self.width > 1 else ''} at epsilon {show(self.epsilon)}; ask for at least {needed} "
+            f"blocks{declare} or a larger epsilon"
         )
 
 
@@ -236,45 +238,30 @@ COINCIDE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FriendlyShares:
-    """What the stages cost: all together, the count, each scale, and the mean; no mean where too little is left."""
+@dataclass(frozen=True, slots=True)
+class FriendlyStages:
+    """The costs of the count and the scales, and the mean of all; no mean where too little is left."""
 
-    mu: Fraction
-    slack: Fraction
-    count: Gaussian
-    scale: Gaussian | None
+    costs: Allocation
     inner: RefinedMean | None
-
-    @property
-    def shown(self) -> dict[str, float]:
-        """For the record."""
-        scale = {} if self.scale is None else {"each scale": float(self.scale.mu)}
-        return {"number": float(self.count.mu), **scale}
 
 
 @lru_cache(maxsize=256)
 def shared(
     blocks: int, width: int, epsilon: Fraction, delta: Fraction, *, private: bool = True, good: Fraction = Fraction(1)
-) -> FriendlyShares:
+) -> FriendlyStages:
     """mu squared, shared out by public numbers and the noisy share of `good` blocks. [friendly_aggregate.1],
     [friendly_aggregate.2]"""
-    model = RefinedMean(epsilon, delta, dimension=width, method="refine")
-    each = model.slack
-    slack = (DRAWS + width + 1) * each
-    tenth = math.ceil(1 - math.log10(delta))
-    place = min(float(epsilon), max(0.0, math.log(10.0**-tenth / float(slack))))
-    mu = exact(min(gaussian(place, float(delta - model.miss), float(slack)), STRONGEST))  # [friendly_aggregate.1]
-    number = Gaussian(root_below(mu**2 * COUNTING), each)
-    left = mu**2 - exact(number.mu) ** 2
+    budget = refined_budget(epsilon, delta, DRAWS + width + 1)  # [friendly_aggregate.1]
+    count = Share(COUNTING)
     many, across = (width, 1) if private else (1, width)
     most = MOST_SCALES if good == 1 else MOST_FAILED
-    share = seen_share(blocks * good**2, many, float(mu), most=most, across=across)
+    share = seen_share(blocks * good**2, many, float(budget.amount), most=most, across=across)
     if share is None:
-        return FriendlyShares(mu=mu, slack=slack, count=number, scale=None, inner=None)
-    scale = Gaussian(root_below(mu**2 * Fraction(share) / many), each)
-    left -= many * exact(scale.mu) ** 2
-    return FriendlyShares(mu=mu, slack=slack, count=number, scale=scale, inner=_strong(model, root_below(left)))
+        return FriendlyStages(budget.split(count=count), None)
+    costs = budget.split(count=count, scales=Share(Fraction(share), times=many), mean=Share())
+    left = exact(costs.part("mean", Gaussian).mu)
+    return FriendlyStages(costs, _strong(RefinedMean(epsilon, delta, dimension=width, method="refine"), left))
 
 
 def seen_share(blocks: Number, many: int, mu: float, *, most: float = MOST_SCALES, across: int = 1) -> float | None:
@@ -293,7 +280,7 @@ def _strong(model: RefinedMean, mu: Fraction) -> RefinedMean | None:
 
     def too_strong(epsilon: float) -> bool:
         try:
-            return exact(replace(model, epsilon=epsilon).mu) > mu
+            return replace(model, epsilon=epsilon).budget.amount > mu
         except BadInput:  # too small an epsilon for any noise
             return False
 
@@ -301,7 +288,7 @@ def _strong(model: RefinedMean, mu: Fraction) -> RefinedMean | None:
         found = replace(model, epsilon=bisect(too_strong, 0.0, float(model.epsilon), steps=40)[0])
     except BadInput:
         return None
-    return found if exact(found.mu) <= mu else None  # [friendly_aggregate.1]
+    return found if found.budget.amount <= mu else None  # [friendly_aggregate.1]
 
 
 @cache

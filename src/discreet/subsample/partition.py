@@ -4,8 +4,8 @@ Promise
     [partition.1] Under REPLACE, one row a person: blocks are slots of a public shuffle of positions. Replacing a row
           changes the content of one block; the number of blocks, their sizes and every other block stay bit for bit.
     [partition.2] Under REPLACE with `unit`: the number of people is public, what they hold is not, nor how many rows.
-          Replacing all rows of a person by any rows, of the same person or of another who was not there, has, in law,
-          the effect of changing one block. The shuffle is fresh and is not released.
+          Replacing all rows of a person by any rows, of the same person or of another who was not there, has, in
+          distribution, the effect of changing one block. The shuffle is fresh and is not released.
     [partition.3] Under ADD_OR_REMOVE: a block is a keyed hash of the person, or of the row where a row is a person.
           Adding or removing one changes the content of one block. The number of blocks is declared, never read off the
           data.
@@ -15,11 +15,11 @@ Why
     dropped).
     [partition.2] Let S be the other people and a the one replaced by b. The slots of S + {a} are a uniform bijection: a
     uniform permutation after any numbering (here by first appearance). Sending every bijection of S + {a} to the one of
-    S + {b} that agrees on S and gives b the slot of a is a bijection between them, so the two laws are mixtures, with
-    equal weights, of pairs that differ in the block of that slot alone: the others hold the same rows in the same
-    order. If every pair is (epsilon, delta)-close so are the mixtures. If the person stays the same and keeps the place
-    of the first row, no coupling is needed. A shuffle that is known would break this, for then a new name may renumber
-    others.
+    S + {b} that agrees on S and gives b the slot of a is a bijection between them, so the two distributions are
+    mixtures, with equal weights, of pairs that differ in the block of that slot alone: the others hold the same rows in
+    the same order. If every pair is (epsilon, delta)-close so are the mixtures. If the person stays the same and keeps
+    the place of the first row, no coupling is needed. A shuffle that is known would break this, for then a new name may
+    renumber others.
     [partition.3] The hash is a function of the key and the person alone, so everybody else stays. Where a row is a
     person, equal rows are told apart by counting them, c(1), ..., c(m): to remove one is to remove c(m), as a block
     lists its rows in the order of their hashes and not in that of the table. Equal rows are those of equal bytes: of a

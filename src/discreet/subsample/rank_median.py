@@ -1,4 +1,4 @@
-"""The median of blocks' estimates with a rank interval: nothing is assumed of their scale or law.
+"""The median of blocks' estimates with a rank interval: nothing is assumed of their scale or distribution.
 
 Releases
     For each coordinate the two ends of an interval around the median estimate, and what statistics/quantile.py needs
@@ -6,8 +6,8 @@ Releases
 Promise
     [rank_median.1] Pure epsilon if one estimate is replaced by any other or by none: epsilon / d for each of the d
     coordinates.
-    [rank_median.2] The interval is for the median of the estimator's law on a block: for the population quantity if the
-          estimator is as often too large as too small.
+    [rank_median.2] The interval is for the median of the estimator's distribution on a block: for the population
+          quantity if the estimator is as often too large as too small.
 Why
     [rank_median.1] A block without an estimate stands at plus or minus the largest float, by its number alone; then
     [quantile.2] of statistics/quantile.py and composition. [rank_median.2] [quantile.4] there: blocks are independent
@@ -29,15 +29,14 @@ import numpy.typing as npt
 
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.intervals import Interval, Spread
+from discreet.privacy.intervals import QuantileSpread
 from discreet.privacy.loss import Loss, compose
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.ranks import MAX
-from discreet.subsample.coordinatewise import SWAP
-from discreet.subsample.estimate_error import EstimateSpread
+from discreet.subsample.coordinatewise import SWAP, EstimateSpread
 
 Floats = npt.NDArray[np.float64]
 
@@ -82,29 +81,12 @@ class BlockMedian:
         shown = {"blocks": self.blocks, "confidence": self.confidence}
         blank: Release[Floats] = Release(self.guarantee, Provenance("BlockMedian", shown, rng.secure), name="estimate")
         answers: list[float] = []
-        spreads: list[Spread] = []
+        spreads: list[QuantileSpread] = []
         for place in range(self.width):
             one = self.each.release(np.where(none, sides, table[:, place]), rng)  # [rank_median.1]
-            if one.refusal is not None or one.spread is None:
+            if one.refusal is not None or not isinstance(one.spread, QuantileSpread):
                 return replace(blank, refusal=f"the median of {self.blocks} blocks' estimates: {one.refusal}")
             answers.append(one.value)
-            spreads.append(Renamed(one.spread))
+            # [rank_median.2]
+            spreads.append(replace(one.spread, about="the population's quantity", sampling=None, privacy=None))
         return replace(blank, answer=np.array(answers), spread=EstimateSpread(tuple(spreads)))
-
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    """A median's spread, said to be about what the estimator estimates. [rank_median.2]"""
-
-    inner: Spread
-    sampling: None = None
-    privacy: None = None
-
-    @property
-    def confidence(self) -> float:
-        """As declared."""
-        return float(getattr(self.inner, "confidence", 0.95))
-
-    def interval(self, confidence: float) -> Interval:
-        """The rank interval."""
-        return replace(self.inner.interval(confidence), about="the population's quantity")  # [rank_median.2]

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
-Kind = Literal["number", "array", "named", "label", "text"]
 LONGEST: Final = 200  # bytes of a label that nobody listed
 LARGEST: Final = 10_000  # numbers in an answer
 
@@ -19,7 +18,7 @@ LARGEST: Final = 10_000  # numbers in an answer
 class Shape:
     """A number, an array, named numbers, one of the listed labels, or a short text."""
 
-    kind: Kind
+    kind: Literal["number", "array", "named", "label", "text"]
     names: tuple[str, ...]
     size: tuple[int, ...] = ()
     labels: tuple[Any, ...] = ()

@@ -240,8 +240,13 @@ class _Parser:
                 self.refuse(node.col_offset, "a column, or a comparison of one such as age >= 18,")
         return self.tests[-1]
 
+    def leaf(self, node: ast.expr) -> tuple[str, str]:
+        token = self.tokens[node.col_offset]
+        kind = (token.lastgroup or "") if isinstance(node, ast.Name | ast.Constant) else ""
+        return kind, token[kind] if kind else ""
+
     def column(self, node: ast.Name) -> str:
-        word = self.tokens[node.col_offset]["name"]
+        _, word = self.leaf(node)
         if word in ("missing", "true", "false"):
             self.refuse(node.col_offset, "the name of a column, which may be between backticks,")
         return word[1:-1].replace("``", "`") if word[0] == "`" else word
@@ -249,7 +254,7 @@ class _Parser:
     def test(self, column: str, sign: type[ast.AST], right: ast.expr) -> Test:
         place, listed = right.col_offset, sign in LISTS
         if sign in (ast.Is, ast.IsNot):
-            word = self.tokens[place]["name"]
+            _, word = self.leaf(right)
             if word == "number" and sign is ast.Is:
                 return Test(column, sign, "number")
             if word != "missing":
@@ -266,8 +271,7 @@ class _Parser:
         return Test(column, sign, readings.pop(), tuple(constant for _, constant in found))
 
     def constant(self, node: ast.expr) -> tuple[Any, Any]:
-        token = self.tokens[node.col_offset]
-        kind, word = token.lastgroup, token[token.lastgroup or 0]
+        kind, word = self.leaf(node)
         if kind == "number" and NUMBER.match(word) and math.isfinite(float(word)):
             return "number", float(word)
         if kind == "text":

@@ -32,10 +32,23 @@ def test_the_least_epsilon_is_the_least() -> None:
 
 
 def test_simulated_answers_are_close() -> None:
-    found = required("mean", error=0.05, rows=2000, scale=1.0)
+    found = required("mean", error=0.02, rows=2000, scale=1.0)
     assert found.epsilon is not None
     assert found.forecast is not None
-    assert found.forecast.error == pytest.approx(0.05, rel=0.05)
+    assert found.forecast.error == pytest.approx(0.02, rel=0.05)
+    again = forecast("mean", rows=2000, epsilon=found.epsilon, scale=1.0)
+    assert again == found.forecast
+
+
+def test_what_is_answered_only_above_an_epsilon_is_more_accurate_than_asked() -> None:
+    """Locating the data needs n * epsilon of some size, and from there on the error is small enough."""
+    found = required("mean", error=0.05, rows=2000, scale=1.0)
+    assert found.forecast is not None
+    assert found.forecast.error is not None
+    assert found.forecast.error < 0.05
+
+
+def test_half_widths_have_needs_too() -> None:
     more = required("mean", half_width=0.1, epsilon=1.0)
     assert more.rows is not None
     assert "with a half-width of 0.1: needs" in str(more)

@@ -64,7 +64,6 @@ from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stage
 from discreet.statistics.normal_laplace import ConvolvedSpread, student_factor, tail
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers, public_size
-from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.effects import shifted_sample, two_groups
 
 Model = Literal["gaussian"] | None
@@ -325,12 +324,10 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
 
 
-def _world(about: About) -> Effect:
-    tests = {"symmetric": "paired_test", "gaussian": "mean_test"} if about.bounds is None else {}
-    return shifted_sample(about, tests.get(about.given.get("model", "")), about.option("null", 0.0))
-
-
-@statistic({"x": number()}, world=_world)
+@statistic(
+    {"x": number()},
+    world=partial(shifted_sample, by="model", tests={"symmetric": "paired_test", "gaussian": "mean_test"}),
+)
 def mean_test(
     people: Public,
     x: Columns,
@@ -366,12 +363,11 @@ def _less(x: Any, null: float) -> Any:
         return np.asarray(x - null, dtype=np.float64)
 
 
-def _world_of_two(about: About) -> Effect:
-    normal = about.given.get("model") == "gaussian" and about.bounds is None
-    return two_groups(about, "two_means_test" if normal else None)
-
-
-@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=joined, world=_world_of_two)
+@statistic(
+    {"x": number(sample=True), "y": number(sample=True)},
+    rows=joined,
+    world=partial(two_groups, test="two_means_test", model="gaussian"),
+)
 def two_means_test(
     people: Public,
     x: Columns,

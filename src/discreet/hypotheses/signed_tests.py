@@ -30,6 +30,7 @@ Source
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -50,7 +51,6 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
-from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.effects import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
@@ -180,11 +180,11 @@ def _differences(columns: Mapping[str, Any]) -> Any:
         return x - np.asarray(columns["y"], dtype=np.float64) if "y" in columns else x
 
 
-def _world(about: About) -> Effect:
-    return shifted_sample(about, "signs" if about.given.get("method") == "signs" else "paired_test")
-
-
-@statistic({"x": number(), "y": number(optional=True)}, rows=_differences, world=_world)
+@statistic(
+    {"x": number(), "y": number(optional=True)},
+    rows=_differences,
+    world=partial(shifted_sample, by="method", tests={"ranks": "paired_test", "signs": "signs"}),
+)
 def paired_test(
     people: Public,
     x: Columns,

@@ -1,6 +1,6 @@
 """Made-up worlds of tests: samples that are shifted, and probabilities that differ."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,18 +35,20 @@ def group_sizes(about: About, groups: int) -> Callable[[int], tuple[int, ...]]:
     return lambda n: tuple(max(1, size * n // about.rows) for size in given)
 
 
-def shifted_sample(about: About, test: str | None, null: float = 0.0) -> Effect:
-    """One column `x`, shifted from `null`. `test`: what `discreet.power` calls it for normal values."""
+def shifted_sample(about: About, *, by: str, tests: Mapping[Any, str]) -> Effect:
+    """One column `x`, shifted from the null hypothesis. `tests`: what `discreet.power` calls it, by an option."""
     effect, (shape, scale) = shift(about), scaled(about)
-    known = test is not None and shape == "normal"
+    null = about.option("null", 0.0) if "null" in about.statistic.options else 0.0
+    test = tests.get(about.given.get(by, about.statistic.signature.parameters[by].default))
+    known = test is not None and shape == "normal" and about.bounds is None
     return Effect(
         make=lambda g, n: {"x": null + scale * (effect * about.stretch(n) + DRAWS[shape](g, n))},
         known=(lambda n: (str(test), n, effect * about.stretch(n))) if known else None,
     )
 
 
-def two_groups(about: About, test: str | None) -> Effect:
-    """Two groups `x` and `y`, the first shifted. `test`: what `discreet.power` calls it for normal values."""
+def two_groups(about: About, *, test: str, model: str | None = None) -> Effect:
+    """Two groups `x` and `y`, the first shifted. `test`: what `discreet.power` calls it, with this model."""
     effect, (shape, scale), sizes = shift(about), scaled(about), group_sizes(about, 2)
 
     def make(g: Generator, n: int) -> dict[str, Any]:
@@ -54,8 +56,8 @@ def two_groups(about: About, test: str | None) -> Effect:
         moved = effect * about.stretch(n)
         return {"x": scale * (moved + DRAWS[shape](g, first)), "y": scale * DRAWS[shape](g, second)}
 
-    known = test is not None and shape == "normal"
-    return Effect(make=make, known=(lambda n: (str(test), sizes(n), effect * about.stretch(n))) if known else None)
+    known = shape == "normal" and about.given.get("model") == model and about.bounds is None
+    return Effect(make=make, known=(lambda n: (test, sizes(n), effect * about.stretch(n))) if known else None)
 
 
 def tilt(about: About) -> float:

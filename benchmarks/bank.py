@@ -55,7 +55,9 @@ class Bank:
 
 def chosen(estimator: Any, x: Any, y: Any = None, **settings: Any) -> SubsampleAggregate:
     """The mechanism that `discreet.fit` would make at epsilon = 1 and delta = 1e-6."""
-    return planned(estimator, BlockTable.of(x, y), epsilon=1.0, delta=1e-6, **(DEFAULTS | settings))
+    found = planned(estimator, BlockTable.of(x, y), epsilon=1.0, delta=1e-6, **(DEFAULTS | settings))
+    assert isinstance(found, SubsampleAggregate)  # the number of people is public
+    return found
 
 
 def same_path(estimator: Any, draw: Draw, truth: Array, plain: Array, **settings: Any) -> Bank:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from discreet import Seeded, test_mean, test_two_means
+from discreet import Seeded, mean_test, two_means_test
 from discreet.hypotheses.category_tests import (
     MOVED,
     dependence,
@@ -32,6 +32,7 @@ from discreet.hypotheses.category_tests import (
     whole_of,
 )
 from discreet.hypotheses.combined_tests import ScoreSum, best_plan, best_votes, scores
+from discreet.hypotheses.goodness_of_fit import MOVED, law_on_bins, misfit, null_fits, whole_of
 from discreet.hypotheses.likelihood_ratio import LEVELS, RatioCells, best_clamp, clamped_steps, ratio_law
 from discreet.hypotheses.null_distributions import NoisyLaw
 from discreet.hypotheses.rank_tests import deviation, larger_pairs, null_deviations, rank_sum_law, ranks
@@ -74,7 +75,7 @@ def signed_sizes(runs: int) -> Iterator[Size]:
         g, law, door = np.random.default_rng(1), signed_ranks_law(size, epsilon), Seeded(1)
         flips = coins(size * 1000, door).reshape(1000, size)
         totals = [positive_ranks(draw(g, size), flips[i % 1000], g.permutation(size)) for i in range(runs)]
-        yield f"test_paired, n={size}, eps={epsilon:g}", name, rejects(law, totals, g), runs
+        yield f"paired_test, n={size}, eps={epsilon:g}", name, rejects(law, totals, g), runs
     g, epsilon, size = np.random.default_rng(2), 0.5, 100
     flips = coins(size * 1000, Seeded(2)).reshape(1000, size)
     for name, draw in SYMMETRIC.items():
@@ -82,7 +83,7 @@ def signed_sizes(runs: int) -> Iterator[Size]:
         noisy = np.array(heads) + simulated.laplace(g, (runs,), laplace_scale(1, epsilon)) + g.random(runs) - 0.5
         tails = np.interp(noisy, grid := np.arange(-60, 160, 0.25), [upper_tail(size, 0.5, t, epsilon) for t in grid])
         share = float(np.mean(2 * np.minimum(tails, 1 - tails) <= LEVEL))
-        yield f"test_paired, signs, n={size}, eps={epsilon:g}", name, share, runs
+        yield f"paired_test, signs, n={size}, eps={epsilon:g}", name, share, runs
 
 
 def group_sizes(runs: int) -> Iterator[Size]:
@@ -90,7 +91,7 @@ def group_sizes(runs: int) -> Iterator[Size]:
         for one, other, epsilon in ((40, 40, 1.0), (30, 200, 0.5)):
             g, law = np.random.default_rng(3), rank_sum_law(one, other, epsilon)
             totals = [larger_pairs(ranks(draw(g, one + other), g.permutation(one + other)), one) for _ in range(runs)]
-            yield f"test_two_samples, n={one}+{other}, eps={epsilon:g}", name, rejects(law, totals, g), runs
+            yield f"two_samples_test, n={one}+{other}, eps={epsilon:g}", name, rejects(law, totals, g), runs
     for name in ("normal", "Poisson(2)"):
         g, groups, epsilon = np.random.default_rng(4), (30, 30, 40), 1.0
         size = sum(groups)
@@ -100,7 +101,7 @@ def group_sizes(runs: int) -> Iterator[Size]:
         null = null_deviations(g, groups, DRAWS * 2000).reshape(2000, DRAWS)  # 2000 null laws, used in turn
         null = null + simulated.laplace(g, null.shape, scale)
         reached = (null[np.arange(runs) % 2000] >= noisy[:, None]).sum(axis=1)
-        yield f"test_anova, n={groups}, eps={epsilon:g}", name, share_of(reached), runs
+        yield f"anova, n={groups}, eps={epsilon:g}", name, share_of(reached), runs
 
 
 def share_of(reached: Any) -> float:
@@ -114,10 +115,10 @@ def count_sizes(runs: int) -> Iterator[Size]:
         drawn = g.multinomial(size, chances, runs)
         seen = misfit(drawn + simulated.laplace(g, drawn.shape, scale), size, chances, scale)
         reached = [(null_fits(g, size, chances, scale, DRAWS) >= one).sum() for one in seen]
-        yield f"test_fit, n={size}, eps={epsilon:g}", name, share_of(reached), runs
+        yield f"goodness_of_fit_test, n={size}, eps={epsilon:g}", name, share_of(reached), runs
         sizes = (size // 2, size)
         yield (
-            f"test_closeness, n={sizes[0]}+{sizes[1]}, eps={epsilon:g}",
+            f"closeness_test, n={sizes[0]}+{sizes[1]}, eps={epsilon:g}",
             name,
             closeness(g, chances, sizes, scale, runs // 5),
             runs // 5,
@@ -128,7 +129,7 @@ def count_sizes(runs: int) -> Iterator[Size]:
     ):
         g, scale = np.random.default_rng(6), laplace_scale(MOVED, epsilon)
         yield (
-            f"test_independence, n={size}, eps={epsilon:g}",
+            f"independence_test, n={size}, eps={epsilon:g}",
             name,
             independence(g, rows, columns, size, scale, runs // 5),
             runs // 5,
@@ -170,7 +171,7 @@ def ratio_sizes(runs: int) -> Iterator[Size]:
         steps = clamped_steps(cells.ratios, *best_clamp(cells, size, epsilon))
         law = ratio_law(cells, steps, size, laplace_scale(LEVELS, epsilon))
         totals = [steps[cells.places(p.rvs(size, random_state=g))].sum() for _ in range(runs)]
-        yield f"test_simple, n={size}, eps={epsilon:g}", name, rejects(law, totals, g, False), runs
+        yield f"likelihood_ratio_test, n={size}, eps={epsilon:g}", name, rejects(law, totals, g, False), runs
 
 
 def block_sizes(runs: int) -> Iterator[Size]:
@@ -183,7 +184,7 @@ def block_sizes(runs: int) -> Iterator[Size]:
             g, (blocks, reach) = np.random.default_rng(8), best_plan(size // 20, epsilon)
             law = ScoreSum(blocks, reach, epsilon).law
             totals = [int(scores(test(g.normal(size=(blocks, size // blocks))), reach).sum()) for _ in range(runs)]
-            yield f"test_any, n={size}, eps={epsilon:g}", name, rejects(law, totals, g, False), runs
+            yield f"custom_test, n={size}, eps={epsilon:g}", name, rejects(law, totals, g, False), runs
 
 
 def mean_sizes(runs: int) -> Iterator[Size]:
@@ -200,16 +201,16 @@ def mean_sizes(runs: int) -> Iterator[Size]:
     for words, options, name in asked:
         g, (draw, truth) = np.random.default_rng(9), shapes[name]
         found = [
-            test_mean(draw(g, 1000), truth, epsilon=1.0, rng=Seeded(i), **options).value.p_value for i in range(runs)
+            mean_test(draw(g, 1000), truth, epsilon=1.0, rng=Seeded(i), **options).value.p_value for i in range(runs)
         ]
-        yield f"test_mean, {words}, n=1000, eps=1", name, float(np.mean(np.array(found) <= LEVEL)), runs
+        yield f"mean_test, {words}, n=1000, eps=1", name, float(np.mean(np.array(found) <= LEVEL)), runs
     for words, options, name in asked[:4]:
         g, (draw, _) = np.random.default_rng(10), shapes[name]
         pairs = ((draw(g, 1000), draw(g, 700)) for _ in range(runs))
         found = [
-            test_two_means(x, y, epsilon=1.0, rng=Seeded(i), **options).value.p_value for i, (x, y) in enumerate(pairs)
+            two_means_test(x, y, epsilon=1.0, rng=Seeded(i), **options).value.p_value for i, (x, y) in enumerate(pairs)
         ]
-        yield f"test_two_means, {words}, n=1000+700", name, float(np.mean(np.array(found) <= LEVEL)), len(found)
+        yield f"two_means_test, {words}, n=1000+700", name, float(np.mean(np.array(found) <= LEVEL)), len(found)
 
 
 def powers(runs: int) -> Iterator[Power]:
@@ -224,7 +225,7 @@ def powers(runs: int) -> Iterator[Power]:
             law = ratio_law(cells, steps, size, laplace_scale(LEVELS, epsilon))
             got.append(rejects(law, [steps[cells.places(x)].sum() for x in data], g, False))
         vote = votes(g, data, math.ceil(20 / epsilon) | 1, 0.5, epsilon)
-        words = f"test_simple, N(0, 1) against N({shift:g}, 1), n={size}, eps={epsilon:g}"
+        words = f"likelihood_ratio_test, N(0, 1) against N({shift:g}, 1), n={size}, eps={epsilon:g}"
         yield words, f"{got[0]:.3f}", f"{usual.mean():.3f}", f"{vote:.3f}", f"clamp at +-eps: {got[1]:.3f}"
     for size, shift, epsilon in ((200, 0.3, 1.0), (200, 0.3, 0.2)):
         g, law = np.random.default_rng(12), rank_sum_law(size, size, epsilon)
@@ -232,14 +233,14 @@ def powers(runs: int) -> Iterator[Power]:
         data[:, :size] += shift
         totals = [larger_pairs(ranks(x, np.arange(2 * size)), size) for x in data]
         usual = stats.ttest_ind(data[:, :size], data[:, size:], axis=1).pvalue <= LEVEL
-        words = f"test_two_samples, n={size}+{size}, shift {shift:g}, eps={epsilon:g}"
+        words = f"two_samples_test, n={size}+{size}, shift {shift:g}, eps={epsilon:g}"
         yield words, f"{rejects(law, totals, g):.3f}", f"{usual.mean():.3f}", "", "t test"
     for size, shift, epsilon in ((200, 0.2, 1.0), (200, 0.2, 0.2)):
         g, law = np.random.default_rng(13), signed_ranks_law(size, epsilon)
         data = g.normal(shift, 1, (runs, size))
         totals = [positive_ranks(x, np.zeros(size, dtype=bool), np.arange(size)) for x in data]
         usual = stats.ttest_1samp(data, 0.0, axis=1).pvalue <= LEVEL
-        words = f"test_paired, n={size}, shift {shift:g}, eps={epsilon:g}"
+        words = f"paired_test, n={size}, shift {shift:g}, eps={epsilon:g}"
         yield words, f"{rejects(law, totals, g):.3f}", f"{usual.mean():.3f}", "", "t test"
     for size, effect, epsilon in ((500, 2.5, 1.0), (2000, 2.5, 1.0), (2000, 4.0, 1.0), (2000, 2.5, 0.1)):
         g, (blocks, reach) = np.random.default_rng(14), best_plan(size // 5, epsilon)
@@ -249,7 +250,7 @@ def powers(runs: int) -> Iterator[Power]:
         private = rejects(law, [int(scores(p, reach).sum()) for p in p_values], g, False)
         usual = stats.ttest_1samp(data, 0.0, axis=1, alternative="greater").pvalue <= LEVEL
         vote = votes(g, data, *best_votes(size // 5, epsilon), epsilon)
-        words = f"test_any, t test, blocks of 5 or more, n={size}, effect {effect:g} / sqrt n, eps={epsilon:g}"
+        words = f"custom_test, t test, blocks of 5 or more, n={size}, effect {effect:g} / sqrt n, eps={epsilon:g}"
         yield words, f"{private:.3f}", f"{usual.mean():.3f}", f"{vote:.3f}", f"{blocks} blocks, clip {reach:g}"
     edges, null = law_on_bins(stats.norm(0, 1), None, 10)
     for size, epsilon in ((500, 1.0), (500, 0.2)):
@@ -260,7 +261,7 @@ def powers(runs: int) -> Iterator[Power]:
         cut = np.quantile(((usual - size * chances)[:, :-1] ** 2 / (size * chances[:-1])).sum(axis=1), 1 - LEVEL)
         critical = np.quantile(null_fits(g, size, chances, scale, 20_000), 1 - LEVEL)
         seen = misfit(drawn + simulated.laplace(g, drawn.shape, scale), size, chances, scale)
-        words = f"test_fit, 10 bins of N(0, 1), truth N(0.25, 1), n={size}, eps={epsilon:g}"
+        words = f"goodness_of_fit_test, 10 bins of N(0, 1), truth N(0.25, 1), n={size}, eps={epsilon:g}"
         yield words, f"{np.mean(seen > critical):.3f}", f"{np.mean(plain > cut):.3f}", "", "chi-square"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import polygamma
 
-from discreet import Seeded, family
+from discreet import Seeded, fit_distribution
 from discreet._compiled.likelihood_kernels import FAST, fast_rows
 from discreet.subsample.fit_request import FitRequest
 from discreet.subsample.returned import Shape
@@ -76,7 +76,9 @@ def family_rows(runs: int) -> Iterator[Row]:
             rounds = many if relation == "replace" else max(100, many // 5)
             people, held, wide = np.random.default_rng(11), np.zeros(len(truth)), np.zeros(len(truth))
             for i in range(rounds):
-                release = family(name, draw(people, SIZE), epsilon=1.0, neighbours=relation, rng=Seeded(i), **options)
+                release = fit_distribution(
+                    name, draw(people, SIZE), epsilon=1.0, neighbours=relation, rng=Seeded(i), **options
+                )
                 ends = release.interval(0.95)
                 low, high = (np.array(list(end.values())) for end in (ends.low, ends.high))
                 held += (low <= truth) & (np.array(truth) <= high)

@@ -223,14 +223,14 @@ def _asked(rng: random.Random, world: World, number: int, *, costly: bool) -> di
         lambda: {"statistic": "mean", "columns": "bmi"},
         lambda: {"statistic": "variance", "columns": number_column},
         lambda: {"statistic": "std", "columns": "bmi", "options": {"bounds": [0, 60]}},
-        lambda: {"statistic": "test_proportion", "columns": "smoker", "options": {"null": 0.3}},
-        lambda: {"statistic": "test_mean", "columns": "bmi", "options": {"null": 25.0}},
+        lambda: {"statistic": "proportion_test", "columns": "smoker", "options": {"null": 0.3}},
+        lambda: {"statistic": "mean_test", "columns": "bmi", "options": {"null": 25.0}},
         lambda: {"statistic": "density", "columns": "bmi", "options": {"bounds": [0, 60]}},
         lambda: {"statistic": "gaussian", "columns": "bmi", "options": {"bounds": [0, 60]}},
         lambda: {"statistic": "covariance", "columns": ["age", "bmi"], "delta": 1e-6},
         lambda: {"statistic": "linear_regression", "formula": "bmi ~ age", "delta": 1e-6},
         lambda: {"statistic": "logistic_regression", "columns": ["age"], "outcome": "smoker"},
-        lambda: {"statistic": "test_independence", "columns": ["sex", "town"]},
+        lambda: {"statistic": "independence_test", "columns": ["sex", "town"]},
         lambda: {"statistic": "kmeans", "columns": ["age", "bmi"], "delta": 1e-6, "options": {"k": 2}},
     ]
     asked = {"id": f"r{number}"} | rng.choice(found if costly else cheap)()
@@ -371,7 +371,17 @@ def spoil(rng: random.Random, plan: dict[str, Any]) -> None:
             case 6:
                 asked = rng.choice(plan["release"]) if isinstance(plan.get("release"), list) and plan["release"] else {}
                 if isinstance(asked, dict):
-                    asked["statistic"] = rng.choice(("fit", "test_any", "likelihood", "sgd", "family", "test_fit", "x"))
+                    asked["statistic"] = rng.choice(
+                        (
+                            "fit",
+                            "custom_test",
+                            "maximum_likelihood",
+                            "sgd",
+                            "fit_distribution",
+                            "goodness_of_fit_test",
+                            "x",
+                        )
+                    )
             case _:
                 other, place = rng.choice(_leaves(plan) or [(plan, "title")])
                 holder[key] = deepcopy(other[place])

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from discreet.asking import People
 from discreet.datasets import load_nhanes
 from discreet.noise.randomness import Secure
 from discreet.plan.profile import Profile, describe
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.terms import People
 from discreet.tables.opening import read
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-describe.md"

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from discreet.session.columns import GROUPED, WHOLE
+from discreet.session.terms import Terms
 
 import discreet
 from benchmarks.neighbouring import KINDS, TYPE, Columns, built, crowd, number, one, pair, row_lists
@@ -22,8 +24,6 @@ from discreet.engines.local import Local
 from discreet.noise.door import Door
 from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
-from discreet.session.columns import GROUPED, WHOLE
-from discreet.session.terms import Terms
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 
@@ -199,11 +199,11 @@ def _fit_cells_people(columns: Columns, kind: str, given: dict[str, Any]) -> Any
 
 
 def _likelihood(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.likelihood("norm", one(columns, kind, "x"), engine=HERE, **given)
+    return discreet.maximum_likelihood("norm", one(columns, kind, "x"), engine=HERE, **given)
 
 
 def _test_any(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.test_any(nosy, _frame(columns, kind, ("x", "whole", "town")), engine=HERE, **given)
+    return discreet.custom_test(nosy, _frame(columns, kind, ("x", "whole", "town")), engine=HERE, **given)
 
 
 def _covariance(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
@@ -262,7 +262,7 @@ OF_ROWS: Final[Mapping[str, Case]] = {
     "fit in cells": Handed(_fit_cells, NAMED, 80),
     "fit of people in cells": Handed(_fit_cells_people, NAMED, 80, several=True),
     "likelihood of a column": Handed(_likelihood, WIDE | SOME, 100),
-    "test_any of a frame": Handed(_test_any, WIDE, 80),
+    "custom_test of a frame": Handed(_test_any, WIDE, 80),
     "covariance of rows": Handed(_covariance, SOME, 150, relations=(REPLACE,)),
     "linear regression of rows": Handed(_linear, LINE, 200, share=0.5),
     "linear regression, formula": Handed(partial(_formula, line, "y ~ x + C(town)"), LINE | LEVELS, 220, share=0.6),
@@ -302,8 +302,8 @@ def _of_sessions() -> dict[str, Case]:
         "fit": ("fit", (close, ["x", "z"]), blocks, 80, 1.0),
         "fit in cells": ("fit", (close, "x"), cells | {"names": "number"}, 60, 1.0),
         "likelihood": ("likelihood", ("norm", "x"), blocks, 100, 1.0),
-        "test_any": ("test_any", (nosy, ["x", "whole"]), blocks, 80, 1.0),
-        "test_any in cells": ("test_any", (nosy, "x"), cells, 60, 0.7),
+        "custom_test": ("custom_test", (nosy, ["x", "whole"]), blocks, 80, 1.0),
+        "custom_test in cells": ("custom_test", (nosy, "x"), cells, 60, 0.7),
         "covariance": ("covariance", (["x", "z"],), some, 150, 0.7),
         "linear_regression": ("linear_regression", (["x", "z"], "y"), line, 300, 0.4),
         "linear_regression, formula": ("linear_regression", ("y ~ x + C(town)",), line | LEVELS, 300, 0.4),

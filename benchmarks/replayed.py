@@ -4,8 +4,8 @@ Beyond the draws and all that leaves, it compares what only code inside can see:
 each cell of a sandbox is sent. Neighbours may differ in one block.
 
 Where people are numbered by first appearance, somebody who comes first renumbers all others. Blocks are drawn for the
-numbers, so the two runs are paired as the proofs pair them ([partition.2], [asking.4] of
-session/question.py): whoever is in both tables has the same block, or the same place in the order that is drawn.
+numbers, so the two runs are paired as the proofs pair them ([partition.2], [asking.4]): whoever is in both tables has
+the same block, or the same place in the order that is drawn.
 """
 
 import os

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.compose import implies
+from discreet.asking import People, Question
 from discreet.audit.replay import Recorder, Replayer, _DivergedError
 from discreet.audit.seen import trace, watch
 from discreet.audit.worlds import HOSTILE
@@ -28,10 +29,10 @@ from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss, compose
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
+from discreet.session import asked
 from discreet.tables.opening import read
 from discreet.tables.table import Table
+from discreet.tables.wanted import Terms
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 NAMES: Final = ("id", "x", "y", "town", "flag")
@@ -54,7 +55,7 @@ class Asking:
     def of(self, table: Table, relation: Neighbours) -> Question:
         """Prepared for a table."""
         people = People.of("id" if self.person else None, None, relation)
-        return prepare(table, people, self.verb, self.columns, self.options, terms=self.terms)
+        return asked(table, people, self.verb, self.columns, self.options, terms=self.terms)
 
 
 class Moved(Replayer):
@@ -87,7 +88,7 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
     question, other = prepared(asking, left, relation), prepared(asking, right, relation)
     if isinstance(question, str) or isinstance(other, str):
         return [f"not asked: {question}"] if question == other else ["whether it can be asked depends on the data"]
-    if trace(question.loss) != trace(other.loss) or question.note != other.note:
+    if priced(question) != priced(other):
         return ["the price depends on the data"]
     recorder = Recorder(Seeded(seed))
     first = watch(lambda: question.answer(left, recorder), but=_DivergedError)
@@ -97,7 +98,7 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
     except _DivergedError:
         return replayer.objections
     found = list(replayer.objections)
-    if first.error != second.error or (first.error and not question.asked["neighbours"].size_is_public):
+    if first.error != second.error or (first.error and not question.price.relation.size_is_public):
         found.append(f"an exception after the charge: {first.error} and {second.error}")
     elif replayer.unused:
         found.append("the neighbour asks for fewer draws")
@@ -108,11 +109,16 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
     return found
 
 
+def priced(question: Question) -> Any:
+    """What is known of a question before it is paid for."""
+    return trace(question.price.loss), trace(question.price.guarantee), question.title, trace(question.record)
+
+
 def prepared(asking: Asking, table: Table, relation: Neighbours) -> Question | str:
     """The question, or why it cannot be asked."""
     try:
         question = asking.of(table, relation)
-        question.rehearse(table)
+        question.check()
     except DiscreetError as error:
         return str(error)
     return question
@@ -120,14 +126,20 @@ def prepared(asking: Asking, table: Table, relation: Neighbours) -> Question | s
 
 def of_one(question: Question) -> Guarantee:
     """What one step may cost: all that was charged, or half where a replacement is two steps."""
-    whole = question.guarantee
-    if question.asked["neighbours"] is question.people.neighbours or (question.reading.verb, question.by) == (
-        "count",
-        None,
-    ):
-        return whole
-    half = exact(whole.epsilon) / 2
-    return Guarantee(half, float(whole.delta) / (1 + math.exp(half)) * (1 + ROUND), ADD)
+    whole = question.price.guarantee
+    return whole if step_of(question) is question.people.neighbours else half(whole)
+
+
+def half(whole: Guarantee) -> Guarantee:
+    """What each of two steps may cost."""
+    part = exact(whole.epsilon) / 2
+    return Guarantee(part, float(whole.delta) / (1 + math.exp(part)) * (1 + ROUND), ADD)
+
+
+def step_of(question: Question) -> Neighbours:
+    """What the mechanism takes for neighbours: of some people only a replacement is two steps, but for a count."""
+    counts = question.statistic.name == "count" and question.by is None
+    return question.people.neighbours if counts else question.price.relation
 
 
 Row = tuple[Any, ...]
@@ -227,9 +239,9 @@ def _askings() -> dict[str, Asking]:
         some |= {f"{name}, {terms_name}": asking for name, asking in asked.items()}
     rules = {
         "mean": Terms(),
-        "first": Terms(rule="first"),
-        "sum": Terms(rule="sum", cap=2),
-        "any": Terms(rule="any", cap=3),
+        "first": Terms(per_person="first"),
+        "sum": Terms(per_person="sum", max_rows=2),
+        "any": Terms(per_person="any", max_rows=3),
     }
     for name, terms in rules.items():
         some[f"mean, person, {name}"] = Asking("mean", ("x",), {"epsilon": MUCH}, terms, True)
@@ -265,12 +277,8 @@ def audited(name: str, relation: Neighbours, pairs: int, *, seed: int = 0, size:
 
 
 def _steps(asking: Asking, relation: Neighbours) -> Neighbours:
-    """A question about some of the people is asked of a replacement in two steps, but for a count."""
-    probe = asking.of(read({name: [1.0] * 2000 for name in NAMES} | {"id": range(2000)}), relation)
-    if probe.reading.verb == "count" and probe.by is None:
-        return relation
-    found: Neighbours = probe.asked["neighbours"]
-    return found
+    """The relation of the pairs that a question is asked about."""
+    return step_of(asking.of(read({name: [1.0] * 2000 for name in NAMES} | {"id": range(2000)}), relation))
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -24,7 +24,9 @@ VERBS: dict[str, Callable[..., Any]] = {
     "density": lambda x, **how: discreet.density(x, **PURE, **how),
     "poisson family": lambda x, **how: discreet.fit_distribution("poisson", x, **PURE, **how),
     "gaussian family": lambda x, **how: discreet.fit_distribution("gaussian", x, **PURE, **how),
-    "likelihood": lambda x, **how: discreet.maximum_likelihood("gamma", x, fixed={"loc": 0}, epsilon=40.0, blocks=20, **how),
+    "likelihood": lambda x, **how: discreet.maximum_likelihood(
+        "gamma", x, fixed={"loc": 0}, epsilon=40.0, blocks=20, **how
+    ),
     "test_mean": lambda x, **how: discreet.mean_test(x, 0.0, **PURE, **how),
     "linear_regression": lambda x, **how: discreet.linear_regression(table(x), x, **BOTH, **how),
     "logistic_regression": lambda x, **how: discreet.logistic_regression(table(x), x, **PURE, **how),

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from benchmarks.subjects.subject import NUMBERS, SPREAD, Subject, edge_pairs
+from benchmarks.subjects.subject import ADD, NUMBERS, SPREAD, Subject, edge_pairs
+from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness
@@ -16,6 +17,7 @@ from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import FunctionFit, SklearnFit
 from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.rank_median import BlockMedian
@@ -73,6 +75,17 @@ def regressed(estimator: Any, correct: Correct, relation: Neighbours) -> Regress
     )
 
 
+def counted(relation: Neighbours) -> CountedPeople:  # noqa: ARG001  the other relation has no need of it
+    """A mean of about as many blocks as there are people, and ten more."""
+
+    def made(people: int, epsilon: Number) -> SubsampleAggregate:
+        return SubsampleAggregate(
+            FunctionFit(np.mean), NUMBER, BlockMean(people + 10, 1, epsilon), neighbours=Neighbours.ADD_OR_REMOVE
+        )
+
+    return CountedPeople(made, 40.0)
+
+
 def above_one(x: Any) -> int:
     """A vote."""
     return int(x.mean() > 1)
@@ -102,6 +115,7 @@ SUBJECTS = {
     "SubsampleAggregate, batched Firth": Subject(
         lambda r: regressed(LogisticRegression(C=np.inf), "firth", r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20
     ),
+    "CountedPeople": Subject(counted, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=10, only=ADD),
     "Probed": Subject(probed, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
     "SubsampleAggregate, BlockMedian": Subject(
         lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), neighbours=r),

@@ -4,11 +4,13 @@ from typing import Any
 
 from scipy import stats
 
-from benchmarks.subjects.subject import LABELS, NUMBERS, REPLACE, SPREAD, Subject, edge_pairs
-from discreet.hypotheses.category_tests import ClosenessTest, FitTest, IndependenceTest
+from benchmarks.subjects.subject import ADD, LABELS, NUMBERS, REPLACE, SPREAD, Subject, edge_pairs
+from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
+from discreet.hypotheses.goodness_of_fit import FitTest
 from discreet.hypotheses.likelihood_ratio import SimpleTest
 from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
+from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
 from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
 from discreet.statistics.bins import Categories
@@ -19,6 +21,8 @@ AB, XY = Categories.of(["a", "b", 1]), Categories.of(["x", "y"])
 PAIRS = (("a", "x"), ("b", "y"), ("a", None), (1, "x"), (None, None), "ab", 3)
 DRAWS = 39  # enough to audit
 FEW = [0.5, 1.5] * 6
+GROUPED = ((0, 0.0), (0, 1.0), (1, 1.0), (1, 2.0), (1, None), (2, 0.0), "ab", 3)
+CROWD = [(k % 2, float(k % 3)) for k in range(24)]
 
 
 def some_positive(x: Any) -> float:
@@ -27,38 +31,38 @@ def some_positive(x: Any) -> float:
 
 
 SUBJECTS = {
-    "SignTest": Subject(lambda _: SignTest(1.0), NUMBERS, edge_pairs(1.0, -1.0, FEW), 12, REPLACE),
-    "SignedRankTest": Subject(lambda _: SignedRankTest(2.0), NUMBERS, edge_pairs(9.0, -9.0, FEW), 12, REPLACE),
+    "SignTest": Subject(lambda r: SignTest(9.0, neighbours=r), NUMBERS, edge_pairs(1.0, -1.0, FEW), 12),
+    "SignedRankTest": Subject(lambda r: SignedRankTest(9.0, neighbours=r), NUMBERS, edge_pairs(9.0, -9.0, FEW), 12),
     "RankSumTest": Subject(lambda _: RankSumTest(6, 2.0), NUMBERS, edge_pairs(-9.0, 9.0, FEW), 12, REPLACE),
     "GroupsTest": Subject(
         lambda _: GroupsTest((4, 4), 3.0, draws=DRAWS), NUMBERS, edge_pairs(-9.0, 9.0, FEW), 12, REPLACE
     ),
     "FitTest": Subject(
-        lambda _: FitTest(AB, (0.5, 0.2, 0.2), 1.0, draws=DRAWS), LABELS, edge_pairs("a", "b", ["a"] * 12), 12, REPLACE
+        lambda r: FitTest(AB, (0.5, 0.2, 0.2), 1.0, neighbours=r, draws=DRAWS),
+        LABELS,
+        edge_pairs("a", "b", ["a"] * 12),
+        12,
     ),
     "ClosenessTest": Subject(
         lambda _: ClosenessTest(AB, 6, 2.0, draws=DRAWS), LABELS, edge_pairs("a", "b", ["a"] * 12), 12, REPLACE
     ),
     "IndependenceTest": Subject(
-        lambda _: IndependenceTest(AB, XY, 1.0, draws=DRAWS),
+        lambda r: IndependenceTest(AB, XY, 1.0, neighbours=r, draws=DRAWS),
         PAIRS,
         edge_pairs(("a", "x"), ("b", "y"), [("a", "x")] * 12),
         12,
-        REPLACE,
     ),
     "SimpleTest": Subject(
-        lambda _: SimpleTest(stats.norm(0, 1), stats.norm(0.5, 1), 1.0),
+        lambda r: SimpleTest(stats.norm(0, 1), stats.norm(0.5, 1), 9.0, clamp=(-0.5, 0.5), neighbours=r),
         NUMBERS,
         edge_pairs(-9.0, 9.0, FEW),
         12,
-        REPLACE,
     ),
     "SimpleTest, vote": Subject(
-        lambda _: SimpleTest(stats.norm(0, 1), stats.norm(0.5, 1), 2.0, method="vote"),
+        lambda r: SimpleTest(stats.norm(0, 1), stats.norm(0.5, 1), 2.0, method="vote", neighbours=r),
         NUMBERS,
         edge_pairs(-9.0, 9.0, FEW),
         12,
-        REPLACE,
     ),
     "MeanTest": Subject(
         lambda r: MeanTest(1.0, 1.0, bounds=(0.0, 2.0), neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)
@@ -68,6 +72,23 @@ SUBJECTS = {
     ),
     "TwoMeansTest": Subject(
         lambda _: TwoMeansTest(4, 1.0, bounds=(0.0, 2.0)), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 9), 9, REPLACE
+    ),
+    "PrivateGroups, RankSumTest": Subject(
+        lambda _: PrivateGroups(RankSumTest(1, 60.0), 2), GROUPED, edge_pairs((0, -9.0), (1, 9.0), CROWD), 24, ADD
+    ),
+    "PrivateGroups, GroupsTest": Subject(
+        lambda _: PrivateGroups(GroupsTest((1,), 60.0, draws=DRAWS), 2),
+        GROUPED,
+        edge_pairs((0, -9.0), (1, 9.0), CROWD),
+        24,
+        ADD,
+    ),
+    "PrivateGroups, TwoMeansTest": Subject(
+        lambda _: PrivateGroups(TwoMeansTest(1, 60.0, bounds=(0.0, 2.0)), 2),
+        GROUPED,
+        edge_pairs((0, -9.0), (1, 9.0), CROWD),
+        24,
+        ADD,
     ),
     "BlockTest": Subject(
         lambda r: BlockTest(FunctionFit(some_positive), ScoreSum(5, 1.0, 2.0), neighbours=r),

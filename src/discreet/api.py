@@ -12,16 +12,17 @@ from typing import Any, Final
 
 from discreet.asking import HALVED, People, Price, labelled, prepare, price
 from discreet.errors import BadInput
-from discreet.privacy.declaration import Columns, Statistic, declared
+from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.tables.entries import column, numbers
+from discreet.tables.entries import column, key, numbers
 from discreet.tables.frames import Held, from_mapping
 from discreet.tables.table import Table
 from discreet.tables.wanted import OWN, Terms
 
+UNKNOWN: Final[Kind] = "unknown"
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
 DEFAULTS: Final = {"neighbours": "add_or_remove", "unit": None, "missing": "drop", "rng": None}
 
@@ -58,8 +59,7 @@ def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, An
     own = {name: value for name, value in options.items() if name not in OURS or name in statistic.options}
     arguments = statistic.bind(given, own)
     if statistic.samples:
-        neighbours = ours["neighbours"] if "neighbours" in options else Neighbours.REPLACE
-        return _of_samples(statistic, People.of(None, ours["unit"], neighbours), arguments)
+        return _of_samples(statistic, ours, arguments)
     if statistic.blocks:
         return _of_blocks(statistic, ours, arguments)
     people = People.of(None, ours["unit"], ours["neighbours"])
@@ -108,7 +108,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
         columns[OWN + parameter] = rows
         named[parameter] = OWN + parameter
         names = tuple(f"x{place}" for place in range(rows.shape[1]))
-        facts[parameter] = Columns(names, ("unknown",) * len(names), several=True, named=False)
+        facts[parameter] = Columns(names, tuple(UNKNOWN for _ in names), several=True, named=False)
     if not columns:
         raise BadInput(f"{statistic.name} needs data; give a column: a list, an array or a series")
     lengths = {name: len(values) if hasattr(values, "__len__") else None for name, values in columns.items()}
@@ -167,8 +167,9 @@ def _declared_width(arguments: Mapping[str, Any]) -> int | None:
     return columns if isinstance(columns, int) and not isinstance(columns, bool) else None
 
 
-def _of_samples(statistic: Statistic, people: People, arguments: Mapping[str, Any]) -> Posed:
-    """Groups of people whose members are public: their sizes are, too."""
+def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mapping[str, Any]) -> Posed:
+    """Several groups of people. Where their numbers are public, a missing entry is what the test makes of it."""
+    people = People.of(None, ours["unit"], ours["neighbours"])
     given = arguments.get(statistic.loose) if statistic.loose is not None else None
     parts = (
         {f"{statistic.loose}{place}": one for place, one in enumerate(given)}
@@ -177,7 +178,12 @@ def _of_samples(statistic: Statistic, people: People, arguments: Mapping[str, An
     )
     by_category = any(statistic.reads(name, arguments).kind == "category" for name in statistic.columns)
     read = {name: column(one).astype(object) if by_category else numbers(one) for name, one in parts.items()}
-    facts = {name: Columns((name,), ("unknown",), size=len(values)) for name, values in read.items()}
+    public = people.neighbours.size_is_public
+    if not public and ours["missing"] == "drop":
+        read = {name: values[[key(entry) is not None for entry in values]] for name, values in read.items()}
+    facts = {
+        name: Columns((name,), ("unknown",), size=len(values) if public else None) for name, values in read.items()
+    }
     options = {name: value for name, value in arguments.items() if name not in (*statistic.columns, statistic.loose)}
     total = sum(len(values) for values in read.values())
     priced = price(statistic, people, facts, options, part=False, size=lambda: total)
@@ -189,7 +195,7 @@ def _of_blocks(statistic: Statistic, ours: Mapping[str, Any], arguments: dict[st
     """An estimator on blocks: rows go to it as they are, each entry read by itself ([own_rows.1])."""
     unit = ours["unit"]
     frame = arguments.get("X", arguments.get("data"))
-    by_name = isinstance(unit, str) and hasattr(frame, "columns") and unit in frame.columns
+    by_name = isinstance(unit, str) and unit in getattr(frame, "columns", ())
     owners = unit if by_name or (unit is not None and not isinstance(unit, str)) else None
     people = People.of(None, None if owners is not None else unit, ours["neighbours"])
     if owners is not None:
@@ -203,7 +209,7 @@ def _of_blocks(statistic: Statistic, ours: Mapping[str, Any], arguments: dict[st
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     priced = price(statistic, people, facts, options, part=drops, size=lambda: _people(rows), schema=rows)
     check_machine(priced.mechanism)
-    notes = [HALVED] if priced.relation is not people.neighbours else []
+    notes = [HALVED] if priced.halved else []
 
     def answer(rng: Randomness) -> Release[Any]:
         release = priced.mechanism.release(rows.present() if drops else rows, rng)

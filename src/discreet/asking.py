@@ -5,7 +5,7 @@ Promise
           of people where that is public: on nothing else of the data.
     [asking.2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE
           the mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a
-          delta that for two people comes to no more than the one asked for; a count is asked at the whole epsilon.
+          delta that for two people comes to no more than the one asked for; a count without groups has all of epsilon.
     [asking.3] Groups: all their answers cost as much as one ([grouped.1], then [asking.2]); groups that are not listed
           are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [asking.4] One row for each person, however many rows a person has. Under REPLACE the rows are in an order that does
@@ -16,7 +16,7 @@ Why
     [asking.2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed and
     one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a sum, over
     all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at most 1, and
-    the noise of [additive.1] under ADD_OR_REMOVE is for that.
+    the noise of [additive.1] under ADD_OR_REMOVE is for that. Of groups one person may move two counts.
     [asking.3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [open_histogram.1]; the sum is
     basic composition. Under REPLACE, two people as in [asking.2].
     [asking.4] A person's row is a function of that person's rows alone ([table.1]), so that a person more, fewer or
@@ -88,6 +88,7 @@ class Price:
     size: int | None  # where it is public
     guarantee: Guarantee
     loss: Loss
+    halved: bool = False  # [asking.2]
     finder: Any = None
 
     def check(self, title: str) -> None:
@@ -110,9 +111,10 @@ def price(
     part: bool,
     size: Callable[[], int],
     schema: Any = None,
-    finds: str | None = None,
+    groupby: str | None = None,
+    finds: bool = False,
 ) -> Price:
-    """The mechanism and its price. `part`: it is about some of the people; `finds` names a column of unknown groups."""
+    """The mechanism and its price. `part`: it is about some of the people; `finds`: groups have to be found."""
     options = dict(options)
     epsilon = options.get("epsilon")
     delta = options.get("delta", 0.0) if "delta" in statistic.options else options.pop("delta", 0.0)
@@ -120,14 +122,14 @@ def price(
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
     relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
     share, rest = exact(epsilon), exact(delta)  # type: ignore[arg-type]
-    halved = relation is not people.neighbours and not (statistic.name == "count" and finds is None)
+    halved = relation is not people.neighbours and not (statistic.name == "count" and groupby is None)
     if halved:  # [asking.2]
         share, rest = share / TWO, _delta_of_one(share, rest)
     finder = None
-    if finds is not None:  # [asking.3]
+    if finds:  # [asking.3]
         if not rest:
             raise BadInput(
-                f"groups by {finds!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
+                f"groups by {groupby!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
             )
         spare = rest / 2 if statistic.needs_delta(options, columns) else Fraction(0)
         finder = _finder(share * KEYS, rest - spare, relation, people.unit)
@@ -147,7 +149,15 @@ def price(
     else:
         loss = mechanism.loss
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
-    return Price(mechanism=mechanism, relation=relation, size=counted, guarantee=guarantee, loss=loss, finder=finder)
+    return Price(
+        mechanism=mechanism,
+        relation=relation,
+        size=counted,
+        guarantee=guarantee,
+        loss=loss,
+        halved=halved,
+        finder=finder,
+    )
 
 
 def made(
@@ -229,7 +239,7 @@ class Question:
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
         release = self.price.mechanism.release(arranged(self.statistic, self.wanted, columns, owners), rng)
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
-        if self.people.neighbours is not self.price.relation:
+        if self.price.halved:
             notes.append(HALVED)
         return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
 
@@ -294,7 +304,8 @@ def prepare(
         part=condition is not None or terms.groupby is not None or asked.leaves_out,
         size=lambda: public_size(table, people.person),
         schema=arranged(statistic, asked, empty, None) if statistic.blocks else None,
-        finds=terms.groupby if terms.groupby is not None and keys is None else None,
+        groupby=terms.groupby,
+        finds=terms.groupby is not None and keys is None,
     )
     return Question(
         statistic=statistic,

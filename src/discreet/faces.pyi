@@ -68,7 +68,8 @@ def anova(
 ) -> Release[Tested]:
     """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 
-    Who is in which group is public; a person's value is hidden.
+    Under the default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are
+    public.
 
     >>> import discreet
     >>> groups = [[k % 50 + shift for k in range(200)] for shift in (0, 10, 20)]
@@ -90,7 +91,8 @@ def closeness_test(
 ) -> Release[Tested]:
     """Whether two samples have the same probabilities of public bins. Holds for many people.
 
-    Who is in which sample is public; a person's entry is hidden.
+    Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
+    public.
 
     >>> import discreet
     >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
@@ -802,8 +804,8 @@ def two_means_test(
 ) -> Release[Tested]:
     """Whether two independent groups have populations with one mean. Holds for many people.
 
-    Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
-    them together, or at public `bounds`.
+    Both are clipped alike, at a distance found in all of them together, or at public `bounds`. Under the default
+    relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
@@ -824,8 +826,8 @@ def two_samples_test(
 ) -> Release[Tested]:
     """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
 
-    "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
-    groups too, use `custom_test`.
+    "greater" is for x that tends to be larger. Under the default relation, "add_or_remove", a person's group and
+    presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [k % 50 for k in range(200)], [k % 50 + 15 for k in range(200)]

@@ -132,17 +132,18 @@ def test_units_pass_through() -> None:
 
 
 def test_tests_have_power_and_no_error() -> None:
-    said = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.3)
+    public: Any = {"neighbours": "replace"}
+    said = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.3, **public)
     assert said.power == pytest.approx(discreet.power("two_samples_test", n=(200, 200), effect=0.3, epsilon=1.0))
     assert said.error is None
     assert "rejects with probability" in str(said)
-    more = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.6)
+    more = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.6, **public)
     assert more.power is not None
     assert said.power is not None
     assert more.power > said.power
-    assert forecast("two_samples_test", rows=12, epsilon=0.1).refused
+    assert forecast("two_samples_test", rows=12, epsilon=0.1, **public).refused
     small, large = (
-        forecast("two_samples_test", rows=5_000 * times, epsilon=0.1 / times, effect=0.08 / times**0.5)
+        forecast("two_samples_test", rows=5_000 * times, epsilon=0.1 / times, effect=0.08 / times**0.5, **public)
         for times in (1, 100)
     )
     assert large.power == pytest.approx(small.power, abs=0.01)

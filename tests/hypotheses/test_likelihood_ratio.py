@@ -1,14 +1,16 @@
 """Likelihood ratios: cells, clamps, exact laws, votes."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_simple
-from discreet.audit.worlds import HOSTILE, THORNS, neighbours_of
-from discreet.errors import BadInput
+from discreet import audit, likelihood_ratio_test
+from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
+from discreet.errors import BadInput, Refused
+from discreet.hypotheses import likelihood_ratio
 from discreet.hypotheses.likelihood_ratio import (
     LEVELS,
     NO_NOISE,
@@ -92,8 +94,8 @@ def test_decisions() -> None:
     x, y = people.normal(0, 1, 3000), people.normal(0.25, 1, 3000)
     for method in ("clamped", "vote"):
         ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
-        assert test_simple(x, P, Q, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
-        assert test_simple(y, P, Q, **ask).value.decide(0.001)  # type: ignore[arg-type]
+        assert likelihood_ratio_test(x, P, Q, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
+        assert likelihood_ratio_test(y, P, Q, **ask).value.decide(0.001)  # type: ignore[arg-type]
 
 
 def test_refusals_are_by_public_numbers() -> None:
@@ -108,10 +110,13 @@ def test_refusals_are_by_public_numbers() -> None:
         SimpleTest(P, Q, 1.0, method="t")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="clamp"):
         SimpleTest(P, Q, 1.0, clamp=(1.0, 0.0))
-    with pytest.raises(BadInput, match="power of"):
-        test_simple([0.0] * 5, P, Q, epsilon=0.5)
-    with pytest.raises(BadInput, match="number of people"):
-        SimpleTest(P, Q, 1.0, neighbours=Neighbours.ADD_OR_REMOVE)
+    assert "power of" in str(likelihood_ratio_test([0.0] * 5, P, Q, epsilon=0.5).refusal)
+    for method in ("clamped", "vote"):
+        test = SimpleTest(P, Q, 0.5, method=method)
+        with pytest.raises(Refused, match="power of"):
+            test.check(5)
+        test.check(500)
+        test.check(None)
 
 
 def test_parameters_of_the_wrong_kind_are_our_own_errors() -> None:
@@ -119,3 +124,44 @@ def test_parameters_of_the_wrong_kind_are_our_own_errors() -> None:
         SimpleTest({"a": 0.5, "b": 0.5}, {"a": 0.7, "b": 0.3}, 1.0, clamp=5)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="probability is 'x'"):
         SimpleTest({"a": "x"}, {"a": 1.0}, 1.0)
+
+
+FAIR, LOADED = {"a": 0.5, "b": 0.3, "c": 0.2}, {"a": 0.3, "b": 0.3, "c": 0.4}
+ADD = Neighbours.ADD_OR_REMOVE
+
+
+@pytest.mark.claim("likelihood_ratio.3")
+@pytest.mark.parametrize("method", ["clamped", "vote"])
+def test_a_private_number_of_people_passes_the_audit(method: Any) -> None:
+    test = SimpleTest(FAIR, LOADED, 40.0, method=method, clamp=(-0.5, 0.7), neighbours=ADD)
+    for rows in ((), ("a",), ("a", "c"), ("a", "b", "a", "c")):
+        world = neighbours_of(rows, ("a", "b", "c", None, 1), ADD)
+        audit.check(test, world, hostile_values=len(rows) == 2).require()
+
+
+@pytest.mark.claim("likelihood_ratio.3")
+@pytest.mark.parametrize("method", ["clamped", "vote"])
+@pytest.mark.parametrize("size", [50, 200, 2000])
+def test_the_level_holds_for_a_private_number_of_people(method: Any, size: int) -> None:
+    """200 runs: past the bounds with a chance below 1e-6 each; and at 2,000 people nearly all of 20 are decided."""
+    people, test = np.random.default_rng(size), SimpleTest(FAIR, LOADED, 0.5, method=method, neighbours=ADD)
+
+    def found(chances: list[float], runs: int) -> Any:
+        rows = (people.choice(["a", "b", "c"], size, p=chances).tolist() for _ in range(runs))
+        releases = [test.release(one, Seeded(run)) for run, one in enumerate(rows)]
+        return np.array([1.0 if one.refusal is not None else one.value.p_value for one in releases])
+
+    null = found([0.5, 0.3, 0.2], 200)
+    for level in (0.05, 0.2, 0.5):
+        assert np.count_nonzero(null <= level) <= stats.binom.isf(1e-6, 200, level)
+    if size == 2000:
+        assert np.count_nonzero(found([0.3, 0.3, 0.4], 20) <= 0.01) > 15
+
+
+def test_a_sum_of_other_people_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted mutant: a person who takes two seats."""
+    right = likelihood_ratio.seats
+    monkeypatch.setattr(likelihood_ratio, "seats", lambda places, *more: right(np.repeat(places, 2), *more))
+    test = SimpleTest(FAIR, LOADED, 40.0, clamp=(-0.5, 0.7), neighbours=ADD)
+    pairs = [Pair(["a"] * count, ["a"] * count + ["c"]) for count in range(10)]
+    assert not audit.check(test, pairs, hostile_values=False).passed

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from discreet import audit, test_mean, test_two_means
+from discreet import audit, mean_test, two_means_test
 from discreet.audit.replay import Recorder
 from discreet.audit.worlds import Pair, neighbours_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest, inverted, tail_of_two, unclipped
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
@@ -60,7 +60,7 @@ def test_a_sum_moves_by_as_much_as_is_claimed_in_each_sample() -> None:
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_the_p_value_is_where_the_interval_ends(alternative: str) -> None:
     spread = ConvolvedSpread(1.3, sampling=0.2, laplace=0.15, normal_noise=0.05, freedom=80)
-    release = test_mean([0.0] * 50, 0.0, epsilon=1.0, bounds=(-1.0, 1.0), rng=Seeded(1))
+    release = mean_test([0.0] * 50, 0.0, epsilon=1.0, bounds=(-1.0, 1.0), rng=Seeded(1))
     assert 0 < release.value.p_value <= 1
     for null in (0.4, 0.9, 1.25):
         p = inverted(
@@ -103,12 +103,12 @@ def test_two_means_of_any_size_have_a_p_value() -> None:
     shape = [float(k % 7 - 3) for k in range(3000)]
     for size in (1e299, 1e200, 1.0, 1e-200, 5e-324, 0.0):
         rows = [size * x for x in shape]
-        assert 0 < test_two_means(rows, rows, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
-        assert 0 < test_mean(rows, 0.0, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
-    tiny = test_two_means([1e-250] * 50, [0.0] * 50, epsilon=1.0, bounds=(-1e-240, 1e-240), rng=Seeded(1))
+        assert 0 < two_means_test(rows, rows, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
+        assert 0 < mean_test(rows, 0.0, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
+    tiny = two_means_test([1e-250] * 50, [0.0] * 50, epsilon=1.0, bounds=(-1e-240, 1e-240), rng=Seeded(1))
     assert 0 < tiny.value.p_value <= 1
-    assert 0 < test_two_means([1.0], [2.0], epsilon=1.0, bounds=(0.0, 3.0), rng=Seeded(1)).value.p_value <= 1
-    assert test_mean(shape, 1e308, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert 0 < two_means_test([1.0], [2.0], epsilon=1.0, bounds=(0.0, 3.0), rng=Seeded(1)).value.p_value <= 1
+    assert mean_test(shape, 1e308, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
 
 
 @pytest.mark.claim("mean_tests.3")
@@ -137,25 +137,32 @@ def test_decisions() -> None:
     x, y = people.normal(5, 2, 2000), people.normal(5.5, 2, 1500)
     for options in ({}, {"model": "gaussian"}, {"bounds": (-5.0, 15.0)}):
         ask = {"epsilon": 1.0, "rng": Seeded(1), **options}
-        assert test_mean(x, 4.5, **ask).value.decide(0.001)  # type: ignore[arg-type]
-        assert test_mean(x, 4.5, alternative="less", **ask).value.p_value > 0.99  # type: ignore[arg-type]
-        assert test_two_means(x, y, alternative="less", **ask).value.decide(0.001)  # type: ignore[arg-type]
-    assert test_mean(x, 4.5, model="symmetric", epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
-    assert "in the limit" in str(test_mean(x, 5.0, epsilon=1.0, rng=Seeded(1)))
-    assert "which group a person is in is public" in str(test_two_means(x, y, epsilon=1.0, rng=Seeded(1)))
+        assert mean_test(x, 4.5, **ask).value.decide(0.001)  # type: ignore[arg-type]
+        assert mean_test(x, 4.5, alternative="less", **ask).value.p_value > 0.99  # type: ignore[arg-type]
+        assert two_means_test(x, y, alternative="less", **ask).value.decide(0.001)  # type: ignore[arg-type]
+    assert mean_test(x, 4.5, model="symmetric", epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert "in the limit" in str(mean_test(x, 5.0, epsilon=1.0, rng=Seeded(1)))
+    assert "which group a person is in is public" in str(two_means_test(x, y, epsilon=1.0, rng=Seeded(1)))
 
 
 def test_refusals() -> None:
-    few = test_mean([1.0] * 30, 1.0, epsilon=0.5, rng=Seeded(1))
+    few = mean_test([1.0] * 30, 1.0, epsilon=0.5, rng=Seeded(1))
     assert few.refusal is not None
-    assert test_two_means([1.0] * 30, [1.0] * 9000, epsilon=0.5, rng=Seeded(1)).refusal is not None
+    assert two_means_test([1.0] * 30, [1.0] * 9000, epsilon=0.5, rng=Seeded(1)).refusal is not None
     with pytest.raises(BadInput, match="mean to test"):
-        test_mean([1.0], math.nan, epsilon=1.0)
+        mean_test([1.0], math.nan, epsilon=1.0)
     with pytest.raises(BadInput, match="mean to test"):
-        test_mean([1.0], math.nan, epsilon=1.0, model="symmetric")
+        mean_test([1.0], math.nan, epsilon=1.0, model="symmetric")
     with pytest.raises(BadInput, match="bounds"):
-        test_mean([1.0], 1.0, epsilon=1.0, model="symmetric", bounds=(0.0, 1.0))
+        mean_test([1.0], 1.0, epsilon=1.0, model="symmetric", bounds=(0.0, 1.0))
     with pytest.raises(BadInput, match="model"):
-        test_mean([1.0], 1.0, epsilon=1.0, model="t")  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="number of people"):
-        test_two_means([1.0], [2.0], epsilon=1.0, neighbours="add_or_remove")
+        mean_test([1.0], 1.0, epsilon=1.0, model="t")  # type: ignore[arg-type]
+    assert "noisy numbers" in str(two_means_test([1.0], [2.0], epsilon=1.0, neighbours="add_or_remove").refusal)
+    for model in (None, "gaussian"):
+        test = TwoMeansTest(5, 1.0, model=model)
+        assert test.release([1.0] * 10, Seeded(1)).refusal
+        with pytest.raises(Refused):
+            test.check(10)
+        test.check(None)
+        TwoMeansTest(5000, 1.0, model=model).check(10_000)
+    TwoMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)

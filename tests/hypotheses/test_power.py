@@ -17,7 +17,7 @@ def test_power_is_what_the_tests_reach() -> None:
     """250 releases each: within 5 standard errors and the 0.02 of 1,000 simulated statistics."""
     people = np.random.default_rng(1)
     found = [
-        two_samples_test(people.normal(0.4, 1, 100), people.normal(0, 1, 80), epsilon=1.0, rng=Seeded(i))
+        two_samples_test(people.normal(0.4, 1, 100), people.normal(0, 1, 80), epsilon=1.0, **PUBLIC, rng=Seeded(i))
         for i in range(250)
     ]
     predicted = power("two_samples_test", n=(100, 80), effect=0.4, epsilon=1.0)
@@ -40,7 +40,7 @@ def test_power_of_means_and_groups_is_what_the_tests_reach() -> None:
     ]
     two = [
         two_means_test(
-            people.normal(0.3, 1, 400), people.normal(0, 1, 200), model="gaussian", epsilon=1.0, rng=Seeded(i)
+            people.normal(0.3, 1, 400), people.normal(0, 1, 200), model="gaussian", epsilon=1.0, **PUBLIC, rng=Seeded(i)
         ).value.decide(0.05)
         for i in range(60)
     ]

@@ -5,9 +5,9 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from discreet import audit, test_anova, test_two_samples
+from discreet import anova, audit, two_samples_test
 from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.null_distributions import noise_beyond
 from discreet.hypotheses.rank_tests import (
     GroupsTest,
@@ -134,26 +134,30 @@ def test_hostile_values_raise_nothing() -> None:
 def test_decisions() -> None:
     x = [k % 40 for k in range(150)]
     y = [k % 40 + 12 for k in range(170)]
-    assert test_two_samples(x, y, epsilon=1.0, rng=Seeded(1)).value.decide(1e-4)
-    assert test_two_samples(x, y, epsilon=1.0, alternative="less", rng=Seeded(1)).value.decide(1e-4)
-    assert test_two_samples(x, y, epsilon=1.0, alternative="greater", rng=Seeded(1)).value.p_value > 0.99
-    assert test_anova(x, y, x, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
-    assert test_anova(x, x, x, epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
-    assert "rank sum" in str(test_two_samples(x, x, epsilon=1.0, rng=Seeded(2)))
+    assert two_samples_test(x, y, epsilon=1.0, rng=Seeded(1)).value.decide(1e-4)
+    assert two_samples_test(x, y, epsilon=1.0, alternative="less", rng=Seeded(1)).value.decide(1e-4)
+    assert two_samples_test(x, y, epsilon=1.0, alternative="greater", rng=Seeded(1)).value.p_value > 0.99
+    assert anova(x, y, x, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert anova(x, x, x, epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
+    assert "rank sum" in str(two_samples_test(x, x, epsilon=1.0, rng=Seeded(2)))
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    with pytest.raises(BadInput, match="scales of the noise"):
-        test_two_samples([1.0] * 5, [2.0] * 500, epsilon=1.0)
-    with pytest.raises(BadInput, match="smallest group"):
-        test_anova([1.0] * 5, [2.0] * 50, epsilon=1.0)
+    assert "scales of the noise" in str(two_samples_test([1.0] * 5, [2.0] * 500, epsilon=1.0).refusal)
+    assert "smallest group" in str(anova([1.0] * 5, [2.0] * 50, epsilon=1.0).refusal)
+    with pytest.raises(Refused, match="scales of the noise"):
+        RankSumTest(5, 1.0).check(505)
+    with pytest.raises(Refused, match="smallest group"):
+        GroupsTest((5,), 1.0).check(55)
+    for test in (RankSumTest(50, 1.0), GroupsTest((50,), 1.0)):
+        test.check(100)
+        test.check(None)
     with pytest.raises(BadInput, match="two or more"):
-        test_anova([1.0], epsilon=1.0)
+        anova([1.0], epsilon=1.0)
     with pytest.raises(BadInput, match="sizes"):
         RankSumTest(0, 1.0)
-    with pytest.raises(BadInput, match="do not fill"):
-        RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1))
-    with pytest.raises(BadInput, match="number of people"):
+    assert "do not fill" in str(RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1)).refusal)
+    with pytest.raises(BadInput, match="PrivateGroups"):
         GroupsTest((3,), 1.0, neighbours=Neighbours.ADD_OR_REMOVE)
 
 
@@ -169,8 +173,8 @@ def test_a_small_group_among_many_rows_is_not_taken_as_normal() -> None:
 
 def test_releases_say_that_groups_are_public() -> None:
     for release in (
-        test_two_samples([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
-        test_anova([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+        two_samples_test([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+        anova([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
     ):
         assert "which group a person is in is public" in str(release)
 

@@ -4,10 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from discreet import audit, test_paired
+from discreet import audit, paired_test
 from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
+from discreet.hypotheses import private_sizes, signed_tests
 from discreet.hypotheses.null_distributions import noise_beyond
 from discreet.hypotheses.signed_tests import (
     SignedRankTest,
@@ -21,7 +23,7 @@ from discreet.hypotheses.signed_tests import (
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 
-REPLACE = Neighbours.REPLACE
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 VALUES = (0.0, 1.0, -2.0, np.inf, "a", np.nan)
 WORLD = [pair for rows in ((0.0, 1.0), (2.0, -2.0, 0.0)) for pair in neighbours_of(rows, VALUES, REPLACE)]
 
@@ -82,8 +84,65 @@ def test_signs_of_zeros_are_their_coins() -> None:
     assert signs(np.array([1.0, -1.0, np.inf]), drawn[:3]).tolist() == [True, False, True]
 
 
+@pytest.mark.claim("signed_tests.4")
+@pytest.mark.claim("private_sizes.1")
+@pytest.mark.parametrize("kind", [SignTest, SignedRankTest])
+def test_a_private_number_of_rows_passes_the_audit(kind: type[SignTest | SignedRankTest]) -> None:
+    for rows in ((), (1.0,), (0.0, 1.0), (2.0, -2.0, 0.0, 2.0)):
+        test = kind(60.0, neighbours=ADD)
+        audit.check(test, neighbours_of(rows, VALUES, ADD), hostile_values=len(rows) == 2).require()
+
+
+@pytest.mark.claim("signed_tests.4")
+@pytest.mark.claim("private_sizes.2")
+@pytest.mark.parametrize("kind", [SignTest, SignedRankTest])
+@pytest.mark.parametrize("size", [50, 200, 2000])
+def test_the_level_holds_for_a_private_number_of_rows(kind: type[SignTest | SignedRankTest], size: int) -> None:
+    """200 runs on skewed absolute values with ties and zeros: past the bounds with a chance below 1e-6 each."""
+    people, found = np.random.default_rng(size), []
+    for run in range(200):
+        rows = people.choice([-1.0, 1.0], size) * np.floor(people.exponential(2.0, size))
+        release = kind(1.0, neighbours=ADD).release(rows, Seeded(run))
+        found.append(1.0 if release.refusal is not None else release.value.p_value)
+    for level in (0.05, 0.2, 0.5):
+        assert np.count_nonzero(np.array(found) <= level) <= stats.binom.isf(1e-6, 200, level)
+
+
+@pytest.mark.claim("private_sizes.1")
+def test_one_more_row_takes_one_seat() -> None:
+    """Every table of up to 4 values from 3, every value more, 3 seats, two keys: one seat changes hands at most."""
+    for key, count in product((bytes(32), b"k" * 32), range(5)):
+        for table, new in product(product((0.0, 1.0, -1.0), repeat=count), (0.0, 1.0, np.nan)):
+            one, other = (
+                list(zip(*map(np.ndarray.tolist, signed_tests.seats(np.array(rows), 3, key)[:2]), strict=True))
+                for rows in (list(table), [new, *table])
+            )
+            left = [str(row) for row in one]
+            for row in other:
+                if str(row) in left:
+                    left.remove(str(row))
+            assert len(left) <= 1
+
+
+@pytest.mark.parametrize("mutant", ["words", "count"])
+def test_seats_that_follow_the_order_of_rows_are_found(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:
+    """Planted mutants: words of places, not of what rows hold, and a number that moves by two."""
+    if mutant == "words":
+        right = private_sizes.secret_words
+        monkeypatch.setattr(signed_tests, "secret_words", lambda values, key: right(np.arange(len(values)) * 1.0, key))
+    else:
+        monkeypatch.setattr(signed_tests, "noisy_sizes", lambda n, *more: private_sizes.noisy_sizes([2 * n[0]], *more))
+    pairs = [Pair([0.0, *rows], rows) for rows in ([3.0, -3.0] * 20, [2.0, -2.0] * 30)]
+    assert not audit.check(SignedRankTest(20.0, neighbours=ADD), pairs, hostile_values=False).passed
+
+
 def test_hostile_values_raise_nothing() -> None:
-    for test in (SignTest(1.0), SignedRankTest(1.0)):
+    for test in (
+        SignTest(1.0),
+        SignedRankTest(1.0),
+        SignTest(9.0, neighbours=ADD),
+        SignedRankTest(9.0, neighbours=ADD),
+    ):
         assert 0 < test.release([*HOSTILE, *THORNS, *HOSTILE], Seeded(1)).value.p_value <= 1
 
 
@@ -91,22 +150,27 @@ def test_decisions_and_directions() -> None:
     up = [k % 7 - 1.0 for k in range(400)]
     for method in ("ranks", "signs"):
         ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
-        assert test_paired(up, **ask, alternative="greater").value.decide(1e-6)  # type: ignore[arg-type]
-        assert test_paired(up, **ask, alternative="less").value.p_value > 0.99  # type: ignore[arg-type]
-        assert test_paired(up, up, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
+        assert paired_test(up, **ask, alternative="greater").value.decide(1e-6)  # type: ignore[arg-type]
+        assert paired_test(up, **ask, alternative="less").value.p_value > 0.99  # type: ignore[arg-type]
+        assert paired_test(up, up, **ask).value.p_value > 1e-6  # type: ignore[arg-type]
+        assert paired_test(up, **ask, neighbours="add_or_remove").value.decide(1e-6)  # type: ignore[arg-type]
+        few = paired_test(up[:2], **ask, neighbours="add_or_remove")  # type: ignore[arg-type]
+        assert "about" in str(few.refusal)
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    with pytest.raises(BadInput, match="power of"):
-        test_paired([1.0] * 5, epsilon=0.1)
-    with pytest.raises(BadInput, match="number of people"):
-        SignTest(1.0, neighbours=Neighbours.ADD_OR_REMOVE)
+    assert "power of" in str(paired_test([1.0] * 5, epsilon=0.1).refusal)
+    for test in (SignTest(0.1), SignedRankTest(0.1)):
+        with pytest.raises(Refused, match="power of"):
+            test.check(5)
+        test.check(500)
+        test.check(None)
     with pytest.raises(BadInput, match="alternative"):
         SignedRankTest(1.0, "both")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="lengths"):
-        test_paired([1.0], [1.0, 2.0], epsilon=1.0)
+        paired_test([1.0], [1.0, 2.0], epsilon=1.0)
     with pytest.raises(BadInput, match="method"):
-        test_paired([1.0], epsilon=1.0, method="t")  # type: ignore[arg-type]
+        paired_test([1.0], epsilon=1.0, method="t")  # type: ignore[arg-type]
 
 
 def test_a_wrong_sensitivity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

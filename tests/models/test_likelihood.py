@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import Seeded, audit, likelihood
+from discreet import Seeded, audit, maximum_likelihood
 from discreet.errors import BadInput
 from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, Scale, plan_likelihood, scipy_law
 from discreet.privacy.neighbours import Neighbours
@@ -53,7 +53,7 @@ def test_intervals_cover_and_stay_in_range() -> None:
     people, held = np.random.default_rng(2), np.zeros(2)
     for i in range(8):
         rows = people.gamma(0.8, 3.0, 5000)
-        ends = likelihood("gamma", rows, epsilon=6.0, delta=1e-6, rng=Seeded(i)).interval(0.95)
+        ends = maximum_likelihood("gamma", rows, epsilon=6.0, delta=1e-6, rng=Seeded(i)).interval(0.95)
         held += [ends.low.a <= 0.8 <= ends.high.a, ends.low.scale <= 3.0 <= ends.high.scale]
         assert ends.low.a > 0
     assert (held >= 3).all()
@@ -61,7 +61,7 @@ def test_intervals_cover_and_stay_in_range() -> None:
 
 def test_a_density_of_your_own() -> None:
     rows = np.random.default_rng(3).logistic(5.0, 2.0, 2000)
-    release = likelihood(
+    release = maximum_likelihood(
         logistic, rows, epsilon=16.0, names=["place", "spread"], start=[0.0, 1.0], bounds=[(None, None), (0, None)],
         blocks=40, rng=Seeded(1),
     )  # fmt: skip
@@ -73,7 +73,7 @@ def test_a_density_of_your_own() -> None:
 
 def test_laws_without_a_fast_path_are_fitted_by_scipy() -> None:
     rows = stats.gumbel_r(2.0, 3.0).rvs(2500, random_state=np.random.default_rng(4))
-    release = likelihood(stats.gumbel_r, rows, epsilon=20.0, blocks=40, rng=Seeded(1))
+    release = maximum_likelihood(stats.gumbel_r, rows, epsilon=20.0, blocks=40, rng=Seeded(1))
     assert list(release.value) == ["loc", "scale"]
     assert release.value.scale == pytest.approx(3.0, rel=0.5)
     assert release.provenance.parameters["correct"] == "half"

@@ -11,7 +11,7 @@ import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.models.least_squares import LeastSquares
 from discreet.models.square_stages import DesignColumn, factor, reachable
 from discreet.noise.randomness import Seeded
@@ -87,6 +87,10 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     door = Recorder(Seeded(0))
     release = LeastSquares(1.0, 1e-6, names=("a", "b")).release(np.ones((300, 3)), door)
     assert "300 rows of 2 columns" in str(release.refusal)
+    with pytest.raises(Refused, match="300 rows of 2 columns"):
+        LeastSquares(1.0, 1e-6, ("a", "b")).check(300)
+    LeastSquares(1.0, 1e-6, ("a", "b")).check(10**5)
+    LeastSquares(1.0, 1e-6, ("a", "b")).check(None)
     for rows, word in ((np.ones((0, 3)), "empty"), (np.ones((10**4, 4)), "4 columns"), ("text", "str")):
         with pytest.raises(BadInput, match=word):
             LeastSquares(1.0, 1e-6, names=("a", "b")).release(rows, door)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from discreet import count, gaussian, histogram, proportion, quantile, test_proportion
+from discreet import count, fit_normal, histogram, proportion, proportion_test, quantile
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
@@ -39,7 +39,7 @@ def test_quantiles_are_named_and_a_normal_distribution_is_a_curve_in_its_band() 
     rows = [index / 1000 for index in range(1000)]
     axes = quantile(rows, [0.25, 0.75], epsilon=4.0, rng=Seeded(1)).plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["0.25", "0.75"]
-    fitted = gaussian(rows, epsilon=4.0, rng=Seeded(1))
+    fitted = fit_normal(rows, epsilon=4.0, rng=Seeded(1))
     axes = fitted.plot()
     (line,) = axes.lines
     grid, heights = line.get_data()
@@ -54,7 +54,7 @@ def test_what_has_no_picture_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Refused, match="too few"):
         refused.plot()
     with pytest.raises(BadInput, match="no picture"):
-        test_proportion([1, 0], 0.5, epsilon=1.0).plot()
+        proportion_test([1, 0], 0.5, epsilon=1.0).plot()
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(BadInput, match=r"discreet\[plot\]"):
         count([1], epsilon=1.0).plot()

@@ -385,7 +385,7 @@ def test_without_a_sandbox_nothing_is_charged(
             with pytest.raises(NoSandbox):
                 private.fit(place, "a", epsilon=40.0, blocks=100, names="number", missing="keep", probe=probe)
         with pytest.raises(NoSandbox):
-            private.test_any(place, "a", epsilon=10.0, blocks=100, missing="keep")
+            private.custom_test(place, "a", epsilon=10.0, blocks=100, missing="keep")
         people = private.people
         with pytest.raises(NoSandbox):
             private.run(

@@ -225,6 +225,10 @@ def test_every_verb_answers_by_column_or_says_why_not(tmp_path: Path, verb: str,
             assert relation == "add_or_remove"
             assert "replace" in str(error) or "number of rows is public" in str(error)  # noqa: PT017
             return
+        except Refused as error:  # 50 blocks are too few for a mean, by public numbers
+            assert "Nothing was charged" in str(error)  # noqa: PT017
+            assert private.balance.spent.epsilon == 0
+            return
         assert isinstance(release, Release)
         assert release.guarantee.neighbours is Neighbours(relation)
         assert float(release.guarantee.epsilon) <= 2.0

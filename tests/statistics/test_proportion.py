@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet import audit, proportion, test_proportion
+from discreet import audit, proportion, proportion_test
 from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
 from discreet.hypotheses.result import ProportionTest
@@ -112,15 +112,15 @@ def test_p_values_are_super_uniform_under_the_null(relation: Neighbours) -> None
 
 
 def test_power_and_decision() -> None:
-    value = test_proportion([1] * 900 + [0] * 100, 0.5, epsilon=1.0).value
+    value = proportion_test([1] * 900 + [0] * 100, 0.5, epsilon=1.0).value
     assert value.decide(0.001)
-    assert test_proportion([1] * 900 + [0] * 100, 0.5, epsilon=1.0, alternative="less").value.p_value > 0.999
+    assert proportion_test([1] * 900 + [0] * 100, 0.5, epsilon=1.0, alternative="less").value.p_value > 0.999
     with pytest.raises(BadInput, match="level"):
         value.decide(2)
     with pytest.raises(BadInput, match="alternative"):
-        test_proportion([1], 0.5, epsilon=1.0, alternative="both")  # type: ignore[arg-type]
+        proportion_test([1], 0.5, epsilon=1.0, alternative="both")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="share to test"):
-        test_proportion([1], 1.5, epsilon=1.0)
+        proportion_test([1], 1.5, epsilon=1.0)
 
 
 def test_sum_of_two_noises() -> None:

@@ -309,7 +309,6 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "delta": 0.5}, "delta"),
         ({"epsilon": 1.0, "trust": "blind"}, "trust"),
         ({"epsilon": 1.0, "trust": "sandbox"}, "declare"),
-        ({"epsilon": 1.0, "neighbours": "add_or_remove"}, "blocks=400"),
         ({"epsilon": 1.0, "unit": [1, 2]}, "length"),
         ({"epsilon": 1.0, "unit": 3}, "unit is of type int"),
         ({"epsilon": 1.0, "unit": np.ones((4000, 2))}, "unit is of type"),
@@ -404,8 +403,10 @@ def test_bad_arguments_of_the_face(odd: dict[str, Any], word: str) -> None:
 
 
 def test_blocks_may_be_too_many_for_the_people() -> None:
-    with pytest.raises(BadInput, match="people"):
-        SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(100, 1, 4.0)).release(np.arange(50.0), Seeded(0))
+    fit = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(100, 1, 4.0))
+    door = Recorder(Seeded(0))
+    assert "50 people do not fill 100 blocks" in str(fit.release(np.arange(50.0), door).refusal)
+    assert door.log == []
 
 
 def test_halves_get_larger_blocks_where_that_leaves_enough() -> None:

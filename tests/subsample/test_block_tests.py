@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet import audit, test_any
+from discreet import audit, custom_test
 from discreet.audit.worlds import neighbours_of
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
@@ -61,11 +61,15 @@ def test_decisions(method: str) -> None:
     people = np.random.default_rng(2)
     x = people.normal(0.2, 1, 2000)
     ask = {"epsilon": 1.0, "method": method, "rng": Seeded(1)}
-    assert test_any(greater, x, **ask).value.decide(0.001)  # type: ignore[arg-type]
-    assert test_any(greater, -x, **ask).value.p_value > 0.9  # type: ignore[arg-type]
-    hidden = test_any(greater, x, **ask, blocks=60, neighbours="add_or_remove")  # type: ignore[arg-type]
+    assert custom_test(greater, x, **ask).value.decide(0.001)  # type: ignore[arg-type]
+    assert custom_test(greater, -x, **ask).value.p_value > 0.9  # type: ignore[arg-type]
+    hidden = custom_test(greater, x, **ask, blocks=60, neighbours="add_or_remove")  # type: ignore[arg-type]
     assert hidden.value.decide(0.001)
     assert hidden.guarantee.neighbours is Neighbours.ADD_OR_REMOVE
+    counted = custom_test(greater, x, **ask, neighbours="add_or_remove")  # type: ignore[arg-type]
+    assert counted.value.decide(0.001)
+    assert abs(counted.provenance.parameters["people, noisy"] - 2000) < 600  # 30 scales: a chance below 1e-12
+    assert counted.guarantee.neighbours is Neighbours.ADD_OR_REMOVE
 
 
 def test_two_columns_and_people_with_several_rows() -> None:
@@ -78,9 +82,9 @@ def test_two_columns_and_people_with_several_rows() -> None:
             stats.mannwhitneyu(rows[rows[:, 0] == 1, 1], rows[rows[:, 0] == 0, 1], alternative="greater").pvalue
         )
 
-    assert test_any(larger, table, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
+    assert custom_test(larger, table, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     whose = np.arange(3000) // 3
-    assert test_any(larger, table, unit=whose, epsilon=1.0, rng=Seeded(1)).guarantee.unit == "person"
+    assert custom_test(larger, table, unit=whose, epsilon=1.0, rng=Seeded(1)).guarantee.unit == "person"
 
 
 def test_refusals_are_by_public_numbers() -> None:
@@ -90,8 +94,12 @@ def test_refusals_are_by_public_numbers() -> None:
         ({"method": "t"}, "method"),
         ({"blocks": 0}, "blocks"),
         ({"smallest": 0}, "smallest"),
-        ({"neighbours": "add_or_remove"}, "give blocks="),
-        ({"blocks": 101}, "do not fill"),
     ):
         with pytest.raises(BadInput, match=words):
-            test_any(greater, x, **({"epsilon": 1.0} | options))
+            custom_test(greater, x, **({"epsilon": 1.0} | options))
+    assert "do not fill" in str(custom_test(greater, x, epsilon=1.0, blocks=101).refusal)
+    test = BlockTest(FunctionFit(greater), ScoreSum(50, 1.0, 1.0))
+    with pytest.raises(Refused, match="do not fill"):
+        test.check(49)
+    test.check(50)
+    test.check(None)

@@ -46,7 +46,9 @@ def every(table: Table) -> dict[str, list[Any]]:
     for name in table.names:
         if table.kinds[name] not in ("text", "date"):
             table.columns([Want(name, "number")])
-    return {name: list(column) for name, column in table.columns([Want(name, "category") for name in table.names]).items()}
+    return {
+        name: list(column) for name, column in table.columns([Want(name, "category") for name in table.names]).items()
+    }
 
 
 def refuses(address: str, table: str) -> None:

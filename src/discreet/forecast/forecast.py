@@ -17,7 +17,6 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import plain
 from discreet.worlds.assumptions import NO_FLOOR, About, Effect, Expected
 from discreet.worlds.floors import told_of
@@ -135,8 +134,7 @@ def forecast(
     if confidence is not None:
         confidence = check_confidence(confidence)
     given = About(declaration, rows, dict(about))
-    usual = Neighbours.REPLACE if declaration.samples else Neighbours.ADD_OR_REMOVE
-    relation = People.of(None, None, given.given.get("neighbours", usual)).neighbours
+    relation = People.of(None, None, about.get("neighbours", "add_or_remove")).neighbours
     check_budget(epsilon, delta, rows if relation.size_is_public else None)
     fixed: dict[str, Any] = {"delta": delta} if "delta" in declaration.options else {}
     if delta and not fixed:

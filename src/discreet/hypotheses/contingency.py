@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.hypotheses.category_tests import ClosenessTest, FitTest, IndependenceTest, law_on_bins
+from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
+from discreet.hypotheses.goodness_of_fit import FitTest, law_on_bins
 from discreet.hypotheses.result import Tested
-from discreet.privacy.declaration import Columns, Public, Reads, category, joined, number, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, category, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number
-from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.mechanism import Before, Mechanism
 from discreet.statistics.bins import Bins, Categories, Edges
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import group_sizes, tilt, tilted
@@ -100,13 +101,14 @@ def _world_of_two(about: About) -> Effect:
     return Effect(make=make)
 
 
-@statistic({"x": _sampled, "y": _sampled}, rows=joined, world=_world_of_two)
+@statistic({"x": _sampled, "y": _sampled}, rows=grouped, world=_world_of_two)
 def closeness_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any = None, edges: Any = None
 ) -> Mechanism[Tested]:
     """Whether two samples have the same probabilities of public bins. Holds for many people.
 
-    Who is in which sample is public; a person's entry is hidden.
+    Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
+    public.
 
     >>> import discreet
     >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
@@ -114,7 +116,9 @@ def closeness_test(
     True
     """
     bins = _bins(categories, edges)
-    return ClosenessTest(bins, x.size or 0, epsilon, neighbours=people.neighbours, unit=people.unit)
+    if people.size is None:
+        return IndependenceTest(Categories.of([0, 1]), bins, epsilon, neighbours=people.neighbours, unit=people.unit)
+    return Before(values_of, ClosenessTest(bins, x.size or 0, epsilon, unit=people.unit))
 
 
 def _pairs(columns: Mapping[str, Any]) -> Any:

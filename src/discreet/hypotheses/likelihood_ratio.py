@@ -5,7 +5,8 @@ Releases
     noisy number of blocks of people that vote for q, each by its own likelihood ratio, as in the lecture.
 Promise
     [likelihood_ratio.1] Pure epsilon: replacing one person moves the sum by at most high - low; or changes one vote.
-    [likelihood_ratio.2] The p-value is super-uniform if the entries are independent with law p.
+    [likelihood_ratio.2] The p-value is super-uniform if the entries are independent with distribution p.
+    [likelihood_ratio.3] Both hold under ADD_OR_REMOVE too, where the number of people is private.
 Why
     [likelihood_ratio.1] The ratio is that of a person's cell: public cells, at quantiles of both laws (or the
     categories), each with a whole number of steps, 0 to 64, that stands for its clamped ratio. An entry finds its cell
@@ -13,6 +14,10 @@ Why
     in no cell, missing entries too, has the lowest number. Votes: [combined_tests.1].
     [likelihood_ratio.2] The cells' probabilities under p are known, so the law of the sum is: [null_distributions.1]. A
     block's vote is by the exact p-value of its own sum, unclamped; votes: [combined_tests.2].
+    [likelihood_ratio.3] The sum: a noisy number m first, then the sum over m people, with cells drawn from p standing
+    in where there are fewer: [private_sizes.1], [private_sizes.2]. Votes: the number of blocks follows from epsilon. A
+    block is a keyed hash of the person, as in [partition.3], and votes by the distribution for as many people as it
+    has; one person more or less changes one vote. An empty block does not vote for q.
 Needs
     Two laws with `cdf` and `ppf` (as scipy.stats has them), or two mappings from categories to probabilities.
 Accuracy
@@ -31,16 +36,26 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.combined_tests import VoteCount
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, check_powerful, wave_of_sums
-from discreet.hypotheses.result import Tested, check_replace
+from discreet.hypotheses.private_sizes import (
+    COUNTING,
+    noisy_sizes,
+    seated,
+    secret_key,
+    secret_words,
+    split_budget,
+    stand_ins,
+    uniform,
+)
+from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -131,7 +146,6 @@ class SimpleTest:
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
-        check_replace(self.neighbours)
         if self.method not in ("clamped", "vote"):
             raise BadInput(f"method is {self.method!r}; give 'clamped' or 'vote'")
         if self.clamp is not None and not (
@@ -153,38 +167,88 @@ class SimpleTest:
         return Approximate(self.epsilon, 0)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
-        """The noisy sum and the p-value."""
+        """The noisy sum and the p-value, or a refusal."""
         places = self.cells.places(rows)
         size = public_size(places, self.neighbours)
-        assert size is not None
-        return self._vote(places, rng) if self.method == "vote" else self._clamped(places, size, rng)
+        if (refusal := refusal_of(self, size)) is not None:
+            return self._refused(refusal, rng)
+        if self.method == "vote":
+            return self._vote(places, size, rng)
+        if size is not None:
+            return self._clamped(places, self.epsilon, rng)
+        counting, rest = split_budget(self.epsilon, COUNTING)
+        (size,) = noisy_sizes([len(places)], counting, rng)  # [likelihood_ratio.3]
+        try:
+            self._check_sum(size, rest)
+        except Refused as reason:
+            return self._refused(f"about {size} people: {reason}", rng)
+        return self._clamped(seats(places, size, self.cells.null, secret_key(rng)), rest, rng)  # [likelihood_ratio.3]
 
-    def _clamped(self, places: Integers, size: int, rng: Randomness) -> Release[Tested]:
-        low, high = self.clamp or best_clamp(self.cells, size, float(self.epsilon))
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if noise would drown so many people."""
+        if size is None:
+            return
+        if self.method == "vote":
+            try:
+                self._votes(size)
+            except BadInput as reason:
+                raise Refused(str(reason)) from None
+        else:
+            self._check_sum(size, self.epsilon)
+
+    def _check_sum(self, size: int, epsilon: Number) -> None:
+        words = f"{size} people at epsilon {float(epsilon):g}"
+        check_powerful(self._law(size, epsilon)[1], 0, LEVELS * size, words, Refused)
+
+    def _refused(self, words: str, rng: Randomness) -> Release[Tested]:
+        provenance = Provenance("SimpleTest", {"method": self.method}, rng.secure)
+        return Release(self.guarantee, provenance, refusal=words, name="likelihood ratio")
+
+    def _law(self, size: int, epsilon: Number) -> tuple[tuple[float, float], NoisyLaw]:
+        """The clamp, and the distribution of the noisy sum under p."""
+        low, high = self.clamp or best_clamp(self.cells, size, float(epsilon))
         steps = clamped_steps(self.cells.ratios, low, high)
-        law = ratio_law(self.cells, steps, size, laplace_scale(LEVELS, self.epsilon))
-        check_powerful(law, 0, LEVELS * size, f"{size} people at epsilon {float(self.epsilon):g}")
+        return (low, high), ratio_law(self.cells, steps, size, laplace_scale(LEVELS, epsilon))
+
+    def _votes(self, size: int | None) -> VoteCount:
+        """How many blocks vote; a public number, whether that of people is or not."""
+        blocks = math.ceil(VOTES / float(self.epsilon)) | 1
+        return VoteCount(blocks if size is None else min(size, blocks), 0.5, self.epsilon)
+
+    def _clamped(self, places: Integers, epsilon: Number, rng: Randomness) -> Release[Tested]:
+        size = len(places)
+        (low, high), law = self._law(size, epsilon)
+        steps = clamped_steps(self.cells.ratios, low, high)
         total = int(np.where(places < 0, 0, steps[places]).sum())
-        noisy = rng.blur(total, sensitivity=LEVELS, cost=Laplace(self.epsilon))  # [likelihood_ratio.1]
+        noisy = rng.blur(total, sensitivity=LEVELS, cost=Laplace(epsilon))  # [likelihood_ratio.1]
         shown = {"rows": size, "clamp": (low, high)}
         answer = Tested(size * low + noisy * (high - low) / LEVELS, law.upper(noisy))  # [likelihood_ratio.2]
         return Release(self.guarantee, Provenance("SimpleTest", shown, rng.secure), answer, name="likelihood ratio")
 
-    def _vote(self, places: Integers, rng: Randomness) -> Release[Tested]:
-        size = len(places)
-        blocks = min(size, math.ceil(VOTES / float(self.epsilon)) | 1)
-        votes = VoteCount(blocks, 0.5, self.epsilon)  # or refused
-        steps = all_steps(self.cells)
-        slots = rng.permutation(size) * blocks // size  # the block of each position
+    def _vote(self, places: Integers, size: int | None, rng: Randomness) -> Release[Tested]:
+        votes, steps = self._votes(size), all_steps(self.cells)
+        blocks = votes.blocks
+        if size is None:  # the block of each person
+            words = secret_words(places.astype(np.float64), secret_key(rng))  # [likelihood_ratio.3]
+            slots = (words[:, 0] % np.uint64(blocks)).astype(np.int64)
+        else:
+            slots = rng.permutation(size) * blocks // size  # the block of each position
         sums = np.bincount(slots, np.where(places < 0, 0, steps[places]), blocks).astype(np.int64)
         members = np.bincount(slots, minlength=blocks)
         found = np.ones(blocks)
-        for count in np.unique(members):
+        for count in np.unique(members[members > 0]):
             least = least_vote(self.cells, int(count))
             found[members == count] = np.where(sums[members == count] >= least, 0.5, 1.0)  # [likelihood_ratio.2]
         inner = votes.release(found, rng)  # [likelihood_ratio.1]
         provenance = Provenance("SimpleTest", {"rows": size, "method": "vote", "blocks": blocks}, rng.secure)
         return Release(self.guarantee, provenance, inner.value, name="vote of likelihood ratios")
+
+
+def seats(places: Integers, size: int, null: Floats, key: bytes) -> Integers:
+    """The cells of so many people; where there are fewer, cells drawn from p stand in. [likelihood_ratio.3]"""
+    chosen = seated(secret_words(places.astype(np.float64), key), size)
+    others = uniform(stand_ins(len(chosen), size, key))
+    return np.append(places[chosen], np.searchsorted(np.cumsum(null)[:-1], others, side="right"))
 
 
 def clamped_steps(ratios: Floats, low: float, high: float) -> Integers:

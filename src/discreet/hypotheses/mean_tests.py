@@ -36,20 +36,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
+from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.hypotheses.signed_tests import SignedRankTest
-from discreet.privacy.declaration import Columns, Public, joined, number, statistic
+from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -109,6 +110,12 @@ class MeanTest:
         """That of the mean. [mean_tests.1]"""
         return _planned(self, self.size).loss
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, where the mean is."""
+        inner = _planned(self, size)
+        if hasattr(inner, "check"):
+            inner.check(size)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
         values = column(rows)
@@ -149,6 +156,7 @@ class TwoMeansTest:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    by_ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_replace(self.neighbours)
@@ -174,12 +182,17 @@ class TwoMeansTest:
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The first mean less the second, and the p-value; or a refusal."""
         values = numbers(rows)
-        sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
-        found = self._clip(values, sizes, rng)  # [mean_tests.2]
-        shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
+        size = agree(public_size(values, self.neighbours), self.size)
+        shown = {"model": self.model, "bounds": self.bounds, "alternative": self.alternative}
         provenance = Provenance("TwoMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
+        if (refusal := refusal_of(self, size)) is not None:
+            return replace(blank, refusal=refusal)
+        sizes = all_sizes((self.first,), size)
+        provenance = replace(provenance, parameters={"groups": sizes, **shown})
+        blank = replace(blank, provenance=provenance)
+        found = self._clip(values, sizes, rng)  # [mean_tests.2]
         if isinstance(found, str):
             return replace(blank, refusal=found)
         means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [mean_tests.2]
@@ -192,6 +205,25 @@ class TwoMeansTest:
         answer = Tested(found.radius * (means[0].mean - means[1].mean), p_value)
         return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people do not fill the samples, or are too few for a clip."""
+        if size is None:
+            return
+        sizes = all_sizes((self.first,), size)
+        if self.model == "gaussian":
+            model = GaussianMean(self.epsilon, bounds=self.bounds)
+            if not model.feasible(self.stages(size), size):
+                raise Refused(too_few(size, self.epsilon, model.needed, self.neighbours))
+        elif self.bounds is None:
+            beyond = RankClippedMean(self.epsilon).beyond
+            if 4 * beyond > min(sizes):
+                needed = 4 * beyond * float(self.epsilon)
+                raise Refused(too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False))
+
+    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "TwoMeansTest":
+        """The same test for two samples of these sizes."""
+        return replace(self, first=sizes[0], epsilon=epsilon, size=sum(sizes))
+
     def _clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
         """Where values are cut, found in both samples together; or a refusal. [mean_tests.2]"""
         if self.model == "gaussian":
@@ -201,9 +233,6 @@ class TwoMeansTest:
             low, high = (float(end) for end in self.bounds)
             return Clip(low / 2 + high / 2, high / 2 - low / 2, stages)
         free = RankClippedMean(self.epsilon)
-        if 4 * free.beyond > min(sizes):
-            needed = 4 * free.beyond * float(self.epsilon)
-            return too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False)
         centre = middle(
             values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng
         )  # [mean_tests.2]
@@ -216,10 +245,8 @@ class TwoMeansTest:
     def _normal_clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
         """The clip that is best for a normal mean of the smaller sample, in units of the scale of both.
         [mean_tests.2]"""
-        size, model = sum(sizes), GaussianMean(self.epsilon, bounds=self.bounds)
+        size = sum(sizes)
         stages = self.stages(size)
-        if not model.feasible(stages, size):
-            return too_few(size, self.epsilon, model.needed, self.neighbours)
         # [mean_tests.2]
         at = find_place(values, stages, size=size, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:
@@ -365,7 +392,7 @@ def _less(x: Any, null: float) -> Any:
 
 @statistic(
     {"x": number(sample=True), "y": number(sample=True)},
-    rows=joined,
+    rows=grouped,
     world=partial(two_groups, test="two_means_test", model="gaussian"),
 )
 def two_means_test(
@@ -380,22 +407,21 @@ def two_means_test(
 ) -> Mechanism[Tested]:
     """Whether two independent groups have populations with one mean. Holds for many people.
 
-    Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
-    them together, or at public `bounds`.
+    Both are clipped alike, at a distance found in all of them together, or at public `bounds`. Under the default
+    relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
     >>> discreet.two_means_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    first, second = x.size or 0, y.size or 0
-    return TwoMeansTest(
-        first,
+    test = TwoMeansTest(
+        1 if x.size is None else x.size,
         epsilon,
         alternative=alternative,
         model=model,
         bounds=bounds,
-        neighbours=people.neighbours,
         unit=people.unit,
-        size=first + second,
+        size=people.size,
     )
+    return PrivateGroups(test, 2) if people.size is None else Before(values_of, test)

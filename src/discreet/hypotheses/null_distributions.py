@@ -6,6 +6,8 @@ Claims
           caution. A p-value that is P(S + N >= t) at the released t is super-uniform, whatever ties the law has.
     [null_distributions.2] `simulated_p_value` is super-uniform: the released value and B values simulated from its own
           null law are exchangeable, so that the rank of the first among them is uniform, ties counted against the test.
+    [null_distributions.3] `worst_p_value` is super-uniform where the number of people n is private: the largest
+          simulated p-value of all n in a band that misses n with a chance of at most MISS, and MISS on top.
 Why
     [null_distributions.1] A law on whole numbers within an interval shorter than M is given back by its characteristic
     function at the M angles 2 pi k / M; summing the inverse over a window is the sum below. Outside its interval S + N
@@ -13,10 +15,15 @@ Why
     both factors leave nothing. Each p-value gets 10^-12 on top. P(p <= a) <= a because t -> P(T >= t) is a tail
     function of T.
     [null_distributions.2] P(rank <= k) <= k / (B + 1). The seed comes through the door, afresh for every release.
+    [null_distributions.3] The p-value simulated at the true n is super-uniform by [null_distributions.2]; where n is in
+    the band the largest is no smaller. So P(p <= a) <= MISS + P(p_n <= a - MISS) <= a, however band and statistic
+    depend on each other (Berger and Boos 1994). The band is of n + N, N the sum of K noises: by Chernoff's bound
+    P(|N| >= r) <= 2 e^(-s r) M(s)^K for every s, M the generating function of one noise's moments. Simulated tables for
+    n and n + 1 may share what they are made of: what counts is the distribution for each n.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -24,7 +31,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, DiscreetError
 from discreet.noise import distributions as simulated
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.search import least_whole
@@ -36,6 +43,7 @@ FIRST: Final = 64  # angles at first; as many again as before while they matter
 CELLS: Final = 2**21  # of a table that is held at once
 DRAWS: Final = 9_999
 LEAST: Final = 10  # scales of the noise that a statistic must range over
+MISS: Final = 1e-4  # the chance that a band of sizes misses the private number of people, a part of each p-value
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Wave = Callable[[Integers, int], npt.NDArray[Any]]
@@ -156,6 +164,24 @@ def simulated_p_value(
     return (1 + reached) / (1 + draws)
 
 
+def worst_p_value(observed: float, values: Iterator[Floats], draws: int) -> float:
+    """The largest p-value of all sizes in a band, from the simulated values of each, and MISS.
+    [null_distributions.3]"""
+    least = observed - abs(observed) * 1e-9  # ties count against the test; sums of steps are rounded
+    reached = max(int(np.count_nonzero(one >= least)) for one in values)
+    return min(1.0, (1 + reached) / (1 + draws) + MISS)
+
+
+def size_band(noisy: int, noises: int, scale: Fraction) -> range:
+    """Whole numbers around a noisy sum of `noises` counts, which miss the true one with a chance of at most MISS.
+    [null_distributions.3]"""
+    keep = math.exp(-float(1 / scale))
+    steps = float(1 / scale) * np.linspace(0.01, 0.99, 99)
+    moment = (1 - keep) ** 2 / ((1 - keep * np.exp(steps)) * (1 - keep * np.exp(-steps)))
+    radius = math.ceil(float(np.min((math.log(2 / MISS) + noises * np.log(moment)) / steps)))
+    return range(max(0, noisy - radius), max(0, noisy + radius) + 1)
+
+
 def check_draws(draws: object) -> None:
     """A public number of simulated values."""
     if not isinstance(draws, int) or isinstance(draws, bool) or draws < 1:
@@ -176,12 +202,14 @@ def prime_above(number: int) -> int:
         candidate += 2
 
 
-def check_powerful(law: NoisyLaw, smallest: int, largest: int, words: str) -> None:
+def check_powerful(
+    law: NoisyLaw, smallest: int, largest: int, words: str, error: type[DiscreetError] = BadInput
+) -> None:
     """Refuse, by public numbers, a test whose statistic ranges over fewer than 10 scales of the noise."""
     spans = (largest - smallest) / float(law.scale)
     if spans < LEAST:
         best = float(noise_beyond(law.critical(0.05) - largest, law.scale))
-        raise BadInput(
+        raise error(
             f"{words}: the statistic ranges over {spans:.3g} scales of the noise and {LEAST} are needed; even the "
             f"clearest data would be told from the null hypothesis with a power of {best:.2g} at level 0.05; bring "
             f"{LEAST / spans:.3g} times as many people, or ask for an epsilon so much larger"

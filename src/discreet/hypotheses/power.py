@@ -12,8 +12,8 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.hypotheses.category_tests import MOVED, checked_size, null_fits, whole_of
 from discreet.hypotheses.combined_tests import best_plan, expected_power
+from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, null_fits, whole_of
 from discreet.hypotheses.likelihood_ratio import RatioCells, best_clamp, clamped_power
 from discreet.hypotheses.mean_tests import normal_stages, tail_of_two
 from discreet.hypotheses.null_distributions import Floats, NoisyLaw, check_powerful, noise_beyond

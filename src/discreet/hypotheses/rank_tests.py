@@ -27,7 +27,8 @@ Why
     30 or more in every group, from the normal limit of rank sums with their exact covariance. What is off is the
     fourth cumulant, -1.2 / n_min of a normal's squared variance: chances move by less than 1 / (30 n_min).
 Needs
-    Public group sizes; min(n1, n2) epsilon of 10, else there is no power and it is refused.
+    Public group sizes (PrivateGroups of hypotheses/private_sizes.py hides them, and who is there); min(n1, n2) epsilon
+    of 10, else there is no power and it is refused.
 Accuracy
     U: noise of scale max(n1, n2) / epsilon against a standard deviation of sqrt(n1 n2 n / 12).
 Source
@@ -37,14 +38,14 @@ Source
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.hypotheses.null_distributions import (
     CELLS,
     DRAWS,
@@ -57,15 +58,16 @@ from discreet.hypotheses.null_distributions import (
     check_powerful,
     simulated_p_value,
 )
+from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
-from discreet.privacy.declaration import Columns, Public, joined, number, statistic
+from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -95,6 +97,7 @@ class RankSumTest:
     alternative: Alternative = "two-sided"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    by_ranks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -112,15 +115,29 @@ class RankSumTest:
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The noisy share of pairs in which the first group's value is larger, and the p-value."""
         values = numbers(rows)
-        one, other = all_sizes((self.first,), public_size(values, self.neighbours))
+        size, name = public_size(values, self.neighbours), f"rank sum test ({self.alternative})"
+        if (refusal := refusal_of(self, size)) is not None:
+            return Release(self.guarantee, Provenance("RankSumTest", {}, rng.secure), refusal=refusal, name=name)
+        one, other = all_sizes((self.first,), size)
         law, pairs = rank_sum_law(one, other, self.epsilon), one * other
-        check_powerful(law, 0, pairs, f"groups of {one} and {other} at epsilon {float(self.epsilon):g}")
         larger = larger_pairs(ranks(values, rng.permutation(len(values))), one)
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
         answer = Tested(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
         provenance = Provenance("RankSumTest", shown, rng.secure, notes=(PUBLIC_GROUPS,))
-        return Release(self.guarantee, provenance, answer, name=f"rank sum test ({self.alternative})")
+        return Release(self.guarantee, provenance, answer, name=name)
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people do not fill the groups, or noise would drown them."""
+        if size is None:
+            return
+        one, other = all_sizes((self.first,), size)
+        words = f"groups of {one} and {other} at epsilon {float(self.epsilon):g}"
+        check_powerful(rank_sum_law(one, other, self.epsilon), 0, one * other, words, Refused)
+
+    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "RankSumTest":
+        """The same test for two groups of these sizes."""
+        return replace(self, first=sizes[0], epsilon=epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +156,7 @@ class GroupsTest:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     draws: int = DRAWS
+    by_ranks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -156,8 +174,10 @@ class GroupsTest:
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """4 (n - 1) / n^2 times the noisy A, and the p-value."""
         values = numbers(rows)
-        groups = all_sizes(self.sizes, public_size(values, self.neighbours))
-        check_smallest(groups, self.epsilon)
+        people, name = public_size(values, self.neighbours), f"test that {len(self.sizes) + 1} groups have one law"
+        if (refusal := refusal_of(self, people)) is not None:
+            return Release(self.guarantee, Provenance("GroupsTest", {}, rng.secure), refusal=refusal, name=name)
+        groups = all_sizes(self.sizes, people)
         size, moved = sum(groups), deviation_moves(groups)
         found = exact_deviation(ranks(values, rng.permutation(size)), groups)
         noisy = rng.blur(found, sensitivity=moved, cost=Laplace(self.epsilon))  # [rank_tests.2]
@@ -170,7 +190,16 @@ class GroupsTest:
         p_value = simulated_p_value(noisy, draw, rng, draws)  # [rank_tests.3]
         provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, notes=(PUBLIC_GROUPS,))
         answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
-        return Release(self.guarantee, provenance, answer, name=f"test that {len(groups)} groups have one law")
+        return Release(self.guarantee, provenance, answer, name=name)
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people do not fill the groups, or noise would drown the smallest."""
+        if size is not None:
+            check_smallest(all_sizes(self.sizes, size), self.epsilon, Refused)
+
+    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "GroupsTest":
+        """The same test for groups of these sizes."""
+        return replace(self, sizes=sizes[:-1], epsilon=epsilon)
 
 
 def ranks(values: Floats, places: Integers) -> Integers:
@@ -247,10 +276,10 @@ def deviation_moves(groups: Sequence[int]) -> int:
     return 2 * (sum(groups) - min(groups))
 
 
-def check_smallest(groups: Sequence[int], epsilon: Number) -> None:
+def check_smallest(groups: Sequence[int], epsilon: Number, error: type[DiscreetError] = BadInput) -> None:
     """Refuse, by public numbers, a group that noise would drown."""
     if min(groups) * float(epsilon) < LEAST:
-        raise BadInput(
+        raise error(
             f"the smallest group has {min(groups)} rows; at epsilon {float(epsilon):g} "
             f"{math.ceil(LEAST / float(epsilon))} are needed, or there is hardly any power"
         )
@@ -270,13 +299,13 @@ def all_sizes(sizes: Sequence[int], size: int | None) -> tuple[int, ...]:
     """The last group's size with the others'."""
     assert size is not None
     if size <= sum(sizes):
-        raise BadInput(f"{size} rows do not fill groups of {', '.join(map(str, sizes))} and one more; bring all groups")
+        raise Refused(f"{size} rows do not fill groups of {', '.join(map(str, sizes))} and one more; bring all groups")
     return (*sizes, size - sum(sizes))
 
 
 @statistic(
     {"x": number(sample=True), "y": number(sample=True)},
-    rows=joined,
+    rows=grouped,
     world=partial(two_groups, test="two_samples_test"),
 )
 def two_samples_test(
@@ -284,15 +313,16 @@ def two_samples_test(
 ) -> Mechanism[Tested]:
     """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
 
-    "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
-    groups too, use `custom_test`.
+    "greater" is for x that tends to be larger. Under the default relation, "add_or_remove", a person's group and
+    presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [k % 50 for k in range(200)], [k % 50 + 15 for k in range(200)]
     >>> discreet.two_samples_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    return RankSumTest(x.size or 0, epsilon, alternative=alternative, neighbours=people.neighbours, unit=people.unit)
+    test = RankSumTest(1 if x.size is None else x.size, epsilon, alternative=alternative, unit=people.unit)
+    return PrivateGroups(test, 2) if people.size is None else Before(values_of, test)
 
 
 def _world(about: About) -> Effect:
@@ -314,11 +344,12 @@ def _world(about: About) -> Effect:
     )
 
 
-@statistic({"groups": number(sample=True)}, rows=joined, world=_world)
+@statistic({"groups": number(sample=True)}, rows=grouped, world=_world)
 def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[Tested]:
     """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 
-    Who is in which group is public; a person's value is hidden.
+    Under the default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are
+    public.
 
     >>> import discreet
     >>> groups = [[k % 50 + shift for k in range(200)] for shift in (0, 10, 20)]
@@ -327,5 +358,6 @@ def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[Tested
     """
     if len(groups) < 2:
         raise BadInput(f"{len(groups)} group is given; give two or more, one after the other")
-    sizes = tuple(group.size or 0 for group in groups[:-1])
-    return GroupsTest(sizes, epsilon, neighbours=people.neighbours, unit=people.unit)
+    sizes = tuple(1 if group.size is None else group.size for group in groups[:-1])
+    test = GroupsTest(sizes, epsilon, unit=people.unit)
+    return PrivateGroups(test, len(groups)) if people.size is None else Before(values_of, test)

@@ -89,11 +89,12 @@ class ProportionTest:
 
 
 def check_replace(neighbours: object) -> None:
-    """Refuse the relation under which the number of rows is private: null laws need it."""
+    """Groups in which people stay, and their public sizes, are what hides a value; `PrivateGroups` hides people."""
     if neighbours is not Neighbours.REPLACE:
         raise BadInput(
-            f"neighbours is {getattr(neighbours, 'name', neighbours)!r}; this test's null law needs the number of "
-            "people, so it must be public: give 'replace', or use test_any with blocks=, which needs no number"
+            f"neighbours is {getattr(neighbours, 'name', neighbours)!r}; this test is of groups with public sizes: "
+            "give 'replace', or hide who is there and in which group with PrivateGroups (ranks, means) or "
+            "IndependenceTest (categories)"
         )
 
 

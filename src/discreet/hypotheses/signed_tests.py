@@ -3,12 +3,14 @@
 Releases
     SignTest: a noisy number of positive differences. SignedRankTest: the noisy sum of the ranks of the absolute
     differences that are positive. The p-value is computed from it.
+    Where the number of rows is private, a noisy number m of them first; the rest is of a table of m rows.
 Promise
     [signed_tests.1] SignTest is pure epsilon: replacing one difference moves the number by at most 1.
     [signed_tests.2] SignedRankTest is pure epsilon: replacing one of n differences moves the sum by at most n.
     [signed_tests.3] If each difference is positive as often as negative, the sign test's p-value is exactly uniform. If
           its law is symmetric about 0, that of signed ranks is super-uniform. Ties, zeros and missing values are
           allowed for.
+    [signed_tests.4] The same under ADD_OR_REMOVE, where the number of rows is private.
 Why
     [signed_tests.1], [signed_tests.2] Every row has a secret coin and a secret place of its own, drawn without looking
     at the data. A zero or missing difference takes its sign from the coin; equal absolute values are ordered by their
@@ -18,10 +20,14 @@ Why
     [signed_tests.3] Given the absolute values, signs are fair coins (zeros by the coins drawn). So the number is Bin(n,
     1/2) and, with canonical noise, [proportion.3]; the sum is that of the k = 1, ..., n with fair coins, with the
     characteristic function prod cos(k t / 2), then [null_distributions.1].
+    [signed_tests.4] m rows are seated, and missing differences stand in where there are fewer: [private_sizes.1]. Coins
+    and places are those of the rows' secret words, so that they move with their rows. A missing difference has the
+    sign of a coin, which is what the null hypothesis says of any row: [private_sizes.2].
 Needs
-    A public number of rows; n epsilon of 10 (signs) or 20 (signed ranks), else there is no power and it is refused.
+    n epsilon of 10 (signs) or 20 (signed ranks), else there is no power and it is refused.
 Accuracy
-    Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5.
+    Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5. A private number of rows
+    costs a tenth of epsilon.
 Source
     Awan and Slavkovic 2018 (signs); Wilcoxon 1945, Pratt 1959; Couch et al. 2019 for private signed ranks, there with
     noise of the same size on the sum of all signed ranks.
@@ -29,23 +35,33 @@ Source
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, by_parts, check_powerful
-from discreet.hypotheses.result import Tested, check_replace
+from discreet.hypotheses.private_sizes import (
+    COUNTING,
+    noisy_sizes,
+    seated,
+    secret_key,
+    secret_words,
+    split_budget,
+    stand_ins,
+    uniform,
+)
+from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -54,6 +70,7 @@ from discreet.tables.entries import numbers, public_size
 from discreet.worlds.effects import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
+COUNTED: Final = "the number of rows is a noisy one: so many were drawn at random, or missing ones stand in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +90,6 @@ class SignTest:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_alternative(self.alternative)
-        check_replace(self.neighbours)
 
     guarantee = promised
 
@@ -84,16 +100,19 @@ class SignTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The noisy share of positive differences and the p-value."""
-        values = numbers(rows)
-        size = public_size(values, self.neighbours)
-        assert size is not None
-        check_powerful(signs_law(size, self.epsilon), 0, size, f"{size} signs at epsilon {float(self.epsilon):g}")
-        positive = signs(values, coins(size, rng))
-        noisy = rng.blur(int(positive.sum()), sensitivity=1, cost=Laplace(self.epsilon))  # [signed_tests.1]
-        seen = KnownSize(noisy + centred(rng), size, float(1 / laplace_scale(1, self.epsilon)))
-        provenance = Provenance("SignTest", {"rows": size, "alternative": self.alternative}, rng.secure)
-        answer = Tested(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
-        return Release(self.guarantee, provenance, answer, name=f"sign test ({self.alternative})")
+        return released(self, numbers(rows), rng, f"sign test ({self.alternative})")
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if noise would drown so many signs."""
+        if size is not None:
+            words = f"{size} signs at epsilon {float(self.epsilon):g}"
+            check_powerful(signs_law(size, self.epsilon), 0, size, words, Refused)
+
+    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> Tested:  # noqa: ARG002
+        """The test of a public number of differences."""
+        noisy = rng.blur(int(signs(values, drawn).sum()), sensitivity=1, cost=Laplace(self.epsilon))  # [signed_tests.1]
+        seen = KnownSize(noisy + centred(rng), len(values), float(1 / laplace_scale(1, self.epsilon)))
+        return Tested(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +132,6 @@ class SignedRankTest:
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_alternative(self.alternative)
-        check_replace(self.neighbours)
 
     guarantee = promised
 
@@ -124,17 +142,49 @@ class SignedRankTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The noisy sum of positive ranks, centred, in standard deviations without noise, and the p-value."""
-        values = numbers(rows)
-        size = public_size(values, self.neighbours)
-        assert size is not None
-        law, largest = signed_ranks_law(size, self.epsilon), size * (size + 1) // 2
-        check_powerful(law, 0, largest, f"{size} signed ranks at epsilon {float(self.epsilon):g}")
-        ranked = positive_ranks(values, coins(size, rng), rng.permutation(size))
+        return released(self, numbers(rows), rng, f"signed-rank test ({self.alternative})")
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if noise would drown so many signed ranks."""
+        if size is not None:
+            words = f"{size} signed ranks at epsilon {float(self.epsilon):g}"
+            check_powerful(signed_ranks_law(size, self.epsilon), 0, size * (size + 1) // 2, words, Refused)
+
+    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> Tested:
+        """The test of a public number of differences."""
+        size = len(values)
+        ranked = positive_ranks(values, drawn, places)
         noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(self.epsilon))  # [signed_tests.2]
-        statistic = (noisy - largest / 2) / math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
-        provenance = Provenance("SignedRankTest", {"rows": size, "alternative": self.alternative}, rng.secure)
-        answer = Tested(statistic, law.p_value(noisy, self.alternative))  # [signed_tests.3]
-        return Release(self.guarantee, provenance, answer, name=f"signed-rank test ({self.alternative})")
+        centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
+        law = signed_ranks_law(size, self.epsilon)
+        return Tested((noisy - centre) / deviation, law.p_value(noisy, self.alternative))  # [signed_tests.3]
+
+
+def released(test: SignTest | SignedRankTest, values: Floats, rng: Randomness, name: str) -> Release[Tested]:
+    """The test of all rows, or of a noisy number of them where theirs is private; or a refusal."""
+    size, about, inner = public_size(values, test.neighbours), "", test
+    if size is None:
+        counting, rest = split_budget(test.epsilon, COUNTING)
+        (size,) = noisy_sizes([len(values)], counting, rng)  # [signed_tests.4]
+        inner, about = replace(test, epsilon=rest, neighbours=Neighbours.REPLACE), f"about {size} people: "
+    shown = {"rows": size, "alternative": test.alternative}
+    provenance = Provenance(type(test).__name__, shown, rng.secure, notes=(COUNTED,) if about else ())
+    blank: Release[Tested] = Release(test.guarantee, provenance, name=name)
+    if (refusal := refusal_of(inner, size)) is not None:
+        return replace(blank, refusal=about + refusal)
+    public = inner is test
+    drawn = (values, coins(size, rng), rng.permutation(size)) if public else seats(values, size, secret_key(rng))
+    return replace(blank, answer=inner.tested(*drawn, rng))  # [signed_tests.4]
+
+
+def seats(values: Floats, size: int, key: bytes) -> tuple[Floats, Coins, Integers]:
+    """So many differences, missing ones where there are fewer, with coins and places from secret words.
+    [signed_tests.4]"""
+    words = secret_words(values, key)
+    chosen = seated(words, size)
+    others = stand_ins(len(chosen), size, key)
+    filled = np.append(values[chosen], np.full(len(others), np.nan))
+    return filled, uniform(np.concatenate([words[chosen], others])) < 0.5, np.arange(size)
 
 
 def coins(size: int, rng: Randomness) -> Coins:

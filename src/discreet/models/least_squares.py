@@ -53,13 +53,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import Coefficients, CoefficientSpread
 from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, plan
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -264,6 +264,11 @@ class LeastSquares:
             rows = rows * 21 // 20 + 1
         return rows
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many rows are too few. [least_squares.2]"""
+        if size is not None and not self.stages(size).enough(size):
+            raise Refused(self._too_few(size))
+
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with an error bar each, or a refusal."""
         table = matrix(rows, len(self.names) + 1, declared="names and an outcome, columns")
@@ -279,8 +284,8 @@ class LeastSquares:
         blank: Release[Coefficients] = Release(
             self.guarantee, Provenance("LeastSquares", shown, rng.secure, notes=self.notes), name="linear regression"
         )
-        if size is not None and not stages.enough(size):  # [least_squares.2]
-            return replace(blank, refusal=self._too_few(size))
+        if (refusal := refusal_of(self, size)) is not None:
+            return replace(blank, refusal=refusal)
         found = find(self._ready(in_one(table)), self.columns, stages, rng)  # [least_squares.1]
         if isinstance(found, str):  # [least_squares.2]
             return replace(blank, refusal=found)

@@ -4,13 +4,11 @@ Private maximum likelihood for any parametric law: fitted on blocks of people, t
 
 Releases
     What the aggregator releases of the blocks' estimates ([aggregate.1]), and from it the parameters.
-
 Promise
     [likelihood.1] As private as SubsampleAggregate with the same aggregator: epsilon and delta under REPLACE and
           ADD_OR_REMOVE, for all rows of a person if `unit` tells whose they are.
     [likelihood.2] Intervals are for the population's parameters: to first order, if the bias left in blocks is small.
           They never leave a parameter's range.
-
 Why
     [likelihood.1] Each block's row is the maximum of its own likelihood: a function of the block alone, whether found
     by scipy ([run_block.1], [run_block.2]) or for all blocks at once ([likelihood_kernels.1]). The rest post-processes.
@@ -19,14 +17,11 @@ Why
     the jackknife (or halves) takes down to order 1 / m^2, and the noise. Positive parameters are averaged as
     logarithms, bounded ones as log odds: nearer to normal on blocks of that size; the interval's ends are mapped back,
     monotonely.
-
 Needs
     A law that the data follow. Blocks enough for the aggregator and records enough in a block: subsample/block_plan.py
     refuses otherwise. A block with a missing or impossible record (a negative one under a gamma law) has no estimate.
-
 Accuracy
     docs/measured-families.md: coverage and width for gamma and Weibull laws at n = 20,000 and epsilon = 1.
-
 Source
     Smith 2011 (subsample and aggregate attains the efficiency of maximum likelihood); Quenouille 1956 (jackknife).
 """
@@ -51,7 +46,9 @@ from discreet.statistics.family import Fitted
 from discreet.subsample.aggregate import Engine, SubsampleAggregate
 from discreet.subsample.block_plan import ROWS_A_NUMBER, BlockPlan
 from discreet.subsample.block_table import BlockTable
+from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.fit_request import planned
+from discreet.subsample.partition import units
 
 FARTHEST: Final = 700.0  # beyond it exponentials overflow
 
@@ -209,7 +206,7 @@ class MaximumLikelihood:
     """A law fitted by `inner`, whose estimates are on scales without ends; the answer is on the parameters' own."""
 
     law: ScipyLaw | DensityLaw
-    inner: SubsampleAggregate
+    inner: SubsampleAggregate | CountedPeople
 
     @property
     def guarantee(self) -> Guarantee:
@@ -221,9 +218,13 @@ class MaximumLikelihood:
         """The blocks'. [likelihood.1]"""
         return self.inner.loss
 
-    def plan(self, rows: Any) -> BlockPlan:
+    def plan(self, rows: Any) -> BlockPlan | str:
         """What will be done with a table of this schema and public size."""
         return self.inner.plan(rows)
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, where the blocks are."""
+        self.inner.check(size)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
         """The parameters and their intervals, or a refusal."""
@@ -366,9 +367,11 @@ def plan_likelihood(
         law = scipy_law(model, fixed)
     fit = LikelihoodFit(law)
     quick = fit.fast(table.x, None, None)
+    rowwise = correct == "auto" and quick is not None and quick.law.rowwise  # a jackknife that is slow in large blocks
     asked = correct
     if correct == "auto":  # leaving out rows is leaving out people only where a row is a person
-        asked = "jackknife" if quick is not None and table.people is None else "half"
+        quickly = quick is not None and table.people is None and not (rowwise and not neighbours.size_is_public)
+        asked = "jackknife" if quickly else "half"
     if asked == "jackknife" and table.people is not None:
         quick = None
     inner = planned(
@@ -389,7 +392,12 @@ def plan_likelihood(
         neighbours=neighbours,
         unit=unit,
     )
-    size = inner.plan(table).size
-    if correct == "auto" and quick is not None and quick.law.rowwise and (size is None or size > LARGEST_JACKKNIFE):
+    size = units(table, neighbours)
+    if (
+        rowwise
+        and isinstance(inner, SubsampleAggregate)
+        and size is not None
+        and size // inner.blocks > LARGEST_JACKKNIFE
+    ):
         inner = replace(inner, correct="half")
     return MaximumLikelihood(law, inner)

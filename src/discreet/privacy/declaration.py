@@ -116,9 +116,20 @@ def stacked(columns: Mapping[str, Any]) -> Any:
     return np.column_stack(list(columns.values()))
 
 
-def joined(columns: Mapping[str, Any]) -> Any:
-    """Samples one after the other."""
-    return np.concatenate([np.asarray(part) for part in columns.values()])
+def grouped(columns: Mapping[str, Any]) -> Any:
+    """Samples one after the other: the number of each row's sample, and its value."""
+    parts = [np.asarray(part) for part in columns.values()]
+    which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    if any(part.dtype.kind == "O" for part in parts):
+        rows = np.empty(len(which), dtype=object)
+        rows[:] = [(int(group), entry) for group, entry in zip(which, np.concatenate(parts), strict=True)]
+        return rows
+    return np.column_stack([which, np.concatenate(parts)])
+
+
+def values_of(rows: Any) -> Any:
+    """The values of `grouped` rows, sample after sample."""
+    return rows[:, 1] if rows.ndim == 2 else np.array([entry for _, entry in rows], dtype=object)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import Refused
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
@@ -199,3 +200,12 @@ def check_machine(mechanism: Mechanism[Any]) -> None:
     """What a mechanism needs of the machine, a sandbox say, is missed before anything is paid."""
     if hasattr(mechanism, "check_machine"):
         mechanism.check_machine()
+
+
+def refusal_of(mechanism: Any, size: int | None) -> str | None:
+    """What a mechanism's `check` has against this public number of people; None if it is nothing."""
+    try:
+        mechanism.check(size)
+    except Refused as reason:
+        return str(reason)
+    return None

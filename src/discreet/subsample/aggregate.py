@@ -37,12 +37,13 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.batched import MANY, Fast, batched
@@ -173,12 +174,13 @@ class SubsampleAggregate:
             why=compared(self.aggregator),
         )
 
-    def checked_plan(self, rows: Any) -> BlockPlan:
-        """The plan, if there are people for every block. [aggregate.2]"""
-        plan = self.plan(rows)
-        if plan.people is not None and plan.people < self.blocks:
-            raise BadInput(f"{plan.people} people do not fill {self.blocks} blocks; ask for fewer blocks")
-        return plan
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people do not fill the blocks, or so many blocks do not do.
+        [aggregate.2]"""
+        if size is not None and size < self.blocks:
+            raise Refused(f"{size} people do not fill {self.blocks} blocks; ask for fewer blocks")
+        if hasattr(self.aggregator, "check"):
+            self.aggregator.check(self.blocks)
 
     def check_machine(self) -> None:
         """NoSandbox where this machine cannot make the sandbox asked for: no row is needed to know it."""
@@ -189,7 +191,10 @@ class SubsampleAggregate:
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The combined estimate, or a refusal."""
         table = BlockTable.of(rows)
-        plan = self.checked_plan(table)
+        plan = self.plan(table)
+        if (refusal := refusal_of(self, plan.people)) is not None:  # [aggregate.2]
+            history = Provenance(type(self.aggregator).__name__, {"blocks": self.blocks}, rng.secure)
+            return self._signed(Release(self.guarantee, history, refusal=refusal), plan)
         found = self.estimates(table, rng)
         votes = texts(found) if self.shape.kind == "text" else found
         inner = self.aggregator.release(votes, rng)  # [aggregate.1]

@@ -28,11 +28,13 @@ from discreet.errors import BadInput
 from discreet.privacy.exact import exact, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
+from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_plan import BlockPlan
 from discreet.subsample.block_table import BlockTable
+from discreet.subsample.partition import units
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,17 @@ class Probed:
         """NoSandbox where this machine cannot make the sandbox asked for."""
         self.fit.check_machine()
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, where either fit is."""
+        self.finer.check(size)
+        self.fit.check(size)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The answer, with a note on its bias."""
         table = BlockTable.of(rows)
-        self.finer.checked_plan(table)  # what it refuses is refused first
+        if (refusal := refusal_of(self, units(table, self.fit.neighbours))) is not None:
+            history = Provenance("Probed", {"blocks": self.fit.blocks}, rng.secure)
+            return Release(self.guarantee, history, refusal=refusal, name=self.fit.fit.name)
         answer, other = self.fit.release(table, rng), self.finer.release(table, rng)  # [bias_probe.1]
         note, shown = self._note(answer, other)
         history = replace(

@@ -163,6 +163,11 @@ def smallest_block(width: int, unbiased: bool, declared: int | None, adjusted: b
     return declared
 
 
+def roomy(smallest: int) -> int:
+    """How many people a block should have, for one in forty to have fewer than it needs: hashed blocks vary in size."""
+    return smallest + math.ceil(2 * math.sqrt(smallest))
+
+
 def chosen_correction(
     correct: object, *, size: int | None, unbiased: bool, numeric: bool, width: int = 1, likelihood: bool = False
 ) -> Correct:
@@ -224,5 +229,6 @@ __all__ = [
     "compared",
     "expected_width",
     "predicted_error",
+    "roomy",
     "smallest_block",
 ]

@@ -12,7 +12,8 @@ Why
     [block_tests.2] Blocks of independent people are independent; then [combined_tests.2]. A base test that fails or
     returns no probability gives no evidence.
 Needs
-    A function of a block's rows that returns a p-value; blocks times epsilon of 10.
+    A function of a block's rows that returns a p-value; blocks times epsilon of 10. Where the number of people is
+    private and no number of blocks is declared, a noisy number of people chooses it: subsample/counted_people.py.
 Accuracy
     See hypotheses/combined_tests.py; docs/measured-tests.md has the power of several base tests.
 Source
@@ -20,20 +21,28 @@ Source
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, Final, Literal
 
-from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
+from discreet.errors import BadInput
+from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
 from discreet.hypotheses.result import Tested
+from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.block_plan import roomy
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimators import Fit
+from discreet.subsample.counted_people import CountedPeople
+from discreet.subsample.estimators import Fit, SourceFit
+from discreet.subsample.partition import units
 from discreet.subsample.returned import Shape
+
+METHODS: Final = ("scores", "binary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,10 @@ class BlockTest:
             seconds=self.seconds,
         )
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people do not fill the blocks."""
+        self._blocks.check(size)
+
     def check_machine(self) -> None:
         """NoSandbox where this machine cannot make the sandbox asked for."""
         self._blocks.check_machine()
@@ -88,7 +101,10 @@ class BlockTest:
     def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
         """The combined test."""
         table, blocks = BlockTable.of(rows), self._blocks
-        plan = blocks.checked_plan(table)
+        plan = blocks.plan(table)
+        if (refusal := refusal_of(self, plan.people)) is not None:
+            history = Provenance("BlockTest", {"test": self.fit.name, "blocks": plan.blocks}, rng.secure)
+            return Release(self.guarantee, history, refusal=refusal, name=f"{self.fit.name} on blocks")
         inner = self.combined.release(blocks.estimates(table, rng), rng)  # [block_tests.1]
         shown = dict(inner.provenance.parameters) | {
             "test": self.fit.name,
@@ -101,3 +117,47 @@ class BlockTest:
         notes = (*inner.provenance.notes, "assumes that the base test is valid on blocks of this size")
         provenance = replace(inner.provenance, mechanism="BlockTest", parameters=shown, notes=notes)
         return replace(inner, guarantee=self.guarantee, provenance=provenance, name=f"{self.fit.name} on blocks")
+
+
+def planned_test(
+    fit: Fit,
+    table: BlockTable,
+    *,
+    epsilon: Number,
+    method: Literal["scores", "binary"] = "scores",
+    blocks: Any = "auto",
+    smallest: Any,
+    neighbours: Neighbours,
+    unit: str,
+    engine: Engine | None = None,
+    trust: Trust | None = None,
+    sandbox: Sandbox | None = None,
+    seconds: float | None = None,
+) -> BlockTest | CountedPeople:
+    """The mechanism for a base test and a table of this schema and public size."""
+    if method not in METHODS:
+        raise BadInput(f"method is {method!r}; give 'scores' or 'binary'")
+    for what, given in (("smallest", smallest), ("blocks", 1 if blocks == "auto" else blocks)):
+        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+            raise BadInput(f"{what} is {given!r}; give a whole number, 1 or more")
+
+    def made(people: int, epsilon: Number) -> BlockTest:
+        room = smallest if neighbours.size_is_public else roomy(smallest)
+        most = int(blocks) if blocks != "auto" else max(1, people // room)
+        count, level = (best_plan if method == "scores" else best_votes)(most, float(epsilon))
+        kind = ScoreSum if method == "scores" else VoteCount
+        return BlockTest(
+            fit,
+            kind(most if blocks != "auto" else count, level, epsilon),
+            neighbours=neighbours,
+            unit=unit,
+            engine=engine,
+            trust=trust or ("sandbox" if isinstance(fit, SourceFit) else "own"),
+            sandbox=sandbox,
+            seconds=seconds,
+        )
+
+    people = units(table, neighbours)
+    if people is None and blocks == "auto":
+        return CountedPeople(made, epsilon, unit=unit)
+    return made(people or 0, epsilon)

@@ -43,12 +43,12 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -156,13 +156,18 @@ class BlockMean:
         """Expected width against that of the blocks' mean without noise. Public."""
         return math.sqrt(1 + self.blocks * noise_deviation(self.stages, self.blocks) ** 2)
 
+    def check(self, size: int | None) -> None:  # noqa: ARG002  the number of blocks is declared
+        """Refused, by public numbers, if so many blocks do not do. [coordinatewise.2]"""
+        if not self.feasible:
+            raise Refused(too_few(self.blocks, self.width, self.epsilon))
+
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The mean and its intervals, or a refusal."""
         table = np.asarray(rows, dtype=np.float64).reshape(self.blocks, self.width)
         shown = {"blocks": self.blocks, "costs": {"count": float(self.counting.epsilon), **self.stages.shown}}
         blank: Release[Floats] = Release(self.guarantee, Provenance("BlockMean", shown, rng.secure), name="estimate")
-        if not self.feasible:  # [coordinatewise.2]
-            return replace(blank, refusal=too_few(self.blocks, self.width, self.epsilon))
+        if (refusal := refusal_of(self, self.blocks)) is not None:
+            return replace(blank, refusal=refusal)
         given = np.isfinite(table).all(axis=1)
         count = noisy_size(table[given, 0], self.counting, rng)  # [coordinatewise.1]
         if 2 * count <= self.blocks:  # [coordinatewise.2]

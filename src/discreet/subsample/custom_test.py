@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from discreet.engines.local import Local
-from discreet.errors import BadInput
-from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
 from discreet.hypotheses.power import SMALLEST
 from discreet.hypotheses.result import Tested
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
@@ -15,8 +13,8 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, Trust
-from discreet.subsample.block_tests import BlockTest
-from discreet.subsample.estimators import SourceFit, adapted
+from discreet.subsample.block_tests import planned_test
+from discreet.subsample.estimators import adapted
 from discreet.subsample.fit import table_of
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import shift
@@ -63,43 +61,29 @@ def custom_test(
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
     for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
-    the blocks that reject.
+    the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a noisy number of people
+    chooses them.
 
     >>> import discreet
     >>> from scipy import stats
     >>> def above(x):
     ...     return stats.ttest_1samp(x, 0.0, alternative="greater").pvalue
     >>> x = [(k * 0.618) % 1 - 0.4 for k in range(2000)]
-    >>> discreet.custom_test(above, x, epsilon=1.0, blocks=60, rng=discreet.Seeded(1)).value.decide(0.01)
+    >>> discreet.custom_test(above, x, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    check_budget(epsilon, 0, None)
-    if method not in ("scores", "binary"):
-        raise BadInput(f"method is {method!r}; give 'scores' or 'binary'")
-    most = _most_blocks(blocks, smallest, people.size)
-    size = float(epsilon)
-    planned = best_plan(most, size) if method == "scores" else best_votes(most, size)
-    count = most if isinstance(blocks, int) else planned[0]
-    chosen = ScoreSum(count, planned[1], epsilon) if method == "scores" else VoteCount(count, planned[1], epsilon)
-    fit = adapted(test, options=options)
-    return BlockTest(
-        fit,
-        chosen,
+    check_budget(epsilon, 0, people.size)
+    return planned_test(
+        adapted(test, options=options),
+        people.schema,
+        epsilon=epsilon,
+        method=method,
+        blocks=blocks,
+        smallest=smallest,
         neighbours=people.neighbours,
         unit=people.unit,
         engine=Local(limit=None if timeout is None else 1000 * timeout) if engine is None else engine,
-        trust=trust or ("sandbox" if isinstance(fit, SourceFit) else "own"),
+        trust=trust,
         sandbox=sandbox,
         seconds=timeout,
     )
-
-
-def _most_blocks(blocks: Any, smallest: Any, people: int | None) -> int:
-    for what, given in (("smallest", smallest), ("blocks", 1 if blocks == "auto" else blocks)):
-        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-            raise BadInput(f"{what} is {given!r}; give a whole number, 1 or more")
-    if blocks != "auto":
-        return int(blocks)
-    if people is None:
-        raise BadInput("the number of people is private here, so it cannot choose the blocks; give blocks=100, say")
-    return max(1, people // int(smallest))

@@ -18,6 +18,7 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
+from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import adapted
 from discreet.subsample.fit_options import check_seconds
 from discreet.subsample.fit_request import planned
@@ -126,7 +127,9 @@ def fit(
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
     bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
     release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-    block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+    block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
+    declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
+    before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -160,12 +163,20 @@ def fit(
         neighbours=people.neighbours,
         unit=people.unit,
     )
-    mechanism: SubsampleAggregate | Probed
+    mechanism: SubsampleAggregate | Probed | CountedPeople
     if probe:
         check_budget(epsilon, delta, people.size)
-        halved = partial(asked, epsilon=exact(epsilon) / 2, delta=exact(delta) / 2)
-        first = halved(blocks=blocks)
-        mechanism = Probed(first, replace(halved(blocks=2 * first.blocks), correct=first.correct))
+
+        def probed(about: int | None, share: Number) -> Probed:
+            halved = partial(asked, epsilon=exact(share) / 2, delta=exact(delta) / 2, people=about)
+            first = halved(blocks=blocks)
+            assert isinstance(first, SubsampleAggregate)
+            finer = halved(blocks=2 * first.blocks)
+            assert isinstance(finer, SubsampleAggregate)
+            return Probed(first, replace(finer, correct=first.correct))
+
+        chosen = people.neighbours.size_is_public or blocks != "auto" or not isinstance(aggregator, str)
+        mechanism = probed(None, epsilon) if chosen else CountedPeople(probed, epsilon, delta, people.unit)
     else:
         mechanism = asked(epsilon=epsilon, delta=delta, blocks=blocks)
     logging.getLogger("discreet").info("%s", mechanism.plan(people.schema))

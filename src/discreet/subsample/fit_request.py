@@ -12,9 +12,10 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.batched import batched
-from discreet.subsample.block_plan import auto_blocks, chosen_correction, predicted_error, smallest_block
+from discreet.subsample.block_plan import auto_blocks, chosen_correction, predicted_error, roomy, smallest_block
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import SourceFit, adapted
 from discreet.subsample.fit_options import check_aggregator, check_blocks, check_given
 from discreet.subsample.friendly_aggregate import BlockFriends
@@ -52,8 +53,13 @@ def planned(
     sandbox: Sandbox | None = None,
     seconds: float | None = None,
     vectorised: bool = True,
-) -> SubsampleAggregate:
-    """The mechanism that was asked for, or an error that says what is needed. Reads the table's schema and size."""
+    people: int | None = None,
+) -> SubsampleAggregate | CountedPeople:
+    """The mechanism that was asked for, or an error that says what is needed. Reads the table's schema and size.
+
+    `people` is about how many there are, where their number is private: a public guess, or a noisy number that was
+    paid for. Without it, and without a number of blocks, such a number is bought first.
+    """
     check_given(
         attributes=attributes,
         formula=formula,
@@ -65,9 +71,9 @@ def planned(
         seconds=seconds,
         switches={"unbiased": unbiased, "vectorised": vectorised},
     )
-    people = units(table, neighbours)
-    check_budget(epsilon, delta, people)
-    check_blocks(blocks, people)
+    size = units(table, neighbours)
+    check_budget(epsilon, delta, size)
+    check_blocks(blocks, size)
     fit = adapted(estimator, attributes=attributes, formula=formula, options=options)
     trust = trust or ("sandbox" if isinstance(fit, SourceFit) or sandbox is not None else "own")
     shape = declared(names, labels)
@@ -87,41 +93,52 @@ def planned(
         check_aggregator(ready, shape)
         if blocks not in ("auto", ready.blocks):
             raise BadInput(f"blocks is {blocks}, but the aggregator is made for {ready.blocks}; leave blocks out")
-    asked = FitRequest(
-        shape=shape,
-        people=people,
-        epsilon=epsilon,
-        delta=delta,
-        blocks=blocks,
-        smallest=smallest_block(
-            shape.width if numeric else 1, plain, smallest, adjusted=likelihood and correct in ("auto", "firth")
-        ),
-        unbiased=plain,
-        halves=numeric and not plain and (correct == "half" or (correct == "auto" and not likelihood)),
-        scales=declared_scales(scales, shape.width) if numeric else None,
-        confidence=confidence,
+    least = smallest_block(
+        shape.width if numeric else 1, plain, smallest, adjusted=likelihood and correct in ("auto", "firth")
     )
-    if ready is not None:
-        chosen, count = ready, int(ready.blocks)
-    else:
-        chosen, count = asked.aggregator(_kind(aggregator, numeric))
-    size = None if people is None else people // count
-    return SubsampleAggregate(
-        fit,
-        shape,
-        chosen,
-        neighbours=neighbours,
-        unit=unit,
-        correct=chosen_correction(
-            correct, size=size, unbiased=plain, numeric=numeric, width=shape.width, likelihood=likelihood
-        ),
-        engine=engine,
-        trust=trust,
-        sandbox=sandbox,
-        seconds=seconds,
-        vectorised=vectorised,
-        confidence=confidence,
-    )
+
+    def made(about: int | None, epsilon: Number) -> SubsampleAggregate:
+        if ready is not None:
+            chosen, count = ready, int(ready.blocks)
+        else:
+            chosen, count = FitRequest(
+                shape=shape,
+                people=about,
+                epsilon=epsilon,
+                delta=delta,
+                blocks=blocks,
+                smallest=least if size is not None else roomy(least),
+                unbiased=plain,
+                halves=numeric and not plain and (correct == "half" or (correct == "auto" and not likelihood)),
+                scales=declared_scales(scales, shape.width) if numeric else None,
+                confidence=confidence,
+            ).aggregator(_kind(aggregator, numeric))
+        return SubsampleAggregate(
+            fit,
+            shape,
+            chosen,
+            neighbours=neighbours,
+            unit=unit,
+            correct=chosen_correction(
+                correct,
+                size=None if about is None else about // count,
+                unbiased=plain,
+                numeric=numeric,
+                width=shape.width,
+                likelihood=likelihood,
+            ),
+            engine=engine,
+            trust=trust,
+            sandbox=sandbox,
+            seconds=seconds,
+            vectorised=vectorised,
+            confidence=confidence,
+        )
+
+    known = size if people is None else people
+    if known is None and ready is None and isinstance(blocks, str):
+        return CountedPeople(made, epsilon, delta, unit)
+    return made(known, epsilon)
 
 
 def _kind(aggregator: object, numeric: bool) -> str:
@@ -174,8 +191,7 @@ class FitRequest:
         people = self.people
         if not isinstance(self.blocks, str):
             return int(self.blocks)
-        if people is None:
-            raise BadInput("the number of people is private here, so it cannot choose the blocks; give blocks=400, say")
+        assert people is not None  # where it is private, a noisy one comes first
         return auto_blocks(
             people,
             self.shape.width if kind != "vote" else 1,

@@ -50,7 +50,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.friendly import refine_plan as plan
 from discreet.friendly.average import blurred
 from discreet.friendly.core import shuffled
@@ -61,7 +61,7 @@ from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect, least_whole
@@ -154,14 +154,19 @@ class BlockFriends:
             1 + self.blocks * (2 * radius / (self.blocks * float(inner.budget.amount))) ** 2 / known["mean"]
         )
 
+    def check(self, size: int | None) -> None:  # noqa: ARG002  the number of blocks is declared
+        """Refused, by public numbers, if so many blocks do not do. [friendly_aggregate.2]"""
+        if not self.feasible or self.stages.inner is None:
+            raise Refused(self.too_few)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The mean and its intervals, or a refusal."""
         table = np.asarray(rows, dtype=np.float64).reshape(self.blocks, self.width)
         stages = self.stages
         shown: dict[str, Any] = {"blocks": self.blocks, "costs": dict(stages.costs.shown)}
         blank: Release[Floats] = Release(self.guarantee, Provenance("BlockFriends", shown, rng.secure), name="estimate")
-        if not self.feasible or stages.inner is None:  # [friendly_aggregate.2]
-            return replace(blank, refusal=self.too_few)
+        if (refusal := refusal_of(self, self.blocks)) is not None:
+            return replace(blank, refusal=refusal)
         given = np.asarray(np.isfinite(table).all(axis=1))
         table = np.where(given[:, None], table, np.nan)  # [friendly_aggregate.1]
         seen = round(noisy_count(int(given.sum()), stages.costs.part("count", Gaussian), rng))  # [friendly_aggregate.1]

@@ -89,6 +89,11 @@ def units(table: BlockTable, neighbours: Neighbours) -> int | None:
     return count
 
 
+def people_in(table: BlockTable) -> int:
+    """How many people there are, told apart as their blocks are; private. [partition.3]"""
+    return table.rows if table.people is None else len({_bytes(key(entry)) for entry in column(table.people)})
+
+
 def partition(table: BlockTable, blocks: int, neighbours: Neighbours, rng: Randomness) -> Blocks:
     """The table in blocks of whole people, copied once."""
     if neighbours is Neighbours.ADD_OR_REMOVE:

@@ -27,11 +27,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import Refused
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import QuantileSpread
 from discreet.privacy.loss import Loss, compose
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.quantile import Quantile
@@ -72,6 +73,11 @@ class BlockMedian:
     def loss(self) -> Loss:
         """Every coordinate's."""
         return compose(*[self.each.loss] * self.width)  # [rank_median.1]
+
+    def check(self, size: int | None) -> None:  # noqa: ARG002  the number of blocks is declared
+        """Refused, by public numbers, where the quantile of so many estimates is."""
+        if hasattr(self.each, "check") and (refusal := refusal_of(self.each, self.blocks)) is not None:
+            raise Refused(f"the median of {self.blocks} blocks' estimates: {refusal}")
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The medians and their intervals, or a refusal."""

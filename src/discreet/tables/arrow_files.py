@@ -10,7 +10,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from discreet.errors import BadInput
-from discreet.tables.cells import Kind, kind_of, plain
+from discreet.privacy.declaration import Kind
+from discreet.tables.cells import kind_of, plain
 from discreet.tables.source import Piece, guarded, named
 
 PARQUET: Final = (".parquet", ".pq")

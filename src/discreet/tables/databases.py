@@ -26,7 +26,8 @@ from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from discreet.errors import BadInput
-from discreet.tables.cells import Kind, plain
+from discreet.privacy.declaration import Kind
+from discreet.tables.cells import plain
 from discreet.tables.source import Piece, guarded, named
 
 ROWS: Final = 2**16  # rows of a batch

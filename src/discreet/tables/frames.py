@@ -7,9 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.arrow import is_arrow
-from discreet.tables.cells import Kind, kind_of, plain
+from discreet.tables.cells import kind_of, plain
 from discreet.tables.source import Piece, chunks, named
 
 ROWS: Final = 2**20  # rows of a piece

@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pyarrow.dataset as ds
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Kind
 from discreet.tables.arrow_files import ARROW, PARQUET, Parquet, Scanned
-from discreet.tables.cells import KINDS, Kind
+from discreet.tables.cells import KINDS
 from discreet.tables.databases import Database, Duck, InDatabase, Postgres, Sqlite
 from discreet.tables.frames import from_frame
 from discreet.tables.source import Source

@@ -11,7 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from discreet.errors import BadInput, DiscreetError
-from discreet.tables.cells import Column, Kind
+from discreet.privacy.declaration import Kind
+from discreet.tables.cells import Column
 
 Piece: TypeAlias = Callable[[], Mapping[str, Column]]
 T = TypeVar("T")

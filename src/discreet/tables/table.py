@@ -26,10 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, printable
+from discreet.privacy.declaration import Kind
 from discreet.privacy.exact import is_number
 from discreet.tables import entries as rows
 from discreet.tables.arrow import is_arrow, pa
-from discreet.tables.cells import READERS, Codes, Column, Floats, Kind, keys, owners
+from discreet.tables.cells import READERS, Codes, Column, Floats, keys, owners
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
 from discreet.tables.source import Source, guarded, in_order
 from discreet.tables.where import Where

@@ -35,7 +35,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from discreet.errors import BadInput
-from discreet.tables.cells import Column, Kind
+from discreet.privacy.declaration import Kind
+from discreet.tables.cells import Column
 from discreet.tables.source import Piece, guarded, named
 
 PIECE: Final = 2**22  # bytes

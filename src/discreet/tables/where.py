@@ -25,8 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
-from discreet.tables.cells import NUMBER, Codes, Floats, Kind
+from discreet.tables.cells import NUMBER, Codes, Floats
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Tree: TypeAlias = "Test | Joined"

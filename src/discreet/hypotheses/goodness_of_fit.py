@@ -1,0 +1,228 @@
+"""Counts in public categories: do they fit given probabilities?
+
+Releases
+    A noisy count for every public cell (and one for what fits in none), and the p-value computed from them. Where the
+    number of people is private, a noisy number of them too.
+Promise
+    [goodness_of_fit.1] Pure epsilon, under REPLACE and under ADD_OR_REMOVE.
+    [goodness_of_fit.2] The p-value is super-uniform if the entries are independent with the given probabilities.
+Why
+    [goodness_of_fit.1] Each row is in one cell ([bins.1]): replacing it lowers one count by 1 and raises one by 1, so
+    that the counts move by at most 2 in L1; adding it moves them by 1. Then [additive.1]. Under ADD_OR_REMOVE a
+    twentieth of epsilon goes to the number of people before, which moves by 1 too.
+    [goodness_of_fit.2] The statistic is a function of the noisy counts, whose distribution under the null hypothesis is
+    known and simulated: [null_distributions.2]. It is sum (c - n p)^2 / (n p (1 - p) + V) over the cells, V the
+    variance of the noise: cells where noise is all there is count little. Under ADD_OR_REMOVE the noisy total stands
+    for n in the numerators, and the noisy number of before, with noise of its own, in the denominators, which are
+    therefore constants for the counts; the p-value is the largest of all n in a band around the noisy total:
+    [null_distributions.3].
+Needs
+    Public categories or bins; n epsilon of 10 where n is public. (Where it is private and there are hardly any people,
+    the p-value is about uniform.)
+Accuracy
+    Each count has noise of standard deviation 2.8 / epsilon, or 1.5 / epsilon under ADD_OR_REMOVE; a cell tells little
+    that expects fewer people than that.
+Source
+    Gaboardi, Lim, Rogers and Vadhan 2016; Kifer and Rogers 2017. The statistic with V in each denominator is ours, and
+    so is the form without a public n.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.errors import BadInput, DiscreetError, Refused
+from discreet.hypotheses.null_distributions import (
+    CELLS,
+    DRAWS,
+    LEAST,
+    Floats,
+    Integers,
+    check_draws,
+    simulated_p_value,
+    size_band,
+    worst_p_value,
+)
+from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
+from discreet.hypotheses.result import Tested
+from discreet.noise import distributions as simulated
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.privacy.exact import Number, is_number
+from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.mechanism import Randomness, refusal_of
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.statistics.bins import Bins, Edges, counts
+from discreet.tables.entries import column, public_size
+
+MOVED: Final = 2  # [goodness_of_fit.1]
+COUNTING: Final = Fraction(1, 20)  # of epsilon, for the number of people where it is private
+MAXIMUM: Final = 1.7976931348623157e308
+
+
+@dataclass(frozen=True, slots=True)
+class FitTest:
+    """Do the entries fall into public bins with these probabilities? What fits in no bin has the rest of 1.
+
+    >>> from discreet.noise.randomness import Seeded
+    >>> from discreet.statistics.bins import Categories
+    >>> test = FitTest(Categories.of(list("abc")), (0.5, 0.25, 0.25), 1.0)
+    >>> test.release(list("abc") * 200, Seeded(1)).value.decide(0.001)
+    True
+    """
+
+    bins: Bins
+    probabilities: tuple[float, ...]
+    epsilon: Number
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: str = "row"
+    draws: int = DRAWS
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        check_draws(self.draws)
+        given = self.probabilities
+        if (
+            not isinstance(given, tuple)
+            or len(given) != len(self.bins)
+            or not all(is_number(p) and p >= 0 for p in given)
+            or sum(given) > 1 + 1e-9
+        ):
+            raise BadInput(
+                f"the probabilities are {given!r}; give {len(self.bins)} numbers, 0 or more, that sum to at most 1"
+            )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure epsilon."""
+        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Approximate:
+        """Pure epsilon."""
+        return Approximate(self.epsilon, 0)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+        """The noisy chi-square statistic and its p-value."""
+        values = column(rows)
+        size = public_size(values, self.neighbours)
+        provenance = Provenance("FitTest", {"bins": self.bins.names, "rows": size}, rng.secure)
+        if (refusal := refusal_of(self, size)) is not None:
+            return Release(self.guarantee, provenance, refusal=refusal, name="test of fit")
+        exact_counts = counts(self.bins, values)
+        answer = self._unsized(exact_counts, rng) if size is None else self._sized(exact_counts, size, rng)
+        return Release(self.guarantee, provenance, answer, name="test of fit")
+
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so many people cannot be told from noise."""
+        if size is not None:
+            checked_size(size, self.epsilon, Refused)
+
+    def _sized(self, exact_counts: Integers, size: int, rng: Randomness) -> Tested:
+        """Of a public number of people."""
+        noisy = rng.blur(exact_counts, sensitivity=MOVED, cost=Laplace(self.epsilon))  # [goodness_of_fit.1]
+        chances, scale = whole_of(self.probabilities), laplace_scale(MOVED, self.epsilon)
+
+        def draw(generator: Any, draws: int) -> Floats:
+            return null_fits(generator, size, chances, scale, draws)
+
+        observed = float(misfit(noisy[None, :], size, chances, scale)[0])
+        p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [goodness_of_fit.2]
+        return Tested(observed, p_value)
+
+    def _unsized(self, exact_counts: Integers, rng: Randomness) -> Tested:
+        """Of a private number of people. [goodness_of_fit.2]"""
+        counting, rest = split_budget(self.epsilon, COUNTING)
+        (about,) = noisy_sizes([int(exact_counts.sum())], counting, rng)  # [goodness_of_fit.1]
+        noisy = rng.blur(exact_counts, sensitivity=1, cost=Laplace(rest))  # [goodness_of_fit.1]
+        chances, scale = whole_of(self.probabilities), laplace_scale(1, rest)
+        spreads = about * chances * (1 - chances) + LaplaceLaw(scale).sd ** 2
+        observed = float((((noisy - noisy.sum() * chances) ** 2) / spreads).sum())
+        band = size_band(int(noisy.sum()), len(chances), scale)
+        draws = fewer(self.draws, len(chances) + 4 * len(band))
+        generator = simulated.stream(rng.below(2**63))
+        drawn = null_fits_in(generator, band, chances, spreads=spreads, scale=scale, draws=draws)
+        return Tested(observed, worst_p_value(observed, drawn, draws))  # [goodness_of_fit.2]
+
+
+def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:
+    """sum (c - n p)^2 / (n p (1 - p) + V), of each row of counts. [goodness_of_fit.2]"""
+    expected = size * chances
+    found: Floats = ((table - expected) ** 2 / (expected * (1 - chances) + LaplaceLaw(scale).sd ** 2)).sum(axis=1)
+    return found
+
+
+def null_fits(
+    generator: Any, size: int, chances: Floats, scale: Any, draws: int, *, truth: Floats | None = None
+) -> Floats:
+    """The statistic on simulated counts with noise: under the null hypothesis, or under another truth.
+    [goodness_of_fit.2]"""
+    drawn = generator.multinomial(size, chances if truth is None else truth, draws)
+    return misfit(drawn + simulated.laplace(generator, drawn.shape, scale), size, chances, scale)
+
+
+def null_fits_in(
+    generator: Any, band: range, chances: Floats, *, spreads: Floats, scale: Any, draws: int
+) -> Iterator[Floats]:
+    """sum (c - total p)^2 / spread on simulated counts with noise, for each number of people in the band.
+    [goodness_of_fit.2]
+
+    The tables for n + 1 people are those for n with one person more. Three sums over the cells are kept up to date.
+    """
+    first = band[0]
+    table = generator.multinomial(first, chances, draws) - first * chances
+    table = table + simulated.laplace(generator, table.shape, scale)
+    totals = table.sum(axis=1)  # less `first`, as all counts are less what they are expected to be
+    squares, products = (table**2 / spreads).sum(axis=1), (table * chances / spreads).sum(axis=1)
+    constant, every, edges = float((chances**2 / spreads).sum()), np.arange(draws), np.cumsum(chances)[:-1]
+    for size in band:
+        if size > first:
+            cells = np.searchsorted(edges, generator.random(draws), side="right")
+            squares += (2 * table[every, cells] + 1) / spreads[cells]
+            products += (chances / spreads)[cells]
+            table[every, cells] += 1
+            totals += 1
+        yield squares - 2 * totals * products + totals**2 * constant
+
+
+def whole_of(probabilities: tuple[float, ...]) -> Floats:
+    """With the rest for what fits in no bin."""
+    given = np.array([float(p) for p in probabilities])
+    rest = 1 - math.fsum(given)
+    full = np.append(given, rest if rest > 1e-9 else 0.0)
+    return np.asarray(full / full.sum())
+
+
+def fewer(draws: int, cells: int) -> int:
+    """How often to simulate tables of so many cells."""
+    return min(draws, max(999, 10 * CELLS // cells))
+
+
+def checked_size(size: int, epsilon: Number, error: type[DiscreetError] = BadInput) -> int:
+    """Refuse where nothing could be told from noise."""
+    if size * float(epsilon) < LEAST:
+        raise error(
+            f"{size} people at epsilon {float(epsilon):g} cannot be told from noise; "
+            f"{math.ceil(LEAST / float(epsilon))} are needed"
+        )
+    return size
+
+
+def law_on_bins(law: Any, bins: Edges | None, cells: int) -> tuple[Edges, tuple[float, ...]]:
+    """Bins and their probabilities under a law with `ppf` and `cdf`, as scipy.stats has them; by default equal ones."""
+    if bins is None:
+        inner = np.asarray(law.ppf(np.arange(1, cells) / cells), dtype=np.float64)
+        ends = np.unique(np.concatenate([[-MAXIMUM], inner[np.isfinite(inner)], [MAXIMUM]]))
+        bins = Edges.of(ends)
+    edges = np.array(bins.edges)
+    with np.errstate(over="ignore"):  # the largest float's neighbour is infinite
+        before = np.nextafter(edges, -np.inf)
+    below = np.asarray(law.cdf(before), dtype=np.float64)  # P(X < edge): bins are [low, high)
+    below[-1] = float(law.cdf(edges[-1]))
+    return bins, tuple(float(p) for p in np.maximum(np.diff(below), 0))

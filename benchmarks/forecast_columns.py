@@ -34,7 +34,7 @@ def size(value: Any) -> float:
 
 
 Draw = Callable[[Rng, int], Array]
-LAWS: Final[dict[str, tuple[Draw, float, float]]] = {  # draw, mean, standard deviation
+SHAPES: Final[dict[str, tuple[Draw, float, float]]] = {  # draw, mean, standard deviation
     "normal": (lambda g, n: g.normal(3, 2, n), 3.0, 2.0),
     "uniform": (lambda g, n: g.uniform(0, 10, n), 5.0, 10 / math.sqrt(12)),
     "exponential": (lambda g, n: g.exponential(2, n), 2.0, 2.0),
@@ -43,26 +43,26 @@ LAWS: Final[dict[str, tuple[Draw, float, float]]] = {  # draw, mean, standard de
 }
 
 
-def one(verb: str, shape: str, truth: float, rows: int, epsilon: float = 1.0, **options: Any) -> Case:
+def one(statistic: str, shape: str, truth: float, rows: int, epsilon: float = 1.0, **options: Any) -> Case:
     """A number about one column."""
-    draw, mean, sd = LAWS[shape]
+    draw, mean, sd = SHAPES[shape]
 
     def release(g: Rng) -> Any:
-        return getattr(discreet, verb)(draw(g, rows), epsilon=epsilon, **options)
+        return getattr(discreet, statistic)(draw(g, rows), epsilon=epsilon, **options)
 
     assumed = {"shape": shape, "location": mean, "scale": sd}
-    return Case(verb, rows, assumed | options, release, lambda value: abs(value - truth), epsilon)
+    return Case(statistic, rows, assumed | options, release, lambda value: abs(value - truth), epsilon)
 
 
 def columns() -> list[Case]:
     """Statistics of one column."""
     normal: dict[str, Any] = {"model": "gaussian"}
     return [
-        *(one("mean", shape, LAWS[shape][1], 5000) for shape in LAWS),
+        *(one("mean", shape, SHAPES[shape][1], 5000) for shape in SHAPES),
         one("mean", "normal", 3.0, 2000, 0.3),
         one("mean", "normal", 3.0, 3000, 0.5, **normal),
         one("mean", "normal", 3.0, 3000, 0.5, bounds=(-10.0, 20.0)),
-        one("mean", "normal", 3.0, 3000, 0.5, neighbours="add_or_remove"),
+        one("mean", "normal", 3.0, 3000, 0.5, neighbours="replace", missing="keep"),
         one("variance", "normal", 4.0, 5000),
         one("variance", "uniform", 100 / 12, 5000),
         one("variance", "exponential", 4.0, 5000),
@@ -76,7 +76,7 @@ def columns() -> list[Case]:
     ]
 
 
-def laws_of_columns() -> list[Case]:
+def distributions() -> list[Case]:
     """Distributions of a column."""
     places = np.linspace(-8, 8, 4001)
 
@@ -91,7 +91,7 @@ def laws_of_columns() -> list[Case]:
 
     names = np.array(list("abcd"))
     return [
-        Case("gaussian", 2000, {}, lambda g: discreet.gaussian(g.normal(size=2000), epsilon=0.5), variation, 0.5),
+        Case("fit_normal", 2000, {}, lambda g: discreet.fit_normal(g.normal(size=2000), epsilon=0.5), variation, 0.5),
         Case("density", 5000, {}, lambda g: discreet.density(g.normal(size=5000), epsilon=1.0), off, share=0.5),
         Case(
             "density",
@@ -102,33 +102,33 @@ def laws_of_columns() -> list[Case]:
             0.2,
         ),
         Case(
-            "family",
+            "fit_distribution",
             3000,
-            {"name": "poisson"},
-            lambda g: discreet.family("poisson", g.poisson(3, 3000), epsilon=0.5),
+            {"family": "poisson"},
+            lambda g: discreet.fit_distribution("poisson", g.poisson(3, 3000), epsilon=0.5),
             parameters(3.0),
             0.5,
         ),
         Case(
-            "family",
+            "fit_distribution",
             5000,
-            {"name": "gamma"},
-            lambda g: discreet.family("gamma", g.gamma(2, 1, 5000), epsilon=1.0),
+            {"family": "gamma"},
+            lambda g: discreet.fit_distribution("gamma", g.gamma(2, 1, 5000), epsilon=1.0),
             parameters(2.0, 1.0),
         ),
         Case(
-            "family",
+            "fit_distribution",
             3000,
-            {"name": "bernoulli", "share": 0.2},
-            lambda g: discreet.family("bernoulli", g.random(3000) < 0.2, epsilon=0.2),
+            {"family": "bernoulli", "share": 0.2},
+            lambda g: discreet.fit_distribution("bernoulli", g.random(3000) < 0.2, epsilon=0.2),
             parameters(0.2),
             0.2,
         ),
         Case(
-            "likelihood",
+            "maximum_likelihood",
             20_000,
             {"model": "gamma"},
-            lambda g: discreet.likelihood("gamma", g.gamma(2, 1, 20_000), epsilon=1.0),
+            lambda g: discreet.maximum_likelihood("gamma", g.gamma(2, 1, 20_000), epsilon=1.0),
             parameters(2.0, 1.0),
             share=0.4,
         ),

@@ -1,9 +1,10 @@
-"""Is the error what the forecast said? Every verb, forecast from assumptions alone, then released many times.
+"""Is the error what the forecast said? Every statistic, forecast from assumptions alone, then released many times.
 
     python -m benchmarks.forecasts [--runs 200] [--only mean]
 
 Achieved errors are medians over independent runs on random data, measured here and not by the code that forecasts: the
-truth of each law is written down again. For tests the share of rejections stands beside the power. Noise is fresh.
+truth of each distribution is written down again. For tests the share of rejections stands beside the power. Noise is
+fresh.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from typing import Final
 import numpy as np
 
 import discreet
-from benchmarks.forecast_columns import Case, columns, counts, laws_of_columns
+from benchmarks.forecast_columns import Case, columns, counts, distributions
 from benchmarks.forecast_models import decisions, people, tables
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-forecasts.md"
@@ -33,7 +34,7 @@ def measure(case: Case, runs: int, seed: int) -> tuple[float, float, float, int]
         release = case.release(rng)
         if release.refusal is None:
             found.append(case.error(release.value))
-    test = case.statistic.startswith("test_")
+    test = said.level is not None
     expected = said.power if test else said.error
     achieved = float(np.mean(found) if test else np.median(found)) if found else math.nan
     return math.nan if expected is None else expected, achieved, spent, len(found)
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    everything = [*counts(), *columns(), *laws_of_columns(), *tables(), *decisions(), *people()]
+    everything = [*counts(), *columns(), *distributions(), *tables(), *decisions(), *people()]
     cases = [case for case in everything if asked.only in case.statistic]
     lines, missed = [], 0
     for case in cases:
@@ -72,7 +73,7 @@ def main() -> None:
             "over the root of the runs. For NHANES the table is the population, and 4,000 people are drawn from it",
             "with replacement.",
             "",
-            "| verb | assumed | rows | epsilon | forecast | achieved | ratio | runs | forecast, CPU s | |",
+            "| statistic | assumed | rows | epsilon | forecast | achieved | ratio | runs | forecast, CPU s | |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         tail = ["", f"{len(cases) - missed} of {len(cases)} are within 20%."]

@@ -6,10 +6,11 @@ way, with the same missing entries left out, by the same mechanism. Nothing is c
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from discreet.asking import HALVED, People, labelled, prepare, price
+from discreet.asking import HALVED, People, Price, labelled, prepare, price
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
@@ -38,25 +39,42 @@ def door(rng: Any) -> Randomness:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """A statistic of a caller's arrays: its price, and how it is answered."""
+
+    price: Price
+    answer: Callable[[Randomness], Release[Any]]
+
+
 def ask(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, Any]) -> Release[Any]:
     """The release of a statistic on a caller's arrays."""
+    rng = door(options.get("rng"))
+    return posed(statistic, given, options).answer(rng)
+
+
+def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, Any]) -> Posed:
+    """A statistic on a caller's arrays, priced and not yet answered."""
     ours = DEFAULTS | {name: value for name, value in options.items() if name in OURS}
-    rng = door(ours["rng"])
     own = {name: value for name, value in options.items() if name not in OURS or name in statistic.options}
     arguments = statistic.bind(given, own)
     if statistic.samples:
-        return _of_samples(statistic, ours, arguments, rng)
+        return _of_samples(statistic, ours, arguments)
     if statistic.blocks:
-        return _of_blocks(statistic, ours, arguments, rng)
+        return _of_blocks(statistic, ours, arguments)
     people = People.of(None, ours["unit"], ours["neighbours"])
     table, named, facts = given_table(statistic, arguments)
     question = prepare(table, people, statistic, named, terms=Terms(missing=ours["missing"]), facts=facts)
     promised = question.price.mechanism.guarantee
     check_budget(promised.epsilon, promised.delta, question.price.size)
     check_machine(question.price.mechanism)
-    release = question.answer(table, rng)
-    assert isinstance(release, Release)
-    return release
+
+    def answer(rng: Randomness) -> Release[Any]:
+        release = question.answer(table, rng)
+        assert isinstance(release, Release)
+        return release
+
+    return Posed(question.price, answer)
 
 
 def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
@@ -152,9 +170,7 @@ def _declared_width(arguments: Mapping[str, Any]) -> int | None:
     return columns if isinstance(columns, int) and not isinstance(columns, bool) else None
 
 
-def _of_samples(
-    statistic: Statistic, ours: Mapping[str, Any], arguments: Mapping[str, Any], rng: Randomness
-) -> Release[Any]:
+def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mapping[str, Any]) -> Posed:
     """Several groups of people. Where their numbers are public, a missing entry is what the test makes of it."""
     people = People.of(None, ours["unit"], ours["neighbours"])
     given = arguments.get(statistic.loose) if statistic.loose is not None else None
@@ -175,12 +191,10 @@ def _of_samples(
     total = sum(len(values) for values in read.values())
     priced = price(statistic, people, facts, options, part=False, size=lambda: total)
     check_budget(priced.guarantee.epsilon, priced.guarantee.delta, priced.size)
-    return priced.mechanism.release(statistic.rows(read), rng)
+    return Posed(priced, lambda rng: priced.mechanism.release(statistic.rows(read), rng))
 
 
-def _of_blocks(
-    statistic: Statistic, ours: Mapping[str, Any], arguments: dict[str, Any], rng: Randomness
-) -> Release[Any]:
+def _of_blocks(statistic: Statistic, ours: Mapping[str, Any], arguments: dict[str, Any]) -> Posed:
     """An estimator on blocks: rows go to it as they are, each entry read by itself ([own_rows.1])."""
     unit = ours["unit"]
     frame = arguments.get("X", arguments.get("data"))
@@ -198,9 +212,13 @@ def _of_blocks(
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     priced = price(statistic, people, facts, options, part=drops, size=lambda: _people(rows), schema=rows)
     check_machine(priced.mechanism)
-    release = priced.mechanism.release(rows.present() if drops else rows, rng)
     notes = [HALVED] if priced.halved else []
-    return labelled(release, priced.guarantee, notes, None)
+
+    def answer(rng: Randomness) -> Release[Any]:
+        release = priced.mechanism.release(rows.present() if drops else rows, rng)
+        return labelled(release, priced.guarantee, notes, None)
+
+    return Posed(priced, answer)
 
 
 def _people(rows: Any) -> int:

@@ -41,8 +41,8 @@ def test_explain() -> None:
         ("explain", "--epsilon", "1", "--delta", "2"),
         ("explain", "--epsilon", "1", "--prior", "3"),
         ("explain", "--epsilon", "1", "--group", "0"),
-        ("plan", "mean"),
-        ("plan", "mode", "--rows", "10", "--epsilon", "1"),
+        ("forecast", "mean"),
+        ("forecast", "mode", "--rows", "10", "--epsilon", "1"),
         ("release", "nothing.toml"),
     ],
 )
@@ -108,15 +108,15 @@ def inside(*arguments: str) -> str:
 
 
 def test_plan() -> None:
-    assert "epsilon 0.5" in inside("plan", "mean", "--rows", "10000", "--epsilon", "0.5", "--scale", "2")
+    assert "epsilon 0.5" in inside("forecast", "mean", "--rows", "10000", "--epsilon", "0.5", "--scale", "2")
     few, many = (
-        json.loads(inside("plan", "count", "--rows", rows, "--epsilon", "0.5", "--json")) for rows in ("10", "1000")
+        json.loads(inside("forecast", "count", "--rows", rows, "--epsilon", "0.5", "--json")) for rows in ("10", "1000")
     )
     assert few["half_width"] == many["half_width"] > 1
-    needed = json.loads(inside("plan", "proportion", "--error", "0.05", "--epsilon", "0.5", "--json"))
+    needed = json.loads(inside("forecast", "proportion", "--error", "0.05", "--epsilon", "0.5", "--json"))
     assert needed["solved"] == "rows"
     assert 20 < needed["rows"] < 10_000
-    spent = json.loads(inside("plan", "proportion", "--error", "0.05", "--rows", "2000", "--json"))
+    spent = json.loads(inside("forecast", "proportion", "--error", "0.05", "--rows", "2000", "--json"))
     assert spent["solved"] == "epsilon"
     assert 0 < spent["epsilon"] < 1
 

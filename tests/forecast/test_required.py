@@ -7,11 +7,11 @@ import pytest
 
 from discreet.errors import BadInput
 from discreet.forecast.forecast import forecast
-from discreet.forecast.required import need
+from discreet.forecast.required import required
 
 
 def test_the_least_number_of_rows_is_the_least() -> None:
-    found = need("proportion", error=0.02, epsilon=0.2, share=0.3)
+    found = required("proportion", error=0.02, epsilon=0.2, share=0.3)
     assert found.rows is not None
     assert found.solved == "rows"
     at, below = (forecast("proportion", rows=rows, epsilon=0.2, share=0.3) for rows in (found.rows, found.rows - 1))
@@ -23,7 +23,7 @@ def test_the_least_number_of_rows_is_the_least() -> None:
 
 
 def test_the_least_epsilon_is_the_least() -> None:
-    found = need("count", error=10, rows=1000)
+    found = required("count", error=10, rows=1000)
     assert found.epsilon is not None
     assert found.epsilon == pytest.approx(0.069, abs=0.005)
     assert forecast("count", rows=1000, epsilon=found.epsilon).error == 10
@@ -31,12 +31,25 @@ def test_the_least_epsilon_is_the_least() -> None:
     assert "needs epsilon" in str(found)
 
 
-def test_simulated_needs_are_close() -> None:
-    found = need("mean", error=0.05, rows=2000, scale=1.0)
+def test_simulated_answers_are_close() -> None:
+    found = required("mean", error=0.02, rows=2000, scale=1.0)
     assert found.epsilon is not None
     assert found.forecast is not None
-    assert found.forecast.error == pytest.approx(0.05, rel=0.05)
-    more = need("mean", half_width=0.1, epsilon=1.0)
+    assert found.forecast.error == pytest.approx(0.02, rel=0.05)
+    again = forecast("mean", rows=2000, epsilon=found.epsilon, scale=1.0)
+    assert again == found.forecast
+
+
+def test_what_is_answered_only_above_an_epsilon_is_more_accurate_than_asked() -> None:
+    """Locating the data needs n * epsilon of some size, and from there on the error is small enough."""
+    found = required("mean", error=0.05, rows=2000, scale=1.0)
+    assert found.forecast is not None
+    assert found.forecast.error is not None
+    assert found.forecast.error < 0.05
+
+
+def test_half_widths_have_needs_too() -> None:
+    more = required("mean", half_width=0.1, epsilon=1.0)
     assert more.rows is not None
     assert "with a half-width of 0.1: needs" in str(more)
     assert more.forecast is not None
@@ -44,14 +57,14 @@ def test_simulated_needs_are_close() -> None:
 
 
 def test_power_has_needs_too() -> None:
-    found = need("test_two_means", power=0.8, epsilon=1.0, effect=0.3, model="gaussian")
+    found = required("two_means_test", power=0.8, epsilon=1.0, effect=0.3, model="gaussian")
     assert found.forecast is not None
     assert found.forecast.power == pytest.approx(0.8, abs=0.02)
     assert found.rows_without_privacy is None
 
 
 def test_what_sampling_forbids_no_epsilon_allows() -> None:
-    found = need("proportion", error=0.001, rows=1000)
+    found = required("proportion", error=0.001, rows=1000)
     assert found.epsilon is None
     assert found.forecast is None
     assert "no epsilon reaches it" in str(found.impossible)
@@ -63,7 +76,7 @@ def test_what_sampling_forbids_no_epsilon_allows() -> None:
 
 def test_what_noise_forbids_no_rows_allow() -> None:
     """A count's noise does not fall with the rows."""
-    found = need("count", error=1, epsilon=0.1)
+    found = required("count", error=1, epsilon=0.1)
     assert found.rows is None
     assert "not reached" in str(found)
 
@@ -82,6 +95,6 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("given", "words"), BAD)
 def test_bad_parameters_are_explained(given: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        need("count", **given)
-    with pytest.raises(BadInput, match="name of a verb"):
-        need("average", error=1, rows=10)
+        required("count", **given)
+    with pytest.raises(BadInput, match="the statistic is 'average'"):
+        required("average", error=1, rows=10)

@@ -221,7 +221,7 @@ def describe(
 
 
 @app.command()
-def plan(
+def forecast(
     statistic: Annotated[str, typer.Argument(help="mean, median, proportion, histogram, ...", show_default=False)],
     rows: Annotated[int | None, typer.Option(help="About how many people there are.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="What it may cost.")] = None,
@@ -232,20 +232,20 @@ def plan(
 ) -> None:
     """The error to expect before anything is spent; or, with --error, the rows or the epsilon that it takes.
 
-    Example: discreet plan mean --rows 10000 --epsilon 0.5
+    Example: discreet forecast mean --rows 10000 --epsilon 0.5
 
-    Example: discreet plan mean --error 0.05 --epsilon 0.5
+    Example: discreet forecast mean --error 0.05 --epsilon 0.5
     """
-    from discreet.forecast.forecast import forecast
-    from discreet.forecast.required import need
+    from discreet.forecast.forecast import forecast as expected
+    from discreet.forecast.required import required
 
     about = {} if scale is None else {"scale": scale}
     if error is not None:
-        found: Any = need(statistic, error=error, rows=rows, epsilon=epsilon, delta=delta, **about)
+        found: Any = required(statistic, error=error, rows=rows, epsilon=epsilon, delta=delta, **about)
     elif rows is None or epsilon is None:
         raise BadInput("a forecast needs --rows and --epsilon; or give --error and one of them")
     else:
-        found = forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **about)
+        found = expected(statistic, rows=rows, epsilon=epsilon, delta=delta, **about)
     if as_json:
         _print(found.to_dict())
     else:

@@ -1,48 +1,27 @@
 """The error to expect, before anything is spent: from public assumptions, never from data.
 
-Counts, shares and histograms have closed forms. Elsewhere the mechanism itself is run on made-up rows with repeatable
-noise. For one number whose error bar tells its sampling part from its noise a few runs will do: an honest bar at
-confidence 1/2 is as long as the median error. For several numbers errors are measured. The same arguments always give
-the same forecast.
+Every statistic declares its own made-up world (`world=`). Some have closed forms. Elsewhere the mechanism itself is run
+on made-up rows with repeatable noise. For one number whose error bar tells its sampling part from its noise a few runs
+will do: an honest bar at confidence 1/2 is as long as the median error. For several numbers errors are measured. The
+same arguments always give the same forecast.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, Final
 
+from discreet.asking import People
 from discreet.errors import BadInput
-from discreet.forecast import column_worlds as columns
-from discreet.forecast import table_worlds as tables
-from discreet.forecast.assumptions import About, World, parameters, verb
-from discreet.forecast.closed_forms import forecast_count, forecast_histogram, forecast_proportion
-from discreet.forecast.floors import told_of
-from discreet.forecast.simulate import measured
-from discreet.forecast.test_forecasts import forecast_test
+from discreet.forecast.simulate import Trial, measured, rejected
+from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.release import plain
+from discreet.worlds.assumptions import NO_FLOOR, About, Effect, Expected
+from discreet.worlds.floors import told_of
 
 MOST_ROWS: Final = 10**12
-WORLDS: Final[Mapping[str, Callable[[About], World]]] = {
-    "mean": lambda about: tables.mean_of_table(about) if "columns" in about.given else columns.mean(about),
-    "variance": columns.variance,
-    "std": lambda about: columns.variance(about, power=1),
-    "quantile": lambda about: columns.quantile(about, about.take("q", 0.5)),
-    "median": lambda about: _median(columns.quantile(about, 0.5)),
-    "gaussian": lambda about: tables.gaussian_table(about) if "columns" in about.given else columns.gaussian(about),
-    "density": columns.density,
-    "family": columns.family,
-    "likelihood": columns.likelihood,
-    "covariance": tables.covariance,
-    "linear_regression": lambda about: tables.regression(about, "linear"),
-    "logistic_regression": lambda about: tables.regression(about, "logistic"),
-    "poisson_regression": lambda about: tables.regression(about, "poisson"),
-    "sgd": tables.sgd,
-    "kmeans": tables.kmeans,
-    "fit": tables.fit,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +114,9 @@ def forecast(
     confidence: float | None = 0.95,
     **about: Any,
 ) -> Forecast:
-    """The error to expect of a verb, before any data are read: nothing is spent.
+    """The error to expect of a statistic, before any data are read: nothing is spent.
 
-    `statistic` is the verb's name; `about` are its own options (bounds, q, categories, model, neighbours, ...) and
+    `statistic` is its name; `about` are its own options (bounds, q, categories, model, neighbours, ...) and
     public assumptions: `scale` (1.0) and `location` of a column's values and their `shape` ("normal", "uniform",
     "exponential", "lognormal", "t3"), `share` (0.5) of the true, `columns`, `bins`, `k`, `effect` (for tests, whose
     power is forecast, and coefficients), `parameters` of a family. What was assumed is said in `assumptions`. Public
@@ -150,65 +129,47 @@ def forecast(
     >>> 0.15 < ages.without_privacy < ages.error < 0.25
     True
     """
-    verb(statistic)
+    declaration = declared(statistic)
     check_rows(rows)
     if confidence is not None:
         confidence = check_confidence(confidence)
-    given = About(statistic, dict(about))
-    relation = given.neighbours
+    given = About(declaration, rows, dict(about))
+    relation = People.of(None, None, about.get("neighbours", "add_or_remove")).neighbours
     check_budget(epsilon, delta, rows if relation.size_is_public else None)
-    asked: dict[str, Any] = {"rows": rows, "epsilon": epsilon, "confidence": confidence}
-    if delta and "delta" not in parameters(statistic):
+    fixed: dict[str, Any] = {"delta": delta} if "delta" in declaration.options else {}
+    if delta and not fixed:
         given.say("the answer is pure, delta is not used")
-    head: dict[str, Any] = {"statistic": statistic, "rows": rows, "confidence": confidence}
-    head |= {"epsilon": float(epsilon), "delta": float(delta)}
-    if statistic.startswith("test_"):
-        chance, refused, how, level = forecast_test(given, rows=rows, epsilon=epsilon)
+    if "confidence" in declaration.options:
+        given.given["confidence"] = confidence
+    world = declaration.world(given)
+    level = given.number("level", 0.05, 0.0, 0.5) if isinstance(world, Effect) else 0.0
+    trial = Trial(statistic=declaration, world=world, options={**given.options(), **fixed}, rows=rows, epsilon=epsilon)
+    if isinstance(world, Effect):
+        chance, refused, how = rejected(trial, level)
+        found = Expected(refused=refused, how=how)
         measure = f"the chance to reject at level {level:g} if what is assumed holds"
-        nothing: dict[str, Any] = dict.fromkeys(
-            ("error", "half_width", "sampling", "privacy", "without_privacy", "floor")
-        )
-        return Forecast(
-            **head,
-            **nothing,
-            measure=measure,
-            floor_note="no floor is known for this test",
-            refused=refused,
-            how=how,
-            assumptions=tuple(given.said),
-            power=chance,
-            level=level,
-        )
-    if statistic in ("count", "proportion", "histogram"):
-        if statistic == "histogram":
-            found, measure, floor, note = forecast_histogram(given, delta=delta, **asked)
-        else:
-            closed = forecast_count if statistic == "count" else forecast_proportion
-            found, measure, floor, note = closed(given, **asked)
+        tested: dict[str, Any] = {"power": chance, "level": level, "floor": None, "floor_note": NO_FLOOR}
     else:
-        world = WORLDS[statistic](given)
-        options = given.options()
-        if "confidence" in parameters(statistic):
-            options["confidence"] = confidence
-            if statistic == "fit" and confidence is None:
-                del options["confidence"]
-        found = measured(statistic, world, options, delta=delta, **asked)
+        found, measure = measured(trial, confidence), world.measure
         limit = told_of(float(epsilon), float(delta), relation)
-        floor = None if world.floor is None else world.floor(rows, limit)
-        measure, note = world.measure, world.floor_note
+        floor = found.floor if world.floor is None else world.floor(rows, limit)
+        tested = {"floor": floor, "floor_note": found.floor_note or world.floor_note}
     return Forecast(
-        **head,
+        statistic=statistic,
+        rows=rows,
+        epsilon=float(epsilon),
+        delta=float(delta),
+        confidence=confidence,
         measure=measure,
         error=found.error,
         half_width=found.half_width,
         sampling=found.sampling,
         privacy=found.privacy,
         without_privacy=found.without,
-        floor=floor,
-        floor_note=note,
         refused=found.refused,
         how=found.how,
         assumptions=tuple(given.said),
+        **tested,
     )
 
 
@@ -216,11 +177,3 @@ def check_rows(rows: object) -> None:
     """A number of people."""
     if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows <= MOST_ROWS:
         raise BadInput(f"rows is {rows!r}; give a whole number of people, from 1 to {MOST_ROWS:g}")
-
-
-def _median(world: World) -> World:
-    """`median` takes no q."""
-    from dataclasses import replace
-
-    make, answer = world.make, world.plain
-    return replace(world, make=lambda g, n: make(g, n)[:1], plain=lambda x: answer(x, 0.5))

@@ -7,8 +7,8 @@ from html import escape
 from typing import Any, Final
 
 from discreet.errors import BadInput
-from discreet.forecast.assumptions import verb
 from discreet.forecast.forecast import MOST_ROWS, Forecast, check_rows, forecast
+from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.release import plain
 
@@ -61,7 +61,7 @@ class Need:
         return f"<div style='border:1px dashed #ccc;border-radius:6px;padding:.6em 1em'>{items}</div>"
 
 
-def need(
+def required(
     statistic: str,
     *,
     error: float | None = None,
@@ -79,12 +79,12 @@ def need(
     `power`. Options and assumptions are those of `forecast`. Simulated answers are within one in a hundred.
 
     >>> import discreet
-    >>> discreet.need("proportion", error=0.01, epsilon=0.1, share=0.3).rows
+    >>> discreet.required("proportion", error=0.01, epsilon=0.1, share=0.3).rows
     1462
-    >>> "no epsilon" in str(discreet.need("proportion", error=0.001, rows=1000))
+    >>> "no epsilon" in str(discreet.required("proportion", error=0.001, rows=1000))
     True
     """
-    verb(statistic)
+    declared(statistic)
     targets = {"error": error, "half_width": half_width, "power": power}
     given = {name: value for name, value in targets.items() if value is not None}
     if len(given) != 1:
@@ -94,10 +94,10 @@ def need(
         raise BadInput(f"{what} is {target!r}; give a number above 0" + (" and below 1" if what == "power" else ""))
     if (rows is None) == (epsilon is None):
         raise BadInput("leave out one of rows and epsilon, that which is to be found")
-    if (what == "power") != statistic.startswith("test_"):
-        raise BadInput(f"the target is {what}; give power= for a test, and error= or half_width= for the others")
 
     def enough(found: Forecast) -> bool:
+        if (what == "power") != (found.level is not None):
+            raise BadInput(f"the target is {what}; give power= for a test, and error= or half_width= for the others")
         value = getattr(found, what)
         return value is not None and (value >= target if what == "power" else value <= target)
 
@@ -112,30 +112,17 @@ def need(
         reached = _least(trial, enough, *EPSILONS, whole=False)
     value, last = reached
     free = None if what == "power" else _without(last, what, float(target))
-    if value is not None:
-        return Need(
-            statistic=statistic,
-            solved="rows" if rows is None else "epsilon",
-            goal=what,
-            target=float(target),
-            rows=math.ceil(value) if rows is None else rows,
-            epsilon=float(epsilon) if epsilon is not None else value,
-            delta=float(delta),
-            impossible=None,
-            rows_without_privacy=free,
-            forecast=last,
-        )
     return Need(
         statistic=statistic,
         solved="rows" if rows is None else "epsilon",
         goal=what,
         target=float(target),
-        rows=rows,
-        epsilon=None if epsilon is None else float(epsilon),
+        rows=math.ceil(value) if rows is None and value is not None else rows,
+        epsilon=value if epsilon is None else float(epsilon),
         delta=float(delta),
-        impossible=_why(last, what, rows, free),
+        impossible=_why(last, what, rows, free) if value is None else None,
         rows_without_privacy=free,
-        forecast=None,
+        forecast=None if value is None else last,
     )
 
 

@@ -1,4 +1,4 @@
-"""The real mechanism on made-up rows, with repeatable noise: what its errors are.
+"""The real mechanism on made-up rows, with repeatable noise: what its errors are, and how often a test rejects.
 
 Where rows are many the world is made smaller. It keeps rows times epsilon, on which the noise of every pure mechanism
 here depends, so that the noise is what it would be, and the sampling part is scaled by the root of the rows. Where
@@ -6,43 +6,86 @@ delta is spent epsilon is kept below 1, and the noise is scaled as that of one G
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.accounting.calibrate import gaussian
+from discreet.api import Posed, posed
 from discreet.errors import BadInput, Refused
-from discreet.forecast.assumptions import Floats, World, parameters, verb
+from discreet.hypotheses.power import CLOSED_FORMS, power
+from discreet.hypotheses.power import RUNS as RUNS_OF_POWER
 from discreet.noise import distributions as simulated
 from discreet.noise.randomness import Seeded
+from discreet.privacy.declaration import Statistic
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.mechanism import check
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect
 from discreet.statistics.normal_laplace import radius, tail
+from discreet.worlds.assumptions import CLOSED, Effect, Expected, Floats, World, flat
 
 SEED: Final = 20_260_301
 MORE: Final = 3  # times as many runs without privacy, which mostly cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
 FEW: Final = 16  # runs that say how large the parts of an error bar are
-GENEROUS: Final = 1000.0  # an epsilon at which only bad parameters are left to complain of
+GENEROUS: Final = 1000  # an epsilon at which only bad parameters are left to complain of
 HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
+TRIES: Final = 120  # runs of a test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What the runs showed."""
+class Trial:
+    """A statistic with its options in a made-up world. `rows` are those to forecast; fewer may be made up."""
 
-    error: float | None
-    half_width: float | None
-    sampling: float | None
-    privacy: float | None
-    without: float | None
-    refused: str | None
-    how: str
+    statistic: Statistic
+    world: World | Effect
+    options: Mapping[str, Any]
+    rows: int
+    epsilon: Number
+
+    @property
+    def small(self) -> int:
+        """How many rows are made up."""
+        return min(self.rows, self.world.most)
+
+    @property
+    def cost(self) -> Fraction:
+        """An epsilon at which so many rows get the noise that all of them would; closed forms need no such thing."""
+        closed = isinstance(self.world, World) and self.world.closed is not None
+        return exact(self.epsilon) if closed else exact(self.epsilon) * self.rows / self.small
+
+    def posed(self, made: Mapping[str, Any], epsilon: Number) -> Posed:
+        """The question about made-up rows, priced."""
+        loose = self.statistic.loose
+        given = () if loose is None else made[loose]
+        columns = {name: value for name, value in made.items() if name != loose}
+        return posed(self.statistic, tuple(given), {**self.options, **columns, "epsilon": epsilon})
+
+    def made(self, seed: int, rows: int | None = None) -> Mapping[str, Any]:
+        """Made-up arguments."""
+        return self.world.make(simulated.stream(seed), self.small if rows is None else rows)
+
+    def planned(self) -> tuple[Posed | None, str | None]:
+        """The question as it would be asked; or what is said to so few rows, if it is that they are few."""
+        try:
+            found = self.posed(self.made(SEED), self.cost)
+            check(found.price.mechanism, found.price.size)
+            return found, None
+        except Refused as few:
+            return None, str(few)
+        except BadInput as few:
+            many = max(100 * self.small, 100_000)
+            less = {"delta": min(self.options["delta"], 1 / (20 * many))} if "delta" in self.options else {}
+            generous = replace(self, options={**self.options, **less})
+            generous.posed(self.made(SEED, many), GENEROUS)  # raises for bad parameters
+            return None, str(few)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,130 +97,64 @@ class Runs:
     drawn: Floats  # without privacy, of more runs
     releases: list[Release[Any]]
     refusals: list[str]
-    count: int
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return len(self.releases) + len(self.refusals)
+
+    @property
+    def refused(self) -> str | None:
+        """What was refused, and how often."""
+        if not self.refusals or not self.releases:
+            return self.refusals[0] if self.refusals else None
+        return f"in {len(self.refusals)} of {self.count} made-up runs: {self.refusals[0]}"
 
 
-class Enough(Exception):
-    """Raised in place of a release."""
-
-
-class Stop:
-    """A teller that answers nothing: the verb shows whether its parameters will do, and reads no row."""
-
-    delta = 0.0
-
-    def answer(self, mechanism: Any, _rows: Any) -> Any:
-        """Nothing, but what delta would be spent."""
-        self.delta = float(mechanism.guarantee.delta)
-        raise Enough
-
-
-def measured(
-    statistic: str,
-    world: World,
-    options: Mapping[str, Any],
-    *,
-    rows: int,
-    epsilon: Number,
-    delta: Number,
-    confidence: float | None,
-) -> Measured:
-    """The error of a verb in a made-up world."""
-    small = min(rows, world.most)
-    same, allowed = exact(epsilon) * rows / small, {"delta": delta} if "delta" in parameters(statistic) else {}
-    keywords = {"epsilon": same, **allowed, **options}
-
-    def asked(made: tuple[Any, ...], rng: Any, **other: Any) -> Release[Any]:
-        found: Release[Any] = verb(statistic)(*made, rng=rng, **(keywords | other))
-        return found
-
-    refusal, spent = _planned(asked, world, small)
-    if refusal is not None:
-        return Measured(
-            error=None,
-            half_width=None,
-            sampling=None,
-            privacy=None,
-            without=_plain_error(world, rows),
-            refused=refusal,
-            how="closed form",
-        )
-    noised = 1.0
+def measured(trial: Trial, confidence: float | None) -> Expected:
+    """What to expect of a statistic in a made-up world."""
+    world, rows, small = trial.world, trial.rows, trial.small
+    assert isinstance(world, World)
+    asked, refusal = trial.planned()
+    free = None if world.sampling is None else radius(0.5, world.sampling(rows), 0.0)
+    if asked is None:
+        return Expected(without=free, refused=refusal)
+    if world.closed is not None:
+        return world.closed(asked.answer(Seeded(SEED)), rows, confidence)
+    cost, noised, spent = trial.cost, 1.0, float(asked.price.mechanism.guarantee.delta)
     if spent and small < rows:
-        keywords["epsilon"] = min(same, max(exact(epsilon), exact(1)))
-        noised = small * gaussian(float(keywords["epsilon"]), spent) / (rows * gaussian(float(epsilon), spent))
-    runs = _run(asked, world, small, FEW if world.parts else world.runs)
+        cost = min(cost, max(exact(trial.epsilon), exact(1)))
+        noised = small * gaussian(float(cost), spent) / (rows * gaussian(float(trial.epsilon), spent))
+    if world.total:
+        noised *= rows / small
+    runs = _run(trial, world, cost, FEW if world.parts else world.runs)
     if world.parts and runs.releases and not _has_parts(runs.releases[0]):
-        runs = _run(asked, world, small, 2 * world.runs)
-    scaled = math.sqrt(small / rows), noised
+        runs = _run(trial, world, cost, 2 * world.runs)
     how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
-    refused = None
-    if runs.refusals and not runs.releases:
-        refused = runs.refusals[0]
-    elif runs.refusals:
-        refused = f"in {len(runs.refusals)} of {runs.count} made-up runs: {runs.refusals[0]}"
     if len(runs.releases) < 2:
-        return Measured(
-            error=None,
-            half_width=None,
-            sampling=None,
-            privacy=None,
-            without=_plain_error(world, rows),
-            refused=refused,
-            how=how,
-        )
-    known = None if world.sampling is None else world.sampling(rows)
+        return Expected(without=free, refused=runs.refused, how=how)
+    known, scaled = None if world.sampling is None else world.sampling(rows), (math.sqrt(small / rows), noised)
     if world.parts and _has_parts(runs.releases[0]):
-        found = _by_parts(runs, world, scaled, confidence, None if options.get("model") else known)
+        found = _by_parts(runs, world, scaled, confidence, None if trial.options.get("model") else known)
     else:
         found = _by_runs(runs, world, scaled, confidence, known)
-    error: float | None
-    error, width, sampling, privacy, without = found
-    plain = _plain_error(world, rows)
     if len(runs.refusals) > runs.count / 2:
-        error = width = None
-    return Measured(
-        error=error,
-        half_width=width,
-        sampling=sampling,
-        privacy=privacy,
-        without=without if plain is None else plain,
-        refused=refused,
-        how=how,
-    )
+        found = replace(found, error=None, half_width=None)
+    return replace(found, without=found.without if free is None else free, refused=runs.refused, how=how)
 
 
-def _plain_error(world: World, rows: int) -> float | None:
-    return None if world.sampling is None else radius(0.5, world.sampling(rows), 0.0)
-
-
-def _planned(asked: Callable[..., Any], world: World, rows: int) -> tuple[str | None, float]:
-    """What the verb says to so few rows, if it is that they are few, and the delta it spends; else it is raised."""
-    stop = Stop()
-    try:
-        asked(world.make(simulated.stream(SEED), rows), stop)
-    except Enough:
-        return None, stop.delta
-    except BadInput as few:
-        try:
-            asked(world.make(simulated.stream(SEED), max(100 * rows, 100_000)), stop, epsilon=GENEROUS)
-        except Enough:
-            return str(few), stop.delta
-        raise
-    return None, stop.delta
-
-
-def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs:
+def _run(trial: Trial, world: World, cost: Fraction, count: int) -> Runs:
+    assert world.plain is not None
     private, plain = [], []
     releases: list[Release[Any]] = []
     refusals: list[str] = []
     for run in range(count):
         if run == HOPELESS and not releases:
             break
-        made = world.make(simulated.stream(SEED + run), rows)
+        made = trial.made(SEED + run)
         try:
-            release = asked(made, Seeded(SEED + run))
-        except BadInput as reason:  # a size that turns out too small when the rows are counted
+            release = trial.posed(made, cost).answer(Seeded(SEED + run))
+        except (BadInput, Refused) as reason:  # a size that turns out too small when the rows are counted
             refusals.append(str(reason))
             continue
         if release.refusal is not None:
@@ -185,19 +162,50 @@ def _run(asked: Callable[..., Any], world: World, rows: int, count: int) -> Runs
             continue
         releases.append(release)
         private.append(world.read(release.value))
-        plain.append(world.plain(*made))
-    seeds = range(SEED - MORE * count, SEED) if releases and world.sums and world.sampling is None else ()
-    more = [world.plain(*world.make(simulated.stream(seed), rows)) for seed in seeds]
-    drawn = [*plain, *more]
-    tried = len(releases) + len(refusals)
+        plain.append(flat(world.plain(**made)))
+    needs_more = releases and world.sums and world.sampling is None and world.truth is not None
+    seeds = range(SEED - MORE * count, SEED) if needs_more else ()
+    drawn = [*plain, *(flat(world.plain(**trial.made(seed))) for seed in seeds)]
     return Runs(
-        private=np.array(private),
-        plain=np.array(plain),
-        drawn=np.array(drawn),
-        releases=releases,
-        refusals=refusals,
-        count=tried,
+        private=np.array(private), plain=np.array(plain), drawn=np.array(drawn), releases=releases, refusals=refusals
     )
+
+
+def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]:
+    """The chance that a test rejects at this level, what it refuses, and how that was found.
+
+    It depends on rows times epsilon and on the effect times the root of the rows, so that many rows may be few.
+    """
+    effect, how = trial.world, f"simulated on made-up data, {TRIES} runs"
+    assert isinstance(effect, Effect)
+    asked, refusal = trial.planned()
+    if asked is None:
+        return None, refusal, CLOSED
+    if effect.known is not None and asked.price.relation is Neighbours.REPLACE:
+        test, size, shift = effect.known(trial.small)
+        sides = {key: trial.options[key] for key in ("alternative", "smallest") if key in trial.options}
+        try:
+            chance = power(test, n=size, effect=shift, epsilon=trial.cost, level=level, **sides)  # type: ignore[arg-type]
+        except BadInput as few:
+            return None, str(few), CLOSED
+        return chance, None, CLOSED if test in CLOSED_FORMS else f"simulated on made-up data, {RUNS_OF_POWER} runs"
+    times, refusals = 0, []
+    for run in range(TRIES):
+        if len(refusals) == HOPELESS == run:
+            break
+        try:
+            release = trial.posed(trial.made(SEED + run), trial.cost).answer(Seeded(SEED + run))
+        except (BadInput, Refused) as few:
+            refusals.append(str(few))
+            continue
+        if release.refusal is not None:
+            refusals.append(release.refusal)
+            continue
+        times += release.value.p_value <= level
+    if 2 * len(refusals) > TRIES or (refusals and not times):
+        return None, refusals[0], how
+    refused = f"in {len(refusals)} of {TRIES} made-up runs: {refusals[0]}" if refusals else None
+    return times / TRIES, refused, how
 
 
 def _has_parts(release: Release[Any]) -> bool:
@@ -207,8 +215,8 @@ def _has_parts(release: Release[Any]) -> bool:
 
 def _by_parts(
     runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
-) -> tuple[float, float | None, float, float, float]:
-    """The median error is what an error bar at confidence 1/2 says, moved by what bias a skewed law shows.
+) -> Expected:
+    """The median error is what an error bar at confidence 1/2 says, moved by what bias a skewed distribution shows.
 
     A bar may take its own sampling part for larger than it is, to be safe; it is no larger than it is `known` to be.
     """
@@ -224,9 +232,12 @@ def _by_parts(
     width = None
     if confidence is not None:
         before = radius(confidence, seen / sampled, laplace / noised)
-        wide = _width(runs, world, confidence)
+        wide = _half_width(runs, world, confidence)
         width = None if wide is None else wide * radius(confidence, seen, laplace) / before
-    return shifted_radius(0.5, sampling, laplace, bias), width, sampling, privacy, radius(0.5, sampling, 0.0)
+    error = shifted_radius(0.5, sampling, laplace, bias)
+    return Expected(
+        error=error, half_width=width, sampling=sampling, privacy=privacy, without=radius(0.5, sampling, 0.0)
+    )
 
 
 def shifted_radius(confidence: float, normal: float, laplace: float, shift: float) -> float:
@@ -247,23 +258,28 @@ def shifted_radius(confidence: float, normal: float, laplace: float, shift: floa
 
 def _by_runs(
     runs: Runs, world: World, scaled: tuple[float, float], confidence: float | None, known: float | None
-) -> tuple[float, float | None, float, float, float]:
+) -> Expected:
     """Median errors of the runs; where errors add up, those of a normal sampling part with the noise of every run."""
     down, away = scaled if world.sums else (scaled[0] ** (2 * world.rate),) * 2
-    first, second = (runs.drawn - world.truth) * down, (runs.private - runs.plain) * away
-    if world.sums:
+    truth = flat(0.0 if world.truth is None else world.truth)
+    second = (runs.private - runs.plain) * away
+    first = np.zeros((1, second.shape[1])) if world.truth is None else (runs.drawn - truth) * down
+    both = second
+    if world.truth is not None and world.sums:
         apart = np.cov(first, rowvar=False).reshape(first.shape[1], -1) if known is None else np.array([[known**2]])
         first = normal_errors(apart)
         both = (first[:, None] + second[None, :]).reshape(-1, first.shape[1])
-    else:
-        both = (runs.private - world.truth) * down
-    error = float(np.median(world.gap(both, world.truth)))
-    sizes = [world.gap(part, world.truth) for part in (first, second)]
+    elif world.truth is not None:
+        both = (runs.private - truth) * down
+    error = float(np.median(world.gap(both, truth)))
+    sizes = [world.gap(part, truth) for part in (first, second)]
     sampling, privacy = (float(np.sqrt(np.mean(size**2))) for size in sizes)
-    seen = None if confidence is None else _width(runs, world, confidence)
+    seen = None if confidence is None else _half_width(runs, world, confidence)
     before = math.hypot(sampling / down, privacy / away) or 1.0
     width = None if seen is None else seen * math.hypot(sampling, privacy) / before
-    return error, width, sampling, privacy, float(np.median(sizes[0]))
+    without = float(np.median(sizes[0]))
+    part = None if world.truth is None else sampling
+    return Expected(error=error, half_width=width, sampling=part, privacy=privacy, without=without)
 
 
 def normal_errors(covariance: Floats) -> Floats:
@@ -280,7 +296,7 @@ def normal_errors(covariance: Floats) -> Floats:
     return found
 
 
-def _width(runs: Runs, world: World, confidence: float) -> float | None:
+def _half_width(runs: Runs, world: World, confidence: float) -> float | None:
     """The median, over runs, of half of the widest interval."""
     found = []
     for release in runs.releases:
@@ -295,6 +311,3 @@ def _width(runs: Runs, world: World, confidence: float) -> float | None:
             continue
         found.append(float(np.max(world.read(ends.high) - world.read(ends.low))) / 2)
     return float(np.median(found)) if 2 * len(found) > len(runs.releases) else None
-
-
-__all__ = ["Measured", "measured", "shifted_radius"]

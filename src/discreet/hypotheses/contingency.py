@@ -13,6 +13,8 @@ from discreet.privacy.declaration import Columns, Public, Reads, category, group
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Before, Mechanism
 from discreet.statistics.bins import Bins, Categories, Edges
+from discreet.worlds.assumptions import ALL, About, Effect
+from discreet.worlds.effects import group_sizes, tilt, tilted
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
@@ -20,7 +22,28 @@ def _reads(options: Mapping[str, Any]) -> Reads:
     return category() if listed else number()
 
 
-@statistic({"x": _reads})
+def _world(about: About) -> Effect:
+    null, bins = about.given.get("null"), about.given.get("bins", 10)
+    if isinstance(null, Mapping):
+        names, chances = list(null), np.array(list(null.values()), dtype=float)
+    elif isinstance(null, list | tuple | np.ndarray):
+        names, chances = list(about.given.get("categories") or range(len(null))), np.array(null, dtype=float)
+    elif null is None or hasattr(null, "ppf"):
+        names, chances = list(range(bins)), np.full(bins, 1 / bins)
+        about.given["null"] = dict(zip(names, chances, strict=True))
+        about.take("bins", None)
+    else:
+        raise BadInput(f"null is {null!r}; give probabilities, or a distribution of scipy.stats")
+    truth = about.take("truth", None)
+    other = tilted(chances, tilt(about)) if truth is None else np.array(list(truth), dtype=float)
+    return Effect(
+        make=lambda g, n: {"x": g.choice(np.array(names, dtype=object), n, p=other)},
+        known=lambda n: ("goodness_of_fit_test", n, (chances.tolist(), other.tolist())),
+        most=ALL,
+    )
+
+
+@statistic({"x": _reads}, world=_world)
 def goodness_of_fit_test(
     people: Public,
     x: Columns,
@@ -59,7 +82,26 @@ def _sampled(options: Mapping[str, Any]) -> Reads:
     return number(sample=True) if options.get("edges") is not None else category(sample=True)
 
 
-@statistic({"x": _sampled, "y": _sampled}, rows=grouped)
+def _world_of_two(about: About) -> Effect:
+    names: Any
+    if about.given.get("edges") is not None:
+        ends = np.array(about.given["edges"], dtype=float)
+        names = (ends[:-1] + ends[1:]) / 2
+    else:
+        if about.given.get("categories") is None:
+            about.given["categories"] = list(range(about.whole("bins", 5, 2, 10_000)))
+        names = np.array(list(about.given["categories"]), dtype=object)
+    sizes, even, effect = group_sizes(about, 2), np.full(len(names), 1 / len(names)), tilt(about)
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        first, second = sizes(n)
+        other = tilted(even, effect * about.stretch(n))
+        return {"x": g.choice(names, first, p=even), "y": g.choice(names, second, p=other)}
+
+    return Effect(make=make)
+
+
+@statistic({"x": _sampled, "y": _sampled}, rows=grouped, world=_world_of_two)
 def closeness_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any = None, edges: Any = None
 ) -> Mechanism[Tested]:
@@ -86,7 +128,23 @@ def _pairs(columns: Mapping[str, Any]) -> Any:
     return rows
 
 
-@statistic({"x": category(), "y": category()}, rows=_pairs)
+def _world_of_pairs(about: About) -> Effect:
+    if about.given.get("categories") is None:
+        bins = about.whole("bins", 3, 2, 1000)
+        about.given["categories"] = (list(range(bins)), list(range(bins)))
+    first, second = (np.array(list(names), dtype=object) for names in about.given["categories"])
+    effect = about.number("effect", 0.1, 0.0, 1.0)
+    about.say(f"in {effect:g} of the rows the second column follows the first, all categories alike")
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        x = g.integers(0, len(first), n)
+        follows = g.random(n) < effect * about.stretch(n)
+        return {"x": first[x], "y": second[np.where(follows, x % len(second), g.integers(0, len(second), n))]}
+
+    return Effect(make=make)
+
+
+@statistic({"x": category(), "y": category()}, rows=_pairs, world=_world_of_pairs)
 def independence_test(people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any) -> Mechanism[Tested]:
     """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 

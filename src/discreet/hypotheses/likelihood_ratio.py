@@ -62,6 +62,8 @@ from discreet.privacy.release import Release
 from discreet.statistics.bins import Categories
 from discreet.statistics.normal_laplace import quantile_of, tail
 from discreet.tables.entries import numbers, public_size
+from discreet.worlds.assumptions import ALL, About, Effect
+from discreet.worlds.effects import shift
 
 LEVELS: Final = 64  # steps from the lowest clamped ratio to the highest
 KNOTS: Final = 2048  # quantiles of each law that part the cells
@@ -308,7 +310,25 @@ def _reads(options: Mapping[str, Any]) -> Reads:
     return category() if isinstance(options.get("p"), Mapping) else number()
 
 
-@statistic({"x": _reads})
+def _world(about: About) -> Effect:
+    if "p" not in about.given and "q" not in about.given:
+        from scipy import stats
+
+        about.given |= {"p": stats.norm(0, 1), "q": stats.norm(shift(about), 1)}
+    p, q = about.given.get("p"), about.given.get("q")
+    about.say("the rows come from q")
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        if isinstance(q, Mapping):
+            return {"x": g.choice(np.array(list(q), dtype=object), n, p=np.array(list(q.values())))}
+        return {"x": q.rvs(size=n, random_state=g)}  # type: ignore[union-attr]
+
+    usual = about.given.get("method", "clamped") == "clamped" and about.given.get("clamp") is None
+    known = (lambda n: ("likelihood_ratio_test", n, (p, q))) if usual else None
+    return Effect(make=make, known=known, most=ALL)
+
+
+@statistic({"x": _reads}, world=_world)
 def likelihood_ratio_test(
     people: Public,
     x: Columns,

@@ -65,6 +65,7 @@ from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stage
 from discreet.statistics.normal_laplace import ConvolvedSpread, student_factor, tail
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers, public_size
+from discreet.worlds.effects import shifted_sample, two_groups
 
 Model = Literal["gaussian"] | None
 SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data
@@ -350,7 +351,10 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
 
 
-@statistic({"x": number()})
+@statistic(
+    {"x": number()},
+    world=partial(shifted_sample, by="model", tests={"symmetric": "paired_test", "gaussian": "mean_test"}),
+)
 def mean_test(
     people: Public,
     x: Columns,
@@ -386,7 +390,11 @@ def _less(x: Any, null: float) -> Any:
         return np.asarray(x - null, dtype=np.float64)
 
 
-@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=grouped)
+@statistic(
+    {"x": number(sample=True), "y": number(sample=True)},
+    rows=grouped,
+    world=partial(two_groups, test="two_means_test", model="gaussian"),
+)
 def two_means_test(
     people: Public,
     x: Columns,

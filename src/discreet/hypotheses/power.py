@@ -6,7 +6,7 @@ need no simulation: their error has a closed form.
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
@@ -44,9 +44,20 @@ from discreet.statistics.proportion import Alternative, check_alternative
 REPLACE: Final = Neighbours.REPLACE
 RUNS: Final = 1000
 SEED: Final = 20_260_101
-SMALLEST: Final = 20  # people in a block of test_any
-NAMES: Final = ("two_samples", "paired", "signs", "mean", "two_means", "anova", "any", "simple", "fit")
-Test = Literal["two_samples", "paired", "signs", "mean", "two_means", "anova", "any", "simple", "fit"]
+SMALLEST: Final = 20  # people in a block of custom_test
+Test = Literal[
+    "two_samples_test",
+    "paired_test",
+    "signs",
+    "mean_test",
+    "two_means_test",
+    "anova",
+    "custom_test",
+    "likelihood_ratio_test",
+    "goodness_of_fit_test",
+]
+NAMES: Final = get_args(Test)
+CLOSED_FORMS: Final = ("mean_test", "two_means_test", "custom_test", "likelihood_ratio_test")
 
 
 def power(
@@ -61,14 +72,15 @@ def power(
 ) -> float:
     """The chance that a private test rejects at `level`: no data are used and nothing is spent.
 
-    "two_samples": `n` a pair of group sizes, or one for both; `effect` the shift of normal values in standard
-    deviations. "two_means": the same, of `test_two_means` with model="gaussian". "mean": that of one mean, with this
-    model. "anova": `n` a list of group sizes, `effect` a list of the groups' shifts. "paired", "signs": n differences,
-    normal with mean `effect` standard deviations. "any": the same for a one-sided base test on n people in blocks of at
-    least `smallest`. "simple": `effect` is the pair (p, q) of laws. "fit": `effect` is a pair of lists, the null
-    hypothesis's probabilities and the true ones.
+    `test` is the name of one. "two_samples_test": `n` a pair of group sizes, or one for both; `effect` the shift of
+    normal values in standard deviations. "two_means_test": the same, with model="gaussian". "mean_test": that of one
+    mean, with this model. "anova": `n` a list of group sizes, `effect` a list of the groups' shifts. "paired_test", and
+    "signs" for its method of signs: n differences, normal with mean `effect` standard deviations. "custom_test": the
+    same for a one-sided base test on n people in blocks of at least `smallest`. "likelihood_ratio_test": `effect` is
+    the pair (p, q) of distributions. "goodness_of_fit_test": `effect` is a pair of lists, the null hypothesis's
+    probabilities and the true ones.
 
-    >>> power("two_samples", n=(200, 200), effect=0.3, epsilon=1.0) > 0.7
+    >>> power("two_samples_test", n=(200, 200), effect=0.3, epsilon=1.0) > 0.7
     True
     """
     check_budget(epsilon, 0, None)
@@ -77,42 +89,42 @@ def power(
         raise BadInput(f"the level is {level!r}; it must be between 0 and 1/2, for example 0.05")
     if test not in NAMES:
         raise BadInput(f"the test is {test!r}; give one of {', '.join(map(repr, NAMES))}")
-    if test not in ("anova", "simple", "fit") and not is_number(effect):
+    if test not in ("anova", "likelihood_ratio_test", "goodness_of_fit_test") and not is_number(effect):
         raise BadInput(f"effect is {effect!r}; give a finite number of standard deviations, 0.3 say")
     size, generator = _sizes(n, test), simulated.stream(SEED)
     match test:
-        case "two_samples":
+        case "two_samples_test":
             one, other = size
             law = rank_sum_law(one, other, epsilon)
             check_powerful(law, 0, one * other, f"groups of {one} and {other} at epsilon {float(epsilon):g}")
             seen = [larger_pairs(_ranks(_normal(generator, sum(size), one, effect)), one) for _ in range(RUNS)]
             return _rejected(np.array(seen), law, level, alternative)
-        case "paired" | "signs":
+        case "paired_test" | "signs":
             count = size[0]
-            law = signed_ranks_law(count, epsilon) if test == "paired" else signs_law(count, epsilon)
-            most = count * (count + 1) // 2 if test == "paired" else count
+            law = signed_ranks_law(count, epsilon) if test == "paired_test" else signs_law(count, epsilon)
+            most = count * (count + 1) // 2 if test == "paired_test" else count
             check_powerful(law, 0, most, f"{count} people at epsilon {float(epsilon):g}")
             values = [_normal(generator, count, count, effect) for _ in range(RUNS)]
             fair, order = np.zeros(count, dtype=bool), np.arange(count)
-            sums = [positive_ranks(x, fair, order) if test == "paired" else int((x > 0).sum()) for x in values]
+            sums = [positive_ranks(x, fair, order) if test == "paired_test" else int((x > 0).sum()) for x in values]
             return _rejected(np.array(sums), law, level, alternative)
-        case "mean":
+        case "mean_test":
             return _power_of_mean(size[0], float(effect), epsilon, level, alternative)
-        case "two_means":
+        case "two_means_test":
             return _power_of_two_means(size, float(effect), epsilon, level, alternative)
         case "anova":
             return _power_of_groups(size, effect, epsilon, level)
-        case "any":
+        case "custom_test":
             if not isinstance(smallest, int) or isinstance(smallest, bool) or smallest < 1:
                 raise BadInput(f"smallest is {smallest!r}; give a whole number, 1 or more")
             blocks, reach = best_plan(size[0] // smallest, float(epsilon))
             checked_size(blocks, epsilon)
             return expected_power(blocks, reach, float(epsilon), float(effect) * math.sqrt(size[0]), level)
-        case "simple":
+        case "likelihood_ratio_test":
             cells = RatioCells.of(*_pair(effect))
             clamp = best_clamp(cells, size[0], float(epsilon), level)
             return clamped_power(cells, clamp, size[0], float(epsilon), level)
-        case "fit":
+        case "goodness_of_fit_test":
             return _power_of_fit(checked_size(size[0], epsilon), *_pair(effect), epsilon, level)
 
 
@@ -214,7 +226,7 @@ def _ranks(values: Floats) -> Any:
 
 
 def _sizes(n: Any, test: str) -> tuple[int, ...]:
-    two, several = test in ("two_samples", "two_means"), test == "anova"
+    two, several = test in ("two_samples_test", "two_means_test"), test == "anova"
     given = tuple(n) if isinstance(n, list | tuple) else (n, n) if two else (n,)
     fits = len(given) >= 2 if several else len(given) == 1 + two
     if not fits or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in given):

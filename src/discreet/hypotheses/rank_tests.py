@@ -39,6 +39,7 @@ Source
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from itertools import accumulate
 from typing import Any, ClassVar, Final
 
@@ -63,7 +64,7 @@ from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
@@ -72,6 +73,8 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import numbers, public_size
+from discreet.worlds.assumptions import About, Effect
+from discreet.worlds.effects import group_sizes, two_groups
 
 NORMAL: Final = 5_000  # rows above which rank sums are simulated from their normal limit,
 FULL: Final = 30  # if no group has fewer: few ranks do not sum to a normal variable
@@ -300,7 +303,11 @@ def all_sizes(sizes: Sequence[int], size: int | None) -> tuple[int, ...]:
     return (*sizes, size - sum(sizes))
 
 
-@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=grouped)
+@statistic(
+    {"x": number(sample=True), "y": number(sample=True)},
+    rows=grouped,
+    world=partial(two_groups, test="two_samples_test"),
+)
 def two_samples_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, alternative: Alternative = "two-sided"
 ) -> Mechanism[Tested]:
@@ -318,7 +325,26 @@ def two_samples_test(
     return PrivateGroups(test, 2) if people.size is None else Before(values_of, test)
 
 
-@statistic({"groups": number(sample=True)}, rows=grouped)
+def _world(about: About) -> Effect:
+    groups, given = about.whole("groups", 3, 2, 1000), about.take("effect", 0.3)
+    shifts = list(given) if isinstance(given, list | tuple) else list(np.linspace(0, given, groups))
+    if len(shifts) != groups or not all(map(is_number, shifts)):
+        raise BadInput(f"effect is {given!r}; give a number, or a list of {groups} shifts")
+    about.say(f"normal groups, shifted by {', '.join(f'{shift:g}' for shift in shifts)} standard deviations")
+    sizes = group_sizes(about, groups)
+
+    def moved(n: int) -> list[float]:
+        return [float(shift) * about.stretch(n) for shift in shifts]
+
+    return Effect(
+        make=lambda g, n: {
+            "groups": [shift + g.standard_normal(size) for shift, size in zip(moved(n), sizes(n), strict=True)]
+        },
+        known=lambda n: ("anova", list(sizes(n)), moved(n)),
+    )
+
+
+@statistic({"groups": number(sample=True)}, rows=grouped, world=_world)
 def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[Tested]:
     """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 

@@ -19,6 +19,7 @@ from discreet.statistics.proportion import (
     check_alternative,
     check_share,
 )
+from discreet.worlds.assumptions import About, Effect
 
 PUBLIC_GROUPS: Final = "which group a person is in is public; what is hidden is the person's value"
 
@@ -97,7 +98,15 @@ def check_replace(neighbours: object) -> None:
         )
 
 
-@statistic({"x": boolean(streams=True)})
+def _world(about: About) -> Effect:
+    null = check_share(about.option("null", 0.5))
+    effect = about.number("effect", 0.1 if null <= 0.5 else -0.1, -1.0, 1.0)
+    share = about.share(min(max(null + effect, 0.0), 1.0))
+    about.say(f"the population's share is {share:g}, {null:g} is tested")
+    return Effect(make=lambda g, n: {"x": g.random(n) < null + (share - null) * about.stretch(n)})
+
+
+@statistic({"x": boolean(streams=True)}, world=_world)
 def proportion_test(
     people: Public, x: Columns, null: float, *, epsilon: Number, alternative: Alternative = "two-sided"
 ) -> ProportionTest:

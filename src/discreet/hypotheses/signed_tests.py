@@ -36,6 +36,7 @@ Source
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -66,6 +67,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
+from discreet.worlds.effects import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
 COUNTED: Final = "the number of rows is a noisy one: so many were drawn at random, or missing ones stand in"
@@ -228,7 +230,11 @@ def _differences(columns: Mapping[str, Any]) -> Any:
         return x - np.asarray(columns["y"], dtype=np.float64) if "y" in columns else x
 
 
-@statistic({"x": number(), "y": number(optional=True)}, rows=_differences)
+@statistic(
+    {"x": number(), "y": number(optional=True)},
+    rows=_differences,
+    world=partial(shifted_sample, by="method", tests={"ranks": "paired_test", "signs": "signs"}),
+)
 def paired_test(
     people: Public,
     x: Columns,

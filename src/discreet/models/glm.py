@@ -25,6 +25,7 @@ from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Before, Mechanism
 from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import key
+from discreet.worlds.regressions import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
 METHODS: Final = ("auto", "objective", "descent", "friendly")
@@ -41,7 +42,12 @@ def _rows(columns: Mapping[str, Any]) -> Any:
     return columns if y is not None and np.asarray(y).dtype.kind == "O" else features_and_outcome(columns)
 
 
-@statistic({"X": number("several"), "y": _outcome}, rows=_rows, formula=formula_columns)
+@statistic(
+    {"X": number("several"), "y": _outcome},
+    rows=_rows,
+    formula=formula_columns,
+    world=partial(regression, link="logistic"),
+)
 def logistic_regression(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it
@@ -110,7 +116,12 @@ def logistic_regression(
     )
 
 
-@statistic({"X": number("several"), "y": number(optional=True)}, rows=features_and_outcome, formula=formula_columns)
+@statistic(
+    {"X": number("several"), "y": number(optional=True)},
+    rows=features_and_outcome,
+    formula=formula_columns,
+    world=partial(regression, link="poisson"),
+)
 def poisson_regression(
     people: Public,
     X: Columns,  # noqa: N803

@@ -1,7 +1,10 @@
 """Which private k-means: by what is asked for and what is public, never by the data."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
+
+import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.centred_kmeans import CentredKMeans
@@ -9,9 +12,11 @@ from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.lloyd_kmeans import LloydKMeans
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, is_number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
+from discreet.worlds.assumptions import About, World
+from discreet.worlds.regressions import RUNS
 
 Method = Literal["auto", "lloyd", "centred", "friendly"]
 
@@ -75,7 +80,47 @@ def _always(_: Mapping[str, Any], __: Mapping[str, Columns | None]) -> bool:
     return True
 
 
-@statistic({"X": number("several")}, wants_delta=_always)
+def _world(about: About) -> World:
+    """Clusters of normal rows around centres on a line of equal distances, turned into all columns."""
+    k, columns = about.whole("k", 3, 1, 1000), about.whole("columns", 2, 1, 1000)
+    apart = about.number("apart", 8.0, 0.0, 1e6)
+    about.given["k"] = k
+    ball, middle = about.given.get("radius"), about.given.get("centre")
+    usual = float(ball) / (apart * max(1, k - 1) / 2 + 4) if is_number(ball) else 1.0  # type: ignore[arg-type]
+    scale = about.number("scale", usual, 0.0, 1e300)
+    about.say(f"{k} clusters of normal rows, standard deviation {scale:g}, their centres {apart:g} of them apart")
+    about.say(f"{columns} independent columns")
+    line = scale * apart * (np.arange(k) - (k - 1) / 2)[:, None] * np.ones(columns) / math.sqrt(columns)
+    centres = line + np.asarray(0.0 if middle is None else middle, dtype=float)
+
+    def plain(X: Any) -> Any:  # noqa: N803
+        found = centres
+        for _ in range(5):
+            nearest = ((X[:, None] - found[None]) ** 2).sum(axis=2).argmin(axis=1)
+            found = np.array([X[nearest == j].mean(axis=0) if (nearest == j).any() else found[j] for j in range(k)])
+        return found
+
+    def matched(value: Any) -> Any:
+        from scipy.optimize import linear_sum_assignment
+
+        seen = np.asarray(value.centres, dtype=float)
+        places, others = linear_sum_assignment(((centres[:, None] - seen[None]) ** 2).sum(axis=2))
+        found = np.tile(centres.mean(axis=0), (k, 1))
+        found[places] = seen[others]
+        return found.ravel()
+
+    return World(
+        make=lambda g, n: {"X": centres[np.arange(n) % k] + scale * g.standard_normal((n, columns))},
+        truth=centres,
+        plain=plain,
+        measure="median, over releases, of the root mean squared distance of centres from the population's",
+        read=matched,
+        gap=lambda errors, _truth: np.sqrt((errors**2).sum(axis=1) / k),
+        runs=RUNS,
+    )
+
+
+@statistic({"X": number("several")}, wants_delta=_always, world=_world)
 def kmeans(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

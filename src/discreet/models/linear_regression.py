@@ -1,6 +1,7 @@
 """Linear regression, by name: a noisy sum of squares, fits on blocks of people, or descent."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal
 
 from discreet.errors import BadInput
@@ -15,12 +16,18 @@ from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.subsample.estimators import LineFit
+from discreet.worlds.regressions import regression
 
 METHODS: Final = ("auto", "moments", "friendly", "sgd")
 MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 
 
-@statistic({"X": number("several"), "y": number(optional=True)}, rows=features_and_outcome, formula=formula_columns)
+@statistic(
+    {"X": number("several"), "y": number(optional=True)},
+    rows=features_and_outcome,
+    formula=formula_columns,
+    world=partial(regression, link="linear"),
+)
 def linear_regression(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

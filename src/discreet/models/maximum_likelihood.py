@@ -1,10 +1,14 @@
 """Maximum likelihood for any parametric distribution, by name."""
 
 import logging
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 from discreet.engines.local import Local
+from discreet.errors import BadInput
 from discreet.models.likelihood import plan_likelihood
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
@@ -13,6 +17,7 @@ from discreet.statistics.family import Fitted
 from discreet.subsample.aggregate import Engine
 from discreet.subsample.block_table import BlockTable
 from discreet.tables.entries import numbers
+from discreet.worlds.assumptions import MANY, About, World
 
 
 def _table(columns: Mapping[str, Any]) -> BlockTable:
@@ -21,7 +26,44 @@ def _table(columns: Mapping[str, Any]) -> BlockTable:
     return BlockTable.of(data if several else numbers(data), None, columns["people"])
 
 
-@statistic({"data": number("either")}, rows=_table, blocks=True)
+def _world(about: About) -> World:
+    model = about.option("model", "gamma")
+    name = model if isinstance(model, str) else getattr(model, "name", None)
+    chosen = _of_scipy(name)
+    if chosen is None:
+        raise BadInput(
+            f"model is {model!r}; a forecast takes a continuous distribution of scipy.stats or its name, 'gamma' say"
+        )
+    fixed = dict(about.given.get("fixed") or _usual_fixed(chosen))
+    usual = dict.fromkeys((chosen.shapes or "").replace(",", " ").split(), 2.0) | {"loc": 0.0, "scale": 1.0}
+    values = about.parameters(str(name), {one: value for one, value in usual.items() if one not in fixed})
+    held = {f"f{one}": value for one, value in fixed.items()}
+    places = [place for place, one in enumerate(usual) if one not in fixed]
+    return World(
+        make=lambda g, n: {"data": chosen(**values, **fixed).rvs(size=n, random_state=g)},
+        truth=list(values.values()),
+        plain=lambda data: np.array(chosen.fit(data, **held))[places],
+        measure=MANY,
+        runs=40,
+        most=200_000,
+    )
+
+
+def _of_scipy(name: Any) -> Any:
+    from scipy import stats
+
+    called = {"normal": "norm", "lognormal": "lognorm", "weibull": "weibull_min", "exponential": "expon"}
+    found = getattr(stats, called.get(name, name), None) if isinstance(name, str) else None
+    return found if isinstance(found, stats.rv_continuous) else None
+
+
+def _usual_fixed(chosen: Any) -> dict[str, float]:
+    """As the statistic has it: loc=0 on a half-line, and scale=1 too on an interval."""
+    bounded = math.isfinite(chosen.a), math.isfinite(chosen.b)
+    return {"loc": 0.0, "scale": 1.0} if all(bounded) else {"loc": 0.0} if any(bounded) else {}
+
+
+@statistic({"data": number("either")}, rows=_table, blocks=True, world=_world)
 def maximum_likelihood(
     people: Public,
     model: Any,

@@ -24,7 +24,7 @@ Source
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -52,6 +52,8 @@ from discreet.privacy.search import bisect
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
 from discreet.tables.matrix import in_one, matrix
+from discreet.worlds.assumptions import About, World
+from discreet.worlds.regressions import regression
 
 LINKS: Final[dict[str, Link]] = {"logistic": "logit", "poisson": "log"}
 MOST_STEPS: Final = 100_000
@@ -230,7 +232,16 @@ def strength(guarantee: Guarantee, rate: float, times: int, size: int, moved: Fr
     return at(bisect(costs_too_much, 0.0, 1.0, steps)[0])  # [sgd.1]: within 2%
 
 
-@statistic({"X": number("several"), "y": number()}, rows=stacked)
+def _world(about: About) -> World:
+    loss = about.option("loss", "logistic")
+    links = {"squared": "linear", "huber": "linear", "logistic": "logistic", "poisson": "poisson"}
+    if not isinstance(loss, str) or loss not in links:
+        raise BadInput(f"loss is {loss!r}; a forecast knows {', '.join(map(repr, links))}")
+    inner, size = regression(about, links[loss]), about.take("size", None)
+    return replace(inner, make=lambda g, n: {**inner.make(g, n), "size": n if size is None else size})
+
+
+@statistic({"X": number("several"), "y": number()}, rows=stacked, world=_world)
 def sgd(
     people: Public,
     loss: str | Callable[..., Any],

@@ -11,7 +11,7 @@ from typing import Any, Final
 from discreet.accounting.filter import Budget, Filter
 from discreet.errors import BadInput, DiscreetError
 from discreet.forecast.forecast import forecast
-from discreet.forecast.required import need
+from discreet.forecast.required import required
 from discreet.ledger import Ledger
 from discreet.ledger.place import is_there
 from discreet.plan.plan_file import line_of, lines_of
@@ -205,7 +205,7 @@ def _fixed(plan: Plan, asked: PlannedRelease) -> Number | None:
             f"release {asked.id!r} asks for an accuracy, which needs rows, there or in [data]: about how many people "
             "there are"
         )
-    found = need(
+    found = required(
         asked.statistic, half_width=asked.accuracy, rows=rows, delta=asked.delta or 0.0, **_assumed(plan, asked)
     )
     if found.epsilon is None:

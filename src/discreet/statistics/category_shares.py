@@ -43,6 +43,7 @@ from discreet.statistics.density_curve import on_simplex
 from discreet.statistics.histogram import Histogram, label
 from discreet.statistics.open_histogram import MANY, OpenHistogram
 from discreet.tables.entries import key
+from discreet.worlds.assumptions import About, World
 
 Floats = npt.NDArray[np.float64]
 
@@ -154,3 +155,30 @@ class ShareSpread:
         low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
         first, last = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
         return Interval(first, last, confidence=confidence, about=self.about, population=True)
+
+
+def shares_world(about: About, listed: Any) -> World:
+    """Made-up categories, each as likely: those that are listed, or as many as assumed."""
+    found = isinstance(listed, str)
+    count = about.whole("bins", 10 if found else len(list(listed)), 1, 1_000_000)
+    names = [f"category {place}" for place in range(count)] if found else list(listed)
+    about.say(f"each of {count} categories is as likely")
+    order = {name: place for place, name in enumerate(names)} if found else {}
+
+    def read(value: Any) -> Floats:
+        if not found:
+            return np.asarray(value.heights, dtype=np.float64)
+        seen = np.zeros(count)
+        for name, height in zip(value.keys, value.heights, strict=True):
+            seen[order[name]] = height
+        return seen
+
+    return World(
+        make=lambda g, n: {"x": np.array(names, dtype=object)[g.integers(0, count, n)]},
+        truth=np.full(count, 1 / count),
+        plain=lambda x: [np.mean(x == name) for name in names],
+        measure="median distance in total variation from the population's shares",
+        read=read,
+        gap=lambda errors, _truth: np.abs(errors).sum(axis=1) / 2,
+        runs=24,
+    )

@@ -15,7 +15,7 @@ Source
     Ghosh, Roughgarden and Sundararajan 2009.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.tables.entries import long_column, pieces, public_size, truths
+from discreet.worlds.assumptions import About, Expected, World
+from discreet.worlds.floors import BOUND, bins_floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,22 @@ class CountSpread:
         return Interval(low, high, confidence=confidence, about="the count in this table", population=False)
 
 
-@statistic({"x": boolean(streams=True, optional=True)}, groups=True)
+def _world(about: About) -> World:
+    share = about.share()
+    about.say(f"{share:g} of the rows are true")
+
+    def expected(release: Any, rows: int, confidence: float | None) -> Expected:
+        floor = bins_floor(rows, float(release.guarantee.epsilon))
+        return replace(Expected.noise(release.spread.law, confidence), floor=floor, floor_note=BOUND)
+
+    return World(
+        make=lambda _, n: {"x": np.arange(n) < share * n},
+        measure="median absolute error, against the count in the table",
+        closed=expected,
+    )
+
+
+@statistic({"x": boolean(streams=True, optional=True)}, groups=True, world=_world)
 def count(people: Public, x: Columns | None = None, *, epsilon: Number) -> Count:
     """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
 

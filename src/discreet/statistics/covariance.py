@@ -60,6 +60,9 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.statistics.covariance_stages import FittedMoment, MomentStages, fit, needed, plan
 from discreet.tables.matrix import Rows, in_one, matrix
+from discreet.worlds.assumptions import MANY, About, World
+from discreet.worlds.floors import RATES
+from discreet.worlds.shapes import AssumedTable
 
 EACH = "each entry, one at a time, of the population's"
 
@@ -331,7 +334,19 @@ def unseen(beyond: int) -> str:
     )
 
 
-@statistic({"x": number("several")})
+def _world(about: About) -> World:
+    table = AssumedTable.of(about)
+    return World(
+        make=lambda g, n: {"x": table.draw(g, n)},
+        truth=np.eye(table.columns) * table.entries.scale**2,
+        plain=lambda x: np.cov(x, rowvar=False),
+        measure=MANY,
+        runs=32,
+        floor_note=RATES["covariance"],
+    )
+
+
+@statistic({"x": number("several")}, world=_world)
 def covariance(
     people: Public, x: Columns, *, epsilon: Number, delta: Number, model: Literal["gaussian"] | None = None
 ) -> Covariance:

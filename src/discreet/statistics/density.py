@@ -52,7 +52,7 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised
@@ -61,13 +61,16 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.declared import check_bounds
 from discreet.statistics.bins import Categories, Edges, counts
-from discreet.statistics.category_shares import CategoryShares
+from discreet.statistics.category_shares import CategoryShares, shares_world
 from discreet.statistics.density_curve import Curve, CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.quantile import Quantile
 from discreet.tables.entries import numbers, public_size
+from discreet.worlds.assumptions import About, World
+from discreet.worlds.shapes import AssumedColumn
 
+COMPARED: Final = 2001  # places at which a forecast compares densities
 LARGEST: Final = float(np.finfo(np.float64).max)
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for a private n
 PLACING: Final = Fraction(1, 5)  # of epsilon for the quartiles; as much as half of it where people are few
@@ -214,7 +217,51 @@ def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
     return isinstance(options.get("categories"), str)
 
 
-@statistic({"x": _reads}, wants_delta=_finds)
+def _world(about: About) -> World:
+    """Without privacy it is a histogram by the rule of Freedman and Diaconis."""
+    listed, support = about.given.get("categories"), about.given.get("support")
+    if listed is not None:
+        return shares_world(about, listed)
+    if isinstance(support, tuple | list) and len(support) == 2 and all(map(is_number, support)):
+        about.given["bounds"] = tuple(support)  # for the assumptions only
+    entries = AssumedColumn.of(about)
+    about.take("bounds", None)
+    ends = (support[0], support[1]) if support is not None else (entries.quantile(1e-6), entries.quantile(1 - 1e-6))
+    edges = np.linspace(float(ends[0]), float(ends[1]), COMPARED)
+    middles, step = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
+    truth = np.diff(entries.standard.cdf((edges - entries.location) / entries.scale)) / step
+    if support is not None:
+        truth = truth / (truth.sum() * step)
+
+    def made(g: Any, n: int) -> dict[str, Any]:
+        x = entries.draw(g, n)
+        if support is None:
+            return {"x": x}
+        inside = (x >= ends[0]) & (x <= ends[1])
+        return {"x": x[inside][np.arange(n) % max(1, int(inside.sum()))]}
+
+    def plain(x: Any) -> Any:
+        low, high = np.quantile(x, [0.25, 0.75])
+        count = max(1, math.ceil((x.max() - x.min()) / max(2 * (high - low) * len(x) ** (-1 / 3), 1e-300)))
+        heights, places = np.histogram(x, min(count, 4 * COMPARED), density=True)
+        found = np.searchsorted(places, middles, side="right") - 1
+        return np.where((found >= 0) & (found < len(heights)), heights[np.clip(found, 0, len(heights) - 1)], 0.0)
+
+    return World(
+        make=made,
+        truth=truth,
+        plain=plain,
+        measure="median distance in total variation from the population's density",
+        read=lambda curve: np.asarray(curve(middles) if callable(curve) else curve),
+        gap=lambda errors, _truth: np.abs(errors).sum(axis=1) * step / 2,
+        sums=False,
+        rate=1 / 3,
+        runs=16,
+        most=100_000,
+    )
+
+
+@statistic({"x": _reads}, wants_delta=_finds, world=_world)
 def density(
     people: Public, x: Columns, *, epsilon: Number, delta: Number = 0.0, support: Any = None, categories: Any = None
 ) -> Mechanism[Any]:

@@ -1,8 +1,9 @@
 """A distribution of a known family, by its name."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, Reads, boolean, category, number, statistic
@@ -12,10 +13,13 @@ from discreet.privacy.mechanism import After, Mechanism
 from discreet.privacy.release import Release
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
+from discreet.statistics.category_shares import shares_world
 from discreet.statistics.family import FAMILIES, Family, Fitted, gaussian
 from discreet.statistics.normal import Gaussian1D
 from discreet.statistics.normal_laplace import NormalSpread
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
+from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
+from discreet.worlds.floors import BOUND, least_error, shares
 
 NAMES = ("bernoulli", "binomial", "multinomial", "gaussian", *FAMILIES)
 ALSO = {"normal": "gaussian", "categorical": "multinomial"}
@@ -31,7 +35,74 @@ def _reads(options: Mapping[str, Any]) -> Reads:
     return category() if kind == "multinomial" else boolean() if kind == "bernoulli" else number()
 
 
-@statistic({"x": _reads})
+USUAL: Final[Mapping[str, Mapping[str, float]]] = {
+    "poisson": {"rate": 3.0},
+    "exponential": {"rate": 1.0},
+    "gamma": {"shape": 2.0, "scale": 1.0},
+    "beta": {"a": 2.0, "b": 5.0},
+    "gaussian": {"mean": 0.0, "variance": 1.0},
+}
+
+
+def _world(about: About) -> World:
+    family = about.given.get("family")
+    kind = _kind(family)
+    if kind in ("bernoulli", "binomial"):
+        return _binomial_world(about)
+    if kind == "multinomial":
+        inner = shares_world(about, about.given.get("categories") or ())
+        return World(make=inner.make, truth=inner.truth, plain=inner.plain, measure=MANY, runs=24)
+    own = isinstance(kind, Family)
+    if not own and kind not in USUAL:
+        raise BadInput(f"family is {family!r}; give family='gamma', say, or a discreet.Family with parameters=")
+    values = about.parameters(kind.name if own else kind, None if own else USUAL[kind])
+    chosen = (kind.distribution if own else gaussian if kind == "gaussian" else FAMILIES[kind].distribution)(
+        *values.values()
+    )
+    once = {"poisson": math.sqrt(values.get("rate", 0)), "exponential": values.get("rate", 0)}.get("" if own else kind)
+    return World(
+        make=lambda g, n: {"x": chosen.rvs(size=n, random_state=g)},
+        truth=list(values.values()),
+        plain=lambda x: _fitted("" if own else kind, x, values),
+        measure=MANY,
+        sampling=None if once is None else lambda n: once / math.sqrt(n),
+        runs=32,
+    )
+
+
+def _fitted(kind: str, x: Any, truth: Mapping[str, float]) -> Any:
+    """Maximum likelihood without privacy; a family of one's own is taken at its truth, its sampling is not known."""
+    from scipy import stats
+
+    match kind:
+        case "poisson":
+            return x.mean()
+        case "exponential":
+            return 1 / x.mean()
+        case "gaussian":
+            return [x.mean(), x.var()]
+        case "gamma":
+            return stats.gamma.fit(x, floc=0)[::2]
+        case "beta":
+            return stats.beta.fit(x, floc=0, fscale=1)[:2]
+    return list(truth.values())
+
+
+def _binomial_world(about: About) -> World:
+    trials, share = about.given.get("trials") or 1, about.number("share", 0.5, 0.0, 1.0)
+    about.say(f"the population's share is {share:g}")
+    return World(
+        make=lambda g, n: {"x": g.binomial(trials, share, n)},
+        truth=share,
+        plain=lambda x: x.mean() / trials,
+        sampling=lambda n: math.sqrt(share * (1 - share) / (n * trials)),
+        runs=100,
+        floor=(lambda n, limit: least_error(n, 0.5, shares(n, share), limit, 0.5)) if trials == 1 else None,
+        floor_note=BOUND if trials == 1 else NO_FLOOR,
+    )
+
+
+@statistic({"x": _reads}, world=_world)
 def fit_distribution(
     people: Public,
     family: str | Family,

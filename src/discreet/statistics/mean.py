@@ -40,6 +40,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, NeedsBounds
 from discreet.friendly.refine import RefinedMean
@@ -59,6 +61,9 @@ from discreet.stages.stage_budget import count_error, enough, noisy_size
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread
 from discreet.tables.entries import Numbers, long_numbers, public_size
+from discreet.worlds.assumptions import MANY, About, World
+from discreet.worlds.floors import BOUND, RATES
+from discreet.worlds.shapes import AssumedColumn, AssumedTable
 
 REACH: Final = 4  # the clip, in units of the distance that m0 records exceed
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
@@ -278,7 +283,31 @@ def _several(_: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> boo
     return about is not None and about.several
 
 
-@statistic({"x": number("either", streams=True)}, groups=True, wants_delta=_several)
+def _world(about: About) -> World:
+    if "columns" in about.given:
+        table = AssumedTable.of(about)
+        return World(
+            make=lambda g, n: {"x": table.draw(g, n)},
+            truth=np.full(table.columns, table.entries.location),
+            plain=lambda x: x.mean(axis=0),
+            measure=MANY,
+            runs=16,
+            floor_note=RATES["mean of a table"],
+        )
+    entries = AssumedColumn.of(about)
+    return World(
+        make=lambda g, n: {"x": entries.draw(g, n)},
+        truth=entries.location,
+        plain=lambda x: x.mean(),
+        sampling=lambda n: entries.scale / math.sqrt(n),
+        parts=True,
+        skewed=entries.skewed,
+        floor=entries.floor,
+        floor_note=BOUND,
+    )
+
+
+@statistic({"x": number("either", streams=True)}, groups=True, wants_delta=_several, world=_world)
 def mean(
     people: Public,
     x: Columns,

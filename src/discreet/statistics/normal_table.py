@@ -27,10 +27,13 @@ Source
     Biswas, Dong, Kamath and Ullman 2020; Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the centre.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
+
+import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, number, statistic
@@ -44,6 +47,9 @@ from discreet.statistics.covariance import MultivariateNormal, NormalVectorSprea
 from discreet.statistics.covariance_stages import MomentStages, fit, needed, plan
 from discreet.statistics.normal import Gaussian1D
 from discreet.tables.matrix import in_one, matrix
+from discreet.worlds.assumptions import NO_FLOOR, About, World
+from discreet.worlds.floors import RATES
+from discreet.worlds.shapes import AssumedTable
 
 MEAN: Final = Fraction(3, 10)  # the share of the mean
 NOTE: Final = "the fit rests on a normal model; rows far from the others count as errors"
@@ -125,7 +131,45 @@ def _several(_: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> boo
     return about is not None and about.several
 
 
-@statistic({"x": number("either", streams=True)}, wants_delta=_several)
+def _world(about: About) -> World:
+    several = "columns" in about.given
+    table = AssumedTable.of(about, columns=2 if several else 1, shaped=False)
+    place, scale, d = table.entries.location, table.entries.scale, table.columns
+
+    def gap(errors: Any, _truth: Any) -> Any:
+        """For small errors by Pinsker's bound; of one column summed."""
+        if not several:
+            return between_normals(errors[:, 0], scale**2 + errors[:, 1], scale**2)
+        shift, matrix = errors[:, :d] / scale, errors[:, d:] / scale**2
+        return np.minimum(np.sqrt((shift**2).sum(axis=1) + (matrix**2).sum(axis=1) / 2) / 2, 1.0)
+
+    def numbers(value: Any) -> Any:
+        return np.concatenate([np.ravel(value.mean), np.ravel(value.covariance)])
+
+    return World(
+        make=lambda g, n: {"x": table.draw(g, n) if several else table.draw(g, n)[:, 0]},
+        truth=np.concatenate([np.full(d, place), (np.eye(d) * scale**2).ravel()]),
+        plain=lambda x: np.append(x.mean(axis=0), np.cov(x, rowvar=False, ddof=0)),
+        measure="median distance in total variation from the population's distribution"
+        + (", by Pinsker's bound for small errors" if several else ""),
+        read=numbers,
+        gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
+        floor_note=RATES["covariance"] if several else NO_FLOOR,
+    )
+
+
+def between_normals(shift: Any, variance: Any, against: float) -> Any:
+    """The total variation between N(shift, variance) and N(0, against), summed on a grid."""
+    places = np.linspace(-8, 8, 401) * math.sqrt(against)
+    wide = np.sqrt(np.maximum(variance, 1e-12 * against))[:, None]
+    here = np.exp(-(((places - shift[:, None]) / wide) ** 2) / 2) / wide
+    there = np.exp(-(places**2) / against / 2) / math.sqrt(against)
+    found = np.abs(here - there).sum(axis=1) * (places[1] - places[0]) / math.sqrt(8 * math.pi)
+    return np.minimum(found, 1.0)
+
+
+@statistic({"x": number("either", streams=True)}, wants_delta=_several, world=_world)
 def fit_normal(
     people: Public,
     x: Columns,

@@ -28,7 +28,7 @@ Source
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -49,6 +49,8 @@ from discreet.privacy.release import Release
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.histogram import Histogram, Tally
 from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
+from discreet.worlds.assumptions import About, Expected, World
+from discreet.worlds.floors import BOUND, bins_floor
 
 MANY: Final = 10**9  # stands for the number of people where that is private
 EXACT: Final = 2**53  # whole numbers below it are exact as floats
@@ -263,7 +265,49 @@ def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
     return options.get("categories") is None and options.get("edges") is None
 
 
-@statistic({"x": _reads}, groups=True, wants_delta=_finds)
+def _world(about: About) -> World:
+    listed, edges = about.given.get("categories"), about.given.get("edges")
+    found = listed is None and edges is None
+    bins = about.whole("bins", 10, 1, 10**9) if found else _number_of_bins(listed, edges)
+    if found:
+        about.say(f"{bins} categories share the rows alike")
+    shown = "category shown" if found else "bin"
+
+    def expected(release: Any, rows: int, confidence: float | None) -> Expected:
+        spread, threshold = release.spread, release.value.threshold
+        many = rows if found and spread.size is not None else getattr(spread, "bins", bins + 1)
+        seen = Expected.noise(spread.law, confidence, bins=bins, shown=many)
+        if found:
+            note = f"achieved: categories of {threshold} rows are shown; no bound with a sharp constant is known"
+            if rows / bins >= threshold:
+                return replace(seen, floor_note=note)
+            refused = (
+                f"a category of {rows / bins:.6g} rows is below the threshold of {threshold} more often than not; "
+                f"{bins} categories need about {bins * threshold} rows"
+            )
+            return replace(seen, error=None, refused=refused, floor_note=note)
+        if threshold is not None:
+            about.say(f"bins shown hold {threshold} or more")
+        if release.guarantee.delta:
+            return replace(seen, floor_note="no floor is known with this noise")
+        return replace(seen, floor=bins_floor(rows, float(release.guarantee.epsilon), bins), floor_note=BOUND)
+
+    return World(
+        make=lambda _, n: {"x": np.zeros(n) if edges is not None else np.arange(n) % min(bins, n)},
+        measure=f"median of the largest error of any {shown}, against the counts in the table",
+        closed=expected,
+    )
+
+
+def _number_of_bins(listed: Any, edges: Any) -> int:
+    if listed is not None and edges is not None:
+        raise BadInput("both categories and edges are given; give one of them")
+    if isinstance(listed, str | bytes) or not hasattr(edges if listed is None else listed, "__len__"):
+        raise BadInput(f"categories are {listed!r} and edges {edges!r}; give a list of one of them")
+    return len(listed) if listed is not None else len(edges) - 1
+
+
+@statistic({"x": _reads}, groups=True, wants_delta=_finds, world=_world)
 def histogram(
     people: Public,
     x: Columns,

@@ -43,7 +43,10 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.statistics.normal_laplace import radius
 from discreet.tables.entries import long_column, pieces, public_size, truths
+from discreet.worlds.assumptions import About, Expected, World
+from discreet.worlds.floors import BOUND, least_error, shares
 
 Alternative = Literal["two-sided", "greater", "less"]
 SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine
@@ -254,7 +257,38 @@ def _noise_sd(epsilon: float) -> float:
     return math.hypot(LaplaceLaw(laplace_scale(1, epsilon)).sd, math.sqrt(1 / 12))
 
 
-@statistic({"x": boolean(streams=True)}, groups=True)
+def _world(about: About) -> World:
+    share = about.share()
+    about.say(f"the population's share is {share:g}")
+
+    def expected(release: Any, rows: int, confidence: float | None) -> Expected:
+        """From the spread that a release in the middle of its distribution would have."""
+        seen: Any = release.spread
+        middle: KnownSize | PrivateSize
+        if isinstance(seen, KnownSize):
+            middle = KnownSize(share * rows, rows, seen.epsilon)
+        else:
+            middle = PrivateSize(share * rows, (1 - share) * rows, seen.epsilon)
+        ends = None if confidence is None else middle.interval(confidence)
+        sampling, privacy = math.sqrt(share * (1 - share) / rows), middle.privacy
+        return Expected(
+            error=radius(0.5, sampling, privacy / math.sqrt(2)),
+            half_width=None if ends is None else (ends.high - ends.low) / 2,
+            sampling=sampling,
+            privacy=privacy,
+            without=radius(0.5, sampling, 0.0),
+        )
+
+    return World(
+        make=lambda _, n: {"x": np.arange(n) < share * n},
+        measure="median absolute error, against the population's share",
+        closed=expected,
+        floor=lambda n, limit: least_error(n, 0.5, shares(n, share), limit, 0.5),
+        floor_note=BOUND,
+    )
+
+
+@statistic({"x": boolean(streams=True)}, groups=True, world=_world)
 def proportion(people: Public, x: Columns, *, epsilon: Number) -> Proportion:
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
 

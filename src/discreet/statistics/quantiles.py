@@ -1,14 +1,43 @@
 """Quantiles and the median, by name: the mechanism is that of quantile.py."""
 
+import math
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, is_number
 from discreet.privacy.mechanism import Mechanism
 from discreet.statistics.quantile import Quantile
+from discreet.worlds.assumptions import MANY, ONE, About, World
+from discreet.worlds.floors import BOUND
+from discreet.worlds.shapes import AssumedColumn
 
 
-@statistic({"x": number(streams=True)}, groups=True)
+def _world(about: About) -> World:
+    return _world_of(about, about.option("q", 0.5))
+
+
+def _world_of(about: About, q: Any) -> World:
+    asked = [float(one) for one in q] if isinstance(q, list | tuple | np.ndarray) else [q]
+    if not asked or not all(is_number(one) and 0 < one < 1 for one in asked):
+        raise BadInput(f"q is {q!r}; give a number between 0 and 1, or a list of them")
+    entries, one = AssumedColumn.of(about), q is asked[0]
+    return World(
+        make=lambda g, n: {"x": entries.draw(g, n)},
+        truth=[entries.quantile(share) for share in asked],
+        plain=lambda x: np.quantile(x, asked),
+        measure=ONE if one else MANY,
+        sampling=(lambda n: math.sqrt(q * (1 - q) / n) / entries.height(q)) if one else None,
+        parts=one,
+        floor=entries.floor if one else None,
+        floor_note=BOUND if one else "no floor is known for several at once",
+    )
+
+
+@statistic({"x": number(streams=True)}, groups=True, world=_world)
 def quantile(
     people: Public,
     x: Columns,
@@ -43,7 +72,7 @@ def quantile(
     )
 
 
-@statistic({"x": number(streams=True)}, groups=True)
+@statistic({"x": number(streams=True)}, groups=True, world=partial(_world_of, q=0.5))
 def median(
     people: Public,
     x: Columns,

@@ -30,6 +30,7 @@ Source
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -54,6 +55,9 @@ from discreet.statistics.mean import REACH, RankClippedMean, unseen
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
+from discreet.worlds.assumptions import About, World
+from discreet.worlds.floors import BOUND, least_error, normal_scales
+from discreet.worlds.shapes import AssumedColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +276,27 @@ class RootSpread:
         return replace(inner, low=math.sqrt(inner.low), high=math.sqrt(inner.high), about=about)
 
 
-@statistic({"x": number(streams=True)}, groups=True)
+def _world(about: About, power: int = 2) -> World:
+    entries = AssumedColumn.of(about)
+    if entries.shape == "t3":
+        raise BadInput("the variance of t3 has no error of its own (its fourth moment is infinite); take another shape")
+    truth, normal = entries.scale**power, entries.shape == "normal"
+    spread = math.sqrt(entries.tails - 1) * power / 2
+    return World(
+        make=lambda g, n: {"x": entries.draw(g, n)},
+        truth=truth,
+        plain=lambda x: x.std() ** power,
+        sampling=lambda n: truth * spread / math.sqrt(n),
+        parts=True,
+        skewed=entries.skewed,
+        floor=(lambda n, limit: least_error(n, 0.5, normal_scales(n, entries.scale, power), limit, truth))
+        if normal
+        else None,
+        floor_note=BOUND if normal else "no floor is known for this shape",
+    )
+
+
+@statistic({"x": number(streams=True)}, groups=True, world=_world)
 def variance(
     people: Public,
     x: Columns,
@@ -293,7 +317,7 @@ def variance(
     )
 
 
-@statistic({"x": number(streams=True)}, groups=True)
+@statistic({"x": number(streams=True)}, groups=True, world=partial(_world, power=1))
 def std(
     people: Public,
     x: Columns,

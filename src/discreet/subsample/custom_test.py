@@ -1,5 +1,6 @@
 """Any test, by name, on blocks of people."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -15,9 +16,31 @@ from discreet.subsample.aggregate import Engine, Trust
 from discreet.subsample.block_tests import planned_test
 from discreet.subsample.estimators import adapted
 from discreet.subsample.fit import table_of
+from discreet.worlds.assumptions import ALL, About, Effect
+from discreet.worlds.effects import shift
 
 
-@statistic({"X": Reads("any", "either"), "y": Reads("any", optional=True)}, rows=table_of, blocks=True, code=True)
+def _world(about: About) -> Effect:
+    effect = shift(about)
+    if about.given.get("test") is None:
+        about.given["test"] = _above_zero
+        about.say("the base test is a one-sided test of a normal mean")
+    usual = about.given["test"] is _above_zero and not {"blocks", "method"} & set(about.given)
+    return Effect(
+        make=lambda g, n: {"X": effect + g.standard_normal(n)},
+        known=(lambda n: ("custom_test", n, effect)) if usual else None,
+        most=ALL,
+    )
+
+
+def _above_zero(x: Any) -> float:
+    """The p-value of normal values, against a mean above 0."""
+    return math.erfc(float(x.mean()) / max(float(x.std()), 1e-300) * math.sqrt(len(x) / 2)) / 2
+
+
+@statistic(
+    {"X": Reads("any", "either"), "y": Reads("any", optional=True)}, rows=table_of, blocks=True, code=True, world=_world
+)
 def custom_test(
     people: Public,
     test: Any,

@@ -1,13 +1,15 @@
 """Any estimator, by name, on blocks of people."""
 
+import inspect
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
+from discreet.noise.distributions import stream
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
@@ -17,8 +19,15 @@ from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.counted_people import CountedPeople
+from discreet.subsample.estimators import adapted
 from discreet.subsample.fit_options import check_seconds
 from discreet.subsample.fit_request import planned
+from discreet.worlds.assumptions import MANY, ONE, About, World, flat
+from discreet.worlds.regressions import EFFECTS, outcome
+from discreet.worlds.shapes import AssumedTable
+
+LARGE: Final = 200_000  # made-up rows on which an estimator's value for the population is taken
+BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not scale
 
 
 def table_of(columns: Mapping[str, Any]) -> BlockTable:
@@ -26,7 +35,56 @@ def table_of(columns: Mapping[str, Any]) -> BlockTable:
     return BlockTable.of(columns["X"], columns.get("y"), columns["people"], columns.get("categories"))
 
 
-@statistic({"X": Reads("any", "either"), "y": Reads("any", optional=True)}, rows=table_of, blocks=True, code=True)
+def _world(about: About) -> World:
+    """Any estimator; its value on very many made-up rows stands for the population's."""
+    estimator = about.given.get("estimator")
+    if estimator is None:
+        raise BadInput("no estimator is given; forecast('fit', estimator=..., rows=..., epsilon=...) needs one")
+    if about.given.get("confidence", 1.0) is None:
+        about.take("confidence", None)
+    link, truth = about.take("outcome", _outcome(estimator)), about.take("truth", None)
+    if link not in (None, "linear", "logistic", "poisson"):
+        raise BadInput(f"outcome is {link!r}; give None, 'linear', 'logistic' or 'poisson'")
+    features = AssumedTable.of(about, columns=1)
+    wide, effect = features.columns > 1 or link is not None, EFFECTS.get(str(link), 0.0)
+    if link is not None:
+        about.say(f"a {link} model holds, all coefficients {effect:g}")
+    base = adapted(estimator, attributes=about.given.get("attributes"), options=about.given.get("options"))
+
+    def made(g: Any, n: int) -> dict[str, Any]:
+        x = features.draw(g, n)
+        if link is None:
+            return {"X": x if wide else x[:, 0]}
+        return {"X": x, "y": outcome(g, effect * x.sum(axis=1), link)}
+
+    def plain(X: Any, y: Any = None) -> Any:  # noqa: N803
+        return flat(base.answer(X, y))
+
+    found = plain(**made(stream(1), LARGE)) if truth is None else flat(truth)
+    one = len(found) == 1
+    return World(make=made, truth=found, plain=plain, measure=ONE if one else MANY, parts=one, runs=24, most=BLOCKS)
+
+
+def _outcome(estimator: Any) -> str | None:
+    """What an estimator is told besides rows: nothing, numbers, or yes and no."""
+    if hasattr(estimator, "predict_proba"):
+        return "logistic"
+    if hasattr(estimator, "fit") and hasattr(estimator, "get_params"):
+        needs = inspect.signature(estimator.fit).parameters.get("y")
+        return "linear" if needs is not None and needs.default is inspect.Parameter.empty else None
+    if callable(estimator) and not inspect.isclass(estimator):
+        positional = [
+            one
+            for one in inspect.signature(estimator).parameters.values()
+            if one.default is inspect.Parameter.empty and one.kind is not inspect.Parameter.KEYWORD_ONLY
+        ]
+        return "linear" if len(positional) == 2 else None
+    return "linear" if inspect.isclass(estimator) else None
+
+
+@statistic(
+    {"X": Reads("any", "either"), "y": Reads("any", optional=True)}, rows=table_of, blocks=True, code=True, world=_world
+)
 def fit(
     people: Public,
     estimator: Any,

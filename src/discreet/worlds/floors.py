@@ -214,6 +214,11 @@ def _enough(limit: Told, people: int, needed: float) -> bool:
     return float(limit(np.array([float(people)]))[0]) >= needed
 
 
-def law_places(law: Any) -> Floats:
-    """A grid on which a law of scipy.stats with standard deviation near 1 is summed."""
-    return np.linspace(float(law.ppf(1e-5)) - 2, float(law.ppf(1 - 1e-5)) + 2, 20_001)
+def places_of(distribution: Any) -> Floats:
+    """A grid on which a distribution of scipy.stats with standard deviation near 1 is summed."""
+    return np.linspace(float(distribution.ppf(1e-5)) - 2, float(distribution.ppf(1 - 1e-5)) + 2, 20_001)
+
+
+def bins_floor(rows: int, epsilon: float, bins: int = 1) -> float:
+    """Under the median of the largest error of any bin; so few rows that all may be changed allow (n - 1) / 2."""
+    return min(max(histogram_floor(bins, epsilon, 0.5), count_floor(epsilon, 0.0, 0.5)), (rows - 1) / 2)

@@ -1,4 +1,4 @@
-"""Laws that a column may be assumed to have, with mean 0 and standard deviation 1 before they are moved and scaled."""
+"""Distributions that columns may be assumed to have: of mean 0 and standard deviation 1, then moved and scaled."""
 
 import math
 from collections.abc import Callable
@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.forecast.assumptions import About, Generator
+from discreet.worlds.assumptions import About, Floats, Generator
+from discreet.worlds.floors import Told, least_error, normal_means, places_of, shifted
 
-Floats = npt.NDArray[np.float64]
 WIDE: Final = 6.0  # standard deviations in public bounds, where neither is said
-MIDDLE: Final = math.exp(0.5)  # of the standard lognormal law
+MIDDLE: Final = math.exp(0.5)  # mean of the standard lognormal distribution
 APART: Final = math.sqrt(math.expm1(1.0) * math.e)
 
 DRAWS: Final[dict[str, Callable[[Generator, int], Floats]]] = {
@@ -25,8 +24,8 @@ DRAWS: Final[dict[str, Callable[[Generator, int], Floats]]] = {
 }
 
 
-def standard(shape: str) -> Any:
-    """The law of scipy.stats."""
+def distribution(shape: str) -> Any:
+    """The distribution of scipy.stats."""
     from scipy import stats
 
     made = {
@@ -37,6 +36,14 @@ def standard(shape: str) -> Any:
         "t3": lambda: stats.t(3, 0, 1 / math.sqrt(3)),
     }
     return made[shape]()
+
+
+def shape_of(about: About) -> str:
+    """The name of a shape that is known here."""
+    shape = about.take("shape", "normal")
+    if not isinstance(shape, str) or shape not in DRAWS:
+        raise BadInput(f"shape is {shape!r}; give one of {', '.join(map(repr, DRAWS))}")
+    return shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +58,7 @@ class AssumedColumn:
     def of(cls, about: About, *, shaped: bool = True) -> "AssumedColumn":
         """As assumed. Public bounds, where given, are taken to hold six standard deviations around their middle."""
         bounds = about.bounds
-        shape = about.take("shape", "normal") if shaped else "normal"
-        if shape not in DRAWS:
-            raise BadInput(f"shape is {shape!r}; give one of {', '.join(map(repr, DRAWS))}")
+        shape = shape_of(about) if shaped else "normal"
         middle = 0.0 if bounds is None else bounds[0] / 2 + bounds[1] / 2
         usual = 1.0 if bounds is None else (bounds[1] - bounds[0]) / (math.sqrt(12) if shape == "uniform" else WIDE)
         location = about.number("location", middle, -1e300, 1e300)
@@ -67,18 +72,18 @@ class AssumedColumn:
         return found
 
     @property
-    def law(self) -> Any:
-        """The standard law."""
-        return standard(self.shape)
+    def standard(self) -> Any:
+        """The distribution before it is moved and scaled."""
+        return distribution(self.shape)
 
     def quantile(self, q: float) -> float:
         """Of the population."""
-        return self.location + self.scale * float(self.law.ppf(q))
+        return self.location + self.scale * float(self.standard.ppf(q))
 
     def height(self, q: float) -> float:
         """The density at that quantile."""
-        law = self.law
-        return float(law.pdf(law.ppf(q))) / self.scale
+        standard = self.standard
+        return float(standard.pdf(standard.ppf(q))) / self.scale
 
     @property
     def skewed(self) -> bool:
@@ -89,3 +94,29 @@ class AssumedColumn:
     def tails(self) -> float:
         """The fourth central moment over the squared variance; infinite for t3."""
         return {"normal": 3.0, "uniform": 1.8, "exponential": 9.0, "lognormal": 113.936, "t3": math.inf}[self.shape]
+
+    def floor(self, rows: int, limit: Told) -> float:
+        """Under the error of whatever moves with the location."""
+        standard = self.standard
+        pair = normal_means(rows) if self.shape == "normal" else shifted(rows, standard.pdf, places_of(standard))
+        return self.scale * least_error(rows, 0.5, pair, limit, 20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedTable:
+    """Independent columns, each as assumed."""
+
+    entries: AssumedColumn
+    columns: int
+
+    @classmethod
+    def of(cls, about: About, *, columns: int = 2, shaped: bool = True) -> "AssumedTable":
+        """As many columns as assumed."""
+        width = about.whole("columns", columns, 1, 1000)
+        entries = AssumedColumn.of(about, shaped=shaped)
+        about.say(f"{width} independent columns")
+        return cls(entries, width)
+
+    def draw(self, generator: Generator, rows: int) -> Floats:
+        """Made-up rows."""
+        return self.entries.draw(generator, rows * self.columns).reshape(rows, self.columns)

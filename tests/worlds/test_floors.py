@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.forecast.floors import (
+from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.privacy.neighbours import Neighbours
+from discreet.worlds.floors import (
     answers_apart,
     count_floor,
     histogram_floor,
-    law_places,
     least_error,
     normal_means,
     normal_scales,
     packing,
+    places_of,
     shares,
     shifted,
     told,
     told_of,
 )
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
-from discreet.privacy.neighbours import Neighbours
 
 
 @pytest.mark.claim("floors.1")
@@ -95,7 +95,7 @@ def test_the_floor_of_a_shifted_law_is_no_higher_than_the_exact_one() -> None:
 
     n = 500
     exact = least_error(n, 0.5, normal_means(n), told(0.02), 9.0)
-    loose = least_error(n, 0.5, shifted(n, stats.norm.pdf, law_places(stats.norm())), told(0.02), 9.0)
+    loose = least_error(n, 0.5, shifted(n, stats.norm.pdf, places_of(stats.norm())), told(0.02), 9.0)
     assert 0.9 * exact < loose <= exact * 1.001
 
 

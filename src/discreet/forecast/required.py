@@ -61,7 +61,7 @@ class Need:
         return f"<div style='border:1px dashed #ccc;border-radius:6px;padding:.6em 1em'>{items}</div>"
 
 
-def need(
+def required(
     statistic: str,
     *,
     error: float | None = None,
@@ -79,9 +79,9 @@ def need(
     `power`. Options and assumptions are those of `forecast`. Simulated answers are within one in a hundred.
 
     >>> import discreet
-    >>> discreet.need("proportion", error=0.01, epsilon=0.1, share=0.3).rows
+    >>> discreet.required("proportion", error=0.01, epsilon=0.1, share=0.3).rows
     1462
-    >>> "no epsilon" in str(discreet.need("proportion", error=0.001, rows=1000))
+    >>> "no epsilon" in str(discreet.required("proportion", error=0.001, rows=1000))
     True
     """
     verb(statistic)

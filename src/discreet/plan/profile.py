@@ -210,8 +210,8 @@ def describe(
     and says so. `watch` is told the title of each question as it begins.
 
     >>> import discreet
-    >>> ages = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
-    >>> profile = discreet.describe(ages, epsilon=2.0, delta=1e-6)
+    >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
+    >>> profile = discreet.describe(people, epsilon=2.0, delta=1e-6, types={"age": "number", "sex": "category"})
     >>> [entry["question"] for entry in profile.to_dict()["releases"]][:2]
     ['number of rows', 'share missing in age']
     >>> "in no ledger" in str(profile)

@@ -189,7 +189,7 @@ def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]
         except BadInput as few:
             return None, str(few), CLOSED
         return chance, None, CLOSED if test in CLOSED_FORMS else f"simulated on made-up data, {RUNS_OF_POWER} runs"
-    times, refusals = 0, []
+    times, refusals = 0, list[str]()
     for run in range(TRIES):
         if len(refusals) == HOPELESS == run:
             break

@@ -17,18 +17,18 @@ from discreet.version import __version__
 _HOME = {
     "Budget": "discreet.accounting.filter",
     "Family": "discreet.statistics.family",
-    "Forecast": "discreet.forecast.forecast",
+    "Forecast": "discreet.forecasts.forecast",
     "Guarantee": "discreet.privacy.guarantee",
-    "Need": "discreet.forecast.required",
+    "Need": "discreet.forecasts.required",
     "Neighbours": "discreet.privacy.neighbours",
     "Release": "discreet.privacy.release",
     "Seeded": "discreet.noise.randomness",
     "Session": "discreet.session",
     "explain": "discreet.privacy.meaning",
-    "forecast": "discreet.forecast.forecast",
+    "forecast": "discreet.forecasts.forecast",
     "open": "discreet.session",
     "power": "discreet.hypotheses.power",
-    "required": "discreet.forecast.required",
+    "required": "discreet.forecasts.required",
 }
 _MODULES = ("audit", "datasets", "friendly", "sklearn")
 _ERRORS = ("BadInput", "DiscreetError", "NeedsBounds", "NotAnswered", "OverBudget", "Refused")

@@ -17,9 +17,9 @@ from discreet.version import __version__
 _HOME = {
     "Budget": "discreet.accounting.filter",
     "Family": "discreet.statistics.family",
-    "Forecast": "discreet.forecast.forecast",
+    "Forecast": "discreet.forecasts.forecast",
     "Guarantee": "discreet.privacy.guarantee",
-    "Need": "discreet.forecast.required",
+    "Need": "discreet.forecasts.required",
     "Neighbours": "discreet.privacy.neighbours",
     "Profile": "discreet.plan.profile",
     "Release": "discreet.privacy.release",
@@ -27,10 +27,10 @@ _HOME = {
     "Session": "discreet.session",
     "describe": "discreet.plan.profile",
     "explain": "discreet.privacy.meaning",
-    "forecast": "discreet.forecast.forecast",
+    "forecast": "discreet.forecasts.forecast",
     "open": "discreet.session",
     "power": "discreet.hypotheses.power",
-    "required": "discreet.forecast.required",
+    "required": "discreet.forecasts.required",
 }
 _MODULES = ("audit", "datasets", "friendly", "sklearn")
 _ERRORS = ("BadInput", "DiscreetError", "NeedsBounds", "NotAnswered", "OverBudget", "Refused")

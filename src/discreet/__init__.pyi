@@ -43,10 +43,10 @@ from discreet.faces import std as std
 from discreet.faces import two_means_test as two_means_test
 from discreet.faces import two_samples_test as two_samples_test
 from discreet.faces import variance as variance
-from discreet.forecast.forecast import Forecast as Forecast
-from discreet.forecast.forecast import forecast as forecast
-from discreet.forecast.required import Need as Need
-from discreet.forecast.required import required as required
+from discreet.forecasts.forecast import Forecast as Forecast
+from discreet.forecasts.forecast import forecast as forecast
+from discreet.forecasts.required import Need as Need
+from discreet.forecasts.required import required as required
 from discreet.hypotheses.power import power as power
 from discreet.noise.randomness import Seeded as Seeded
 from discreet.plan.profile import Profile as Profile

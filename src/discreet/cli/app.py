@@ -237,8 +237,8 @@ def forecast(
 
     Example: discreet forecast mean --error 0.05 --epsilon 0.5
     """
-    from discreet.forecast.forecast import forecast as expected
-    from discreet.forecast.required import required
+    from discreet.forecasts.forecast import forecast as expected
+    from discreet.forecasts.required import required
 
     about = {} if scale is None else {"scale": scale}
     if error is not None:

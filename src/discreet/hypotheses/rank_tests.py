@@ -341,6 +341,8 @@ def _world(about: About) -> Effect:
             "groups": [shift + g.standard_normal(size) for shift, size in zip(moved(n), sizes(n), strict=True)]
         },
         known=lambda n: ("anova", list(sizes(n)), moved(n)),
+        most=600,  # each release simulates its null distribution
+        runs=80,
     )
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 from discreet.accounting.filter import Budget, Filter
 from discreet.asking import People, Question
 from discreet.errors import BadInput, DiscreetError
-from discreet.forecast.forecast import forecast
-from discreet.forecast.required import required
+from discreet.forecasts.forecast import forecast
+from discreet.forecasts.required import required
 from discreet.ledger import Ledger
 from discreet.ledger.account import Account
 from discreet.ledger.place import is_there

@@ -191,3 +191,4 @@ class Effect:
     make: Make
     known: Callable[[int], tuple[str, Any, Any]] | None = None
     most: int = 5_000
+    runs: int = 120

@@ -37,7 +37,6 @@ FEW: Final = 16  # runs that say how large the parts of an error bar are
 GENEROUS: Final = 1000  # an epsilon at which only bad parameters are left to complain of
 HOPELESS: Final = 6  # runs, all refused, after which no more are made
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
-TRIES: Final = 120  # runs of a test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,8 +175,9 @@ def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]
 
     It depends on rows times epsilon and on the effect times the root of the rows, so that many rows may be few.
     """
-    effect, how = trial.world, f"simulated on made-up data, {TRIES} runs"
+    effect = trial.world
     assert isinstance(effect, Effect)
+    how = f"simulated on made-up data, {effect.runs} runs"
     asked, refusal = trial.planned()
     if asked is None:
         return None, refusal, CLOSED
@@ -202,10 +202,10 @@ def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]
             refusals.append(release.refusal)
             continue
         times += release.value.p_value <= level
-    if 2 * len(refusals) > TRIES or (refusals and not times):
+    if 2 * len(refusals) > effect.runs or (refusals and not times):
         return None, refusals[0], how
-    refused = f"in {len(refusals)} of {TRIES} made-up runs: {refusals[0]}" if refusals else None
-    return times / TRIES, refused, how
+    refused = f"in {len(refusals)} of {effect.runs} made-up runs: {refusals[0]}" if refusals else None
+    return times / effect.runs, refused, how
 
 
 def _has_parts(release: Release[Any]) -> bool:

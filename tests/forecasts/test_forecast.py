@@ -10,8 +10,8 @@ import pytest
 
 import discreet
 from discreet.errors import BadInput
-from discreet.forecast.forecast import Forecast, forecast
-from discreet.forecast.simulate import normal_errors, shifted_radius
+from discreet.forecasts.forecast import Forecast, forecast
+from discreet.forecasts.simulate import normal_errors, shifted_radius
 from discreet.privacy.declaration import declared, homes
 from discreet.worlds.effects import tilted
 
@@ -185,7 +185,7 @@ def test_a_statistic_that_is_declared_is_forecast() -> None:
 
 def test_a_total_of_many_rows_is_scaled() -> None:
     """Rows that are not made up still add to a total: its noise is that of the given epsilon."""
-    from discreet.forecast.simulate import Trial, measured
+    from discreet.forecasts.simulate import Trial, measured
     from discreet.worlds.assumptions import About, World
 
     counted, rows = declared("count"), 200_000
@@ -265,6 +265,13 @@ def test_tilted_probabilities_are_as_far_as_asked() -> None:
         other = tilted(even, 0.1)
         assert other.sum() == pytest.approx(1.0)
         assert np.abs(other - even).sum() / 2 == pytest.approx(0.1)
+
+
+def test_the_public_name_is_the_function_whatever_is_loaded() -> None:
+    """No package has its name: a submodule that is imported would take its place."""
+    import discreet.forecasts.required
+
+    assert discreet.forecast is forecast
 
 
 def test_a_forecast_is_a_plain_value() -> None:

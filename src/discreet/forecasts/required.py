@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, Final
 
 from discreet.errors import BadInput
-from discreet.forecast.forecast import MOST_ROWS, Forecast, check_rows, forecast
+from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, forecast
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.release import plain

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from discreet.errors import BadInput
-from discreet.forecast.forecast import forecast
-from discreet.forecast.required import required
+from discreet.forecasts.forecast import forecast
+from discreet.forecasts.required import required
 
 
 def test_the_least_number_of_rows_is_the_least() -> None:

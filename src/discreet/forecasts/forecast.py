@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from discreet.asking import People
 from discreet.errors import BadInput
-from discreet.forecast.simulate import Trial, measured, rejected
+from discreet.forecasts.simulate import Trial, measured, rejected
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget

@@ -106,8 +106,8 @@ def in_blocks(
         if release.refusal is not None:
             return release
         names, intercept = named(release.value)
-        form = names, intercept, link, features.names
-        spread = None if release.spread is None else NamedSpread(release.spread, *form)
-        return replace(release, answer=coefficients_of(release.value, *form), spread=spread)
+        form: dict[str, Any] = {"intercept": intercept, "link": link, "called": features.names}
+        spread = None if release.spread is None else NamedSpread(release.spread, names, **form)
+        return replace(release, answer=coefficients_of(release.value, names, **form), spread=spread)
 
     return After(Before(table, inner), shown)

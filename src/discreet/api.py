@@ -64,6 +64,11 @@ def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, An
         return _of_blocks(statistic, ours, arguments)
     people = People.of(None, ours["unit"], ours["neighbours"])
     table, named, facts = given_table(statistic, arguments)
+    if ours["unit"] in table.names:
+        raise BadInput(
+            f"unit is {ours['unit']!r}, which is a column here, and a text only says what one row is. For people with "
+            f"several rows open a session with person={ours['unit']!r}; if each has one, give another word"
+        )
     question = prepare(table, people, statistic, named, terms=Terms(missing=ours["missing"]), facts=facts)
     promised = question.price.mechanism.guarantee
     check_budget(promised.epsilon, promised.delta, question.price.size)
@@ -125,7 +130,10 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
     source = from_mapping(columns)
     for parameter, reference in named.items():
         if parameter in statistic.columns and parameter not in facts and isinstance(reference, str):
-            facts[parameter] = Columns((parameter,), (source.kinds[reference],))
+            called = getattr(arguments[parameter], "name", None)  # of a series
+            facts[parameter] = Columns(
+                (called if isinstance(called, str) and called else parameter,), (source.kinds[reference],)
+            )
     return Table(source, source.kinds), named, facts
 
 

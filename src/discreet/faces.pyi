@@ -9,7 +9,8 @@ from discreet.hypotheses.power import SMALLEST
 from discreet.hypotheses.result import Tested
 from discreet.models.clusters import Clusters
 from discreet.models.coefficients import Coefficients
-from discreet.models.glm import Method
+from discreet.models.glm import Method as MethodOfLogisticRegression
+from discreet.models.kmeans import Method
 from discreet.privacy.exact import Number
 from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
@@ -476,7 +477,7 @@ def logistic_regression(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: MethodOfLogisticRegression = "auto",
     ridge: float | None = None,
     intercept: bool = True,
     bounds: Any = None,
@@ -1244,7 +1245,7 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
-        method: Method = "auto",
+        method: MethodOfLogisticRegression = "auto",
         ridge: float | None = None,
         intercept: bool = True,
         bounds: Any = None,

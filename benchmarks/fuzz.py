@@ -222,7 +222,7 @@ class Fuzz:
         with Ledger(self.folder / LEDGER, reading=True) as book:
             receipt = book.entries(bound.plan.population.name, last=1)[-1]
         need(receipt.request == bound.request, "the last charge is not this plan's")
-        if bound.plan.population.counted == "epsilon":
+        if bound.plan.population.accounting == "epsilon":
             need(float(receipt.cost) == this["epsilon"], "charged another epsilon than the dossier says")
             need(float(receipt.delta) == this["delta"], "charged another delta than the dossier says")
         need(compose.epsilon(bound.priced.loss, spend.delta) <= this["epsilon"], "the losses come to more")

@@ -14,7 +14,7 @@ import pandas as pd
 from discreet.asking import People
 from discreet.datasets import load_nhanes
 from discreet.noise.randomness import Secure
-from discreet.plan.profile import Profile, describe
+from discreet.plan.profile import ProfileQuestions, uncharged
 from discreet.privacy.neighbours import Neighbours
 from discreet.tables.opening import read
 
@@ -53,8 +53,8 @@ def lines(name: str, frame: pd.DataFrame, person: str | None) -> list[str]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         frame.to_parquet(path)
-        profile = Profile(read(path), People.of(person, None, Neighbours.ADD_OR_REMOVE), 1.0, 1e-6)
-        dossier = describe(profile, rng=Secure())
+        profile = ProfileQuestions(read(path), People.of(person, None, Neighbours.ADD_OR_REMOVE), 1.0, 1e-6)
+        dossier = uncharged(profile, rng=Secure())
     truth = one_each(frame, person)
     rows = [f"\n## {name}: {len(truth):,} people, {len(frame):,} rows, {len(profile.columns)} columns\n"]
     rows += ["| column | number | released | 95% interval | in the table | held |", "|---|---|---|---|---|---|"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import discreet
+from discreet.api import function
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 
@@ -44,9 +45,9 @@ def test_methods_of_the_lectures_by_name() -> None:
         ("stability", {"sigma": 4.3, "delta": 1e-6}),
         ("karwa-vadhan", {"reach": 20.0, "sigma": (0.5, 50.0)}),
     ):
-        release = discreet.mean(
+        release = function("mean")(
             PEOPLE, epsilon=2.0, method=method, neighbours="replace", missing="keep", rng=Seeded(2), **options
-        )  # type: ignore[arg-type]
+        )
         assert abs(release.value - 6.0) < 1.5, method
     with pytest.raises(BadInput, match="replace"):
         discreet.mean(PEOPLE, epsilon=1.0, method="clipped", reach=1.0, sigma=1.0, neighbours="add_or_remove")

@@ -207,7 +207,9 @@ def test_replace_with_missing_entries_left_out_costs_half_of_epsilon() -> None:
     )
     assert forecast("histogram", rows=2000, epsilon=0.5, categories=[0, 1]).error == dropped.error
     assert kept.error is not None
-    assert forecast("histogram", rows=2000, epsilon=1.0, categories=[0, 1]).error < kept.error
+    added = forecast("histogram", rows=2000, epsilon=1.0, categories=[0, 1])
+    assert added.error is not None
+    assert added.error < kept.error
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [

@@ -88,9 +88,9 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     release = LeastSquares(1.0, 1e-6, names=("a", "b")).release(np.ones((300, 3)), door)
     assert "300 rows of 2 columns" in str(release.refusal)
     with pytest.raises(Refused, match="300 rows of 2 columns"):
-        LeastSquares(1.0, 1e-6, ("a", "b")).check(300)
-    LeastSquares(1.0, 1e-6, ("a", "b")).check(10**5)
-    LeastSquares(1.0, 1e-6, ("a", "b")).check(None)
+        LeastSquares(1.0, 1e-6, names=("a", "b")).check(300)
+    LeastSquares(1.0, 1e-6, names=("a", "b")).check(10**5)
+    LeastSquares(1.0, 1e-6, names=("a", "b")).check(None)
     for rows, word in ((np.ones((0, 3)), "empty"), (np.ones((10**4, 4)), "4 columns"), ("text", "str")):
         with pytest.raises(BadInput, match=word):
             LeastSquares(1.0, 1e-6, names=("a", "b")).release(rows, door)

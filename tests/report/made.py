@@ -29,8 +29,8 @@ def questions() -> dict[str, Callable[[], Any]]:
         "mean of a table": lambda: discreet.mean(rows, **both),
         "variance": lambda: discreet.variance(bmi, **pure),
         "std": lambda: discreet.std(bmi, **pure),
-        "gaussian": lambda: discreet.gaussian(top, **pure),
-        "gaussian of a table": lambda: discreet.gaussian(rows, **both),
+        "gaussian": lambda: discreet.fit_normal(top, **pure),
+        "gaussian of a table": lambda: discreet.fit_normal(rows, **both),
         "median": lambda: discreet.median(age, **pure),
         "median without interval": lambda: discreet.median(age, confidence=None, **pure),
         "quantiles": lambda: discreet.quantile(top, [0.1, 0.5, 0.9], **pure),
@@ -41,9 +41,9 @@ def questions() -> dict[str, Callable[[], Any]]:
         "covariance": lambda: discreet.covariance(rows, **both),
         "density": lambda: discreet.density(bmi, **pure),
         "density of categories": lambda: discreet.density(education, categories=schools, **pure),
-        "family": lambda: discreet.family("gamma", bmi + 1, **pure),
-        "multinomial": lambda: discreet.family("multinomial", education, categories=schools, **pure),
-        "likelihood": lambda: discreet.likelihood("expon", bmi, delta=1e-6, **bare),
+        "family": lambda: discreet.fit_distribution("gamma", bmi + 1, **pure),
+        "multinomial": lambda: discreet.fit_distribution("multinomial", education, categories=schools, **pure),
+        "likelihood": lambda: discreet.maximum_likelihood("expon", bmi, delta=1e-6, **bare),
         "fit": lambda: discreet.fit(lambda x: float((x > 30).mean()), bmi, **bare),
         "vote": lambda: discreet.fit(lambda x: "yes", bmi, aggregator="vote", labels=["yes", "no"], **bare),
         "linear regression": lambda: discreet.linear_regression("systolic_bp ~ age + bmi", frame, **both),
@@ -51,21 +51,23 @@ def questions() -> dict[str, Callable[[], Any]]:
         "poisson regression": lambda: discreet.poisson_regression(rows[:, :2] / 50, np.round(age / 20), **both),
         "sgd": lambda: discreet.sgd("squared", rows[:, :1] / 50, top / 100, **both),
         "kmeans": lambda: discreet.kmeans(rows[:, :2], 3, **both),
-        "test_proportion": lambda: discreet.test_proportion(male, 0.5, **pure),
-        "test_mean": lambda: discreet.test_mean(bmi, 26.0, **pure),
-        "test_two_means": lambda: discreet.test_two_means(bmi[male], bmi[~male], **pure),
-        "test_two_samples": lambda: discreet.test_two_samples(bmi[male], bmi[~male], **pure),
-        "test_paired": lambda: discreet.test_paired(top, low, **pure),
-        "test_fit": lambda: discreet.test_fit(sex, {"Male": 0.5, "Female": 0.5}, **pure),
-        "test_closeness": lambda: discreet.test_closeness(
+        "test_proportion": lambda: discreet.proportion_test(male, 0.5, **pure),
+        "test_mean": lambda: discreet.mean_test(bmi, 26.0, **pure),
+        "test_two_means": lambda: discreet.two_means_test(bmi[male], bmi[~male], **pure),
+        "test_two_samples": lambda: discreet.two_samples_test(bmi[male], bmi[~male], **pure),
+        "test_paired": lambda: discreet.paired_test(top, low, **pure),
+        "test_fit": lambda: discreet.goodness_of_fit_test(sex, {"Male": 0.5, "Female": 0.5}, **pure),
+        "test_closeness": lambda: discreet.closeness_test(
             sex[:4000], sex[4000:], categories=["Male", "Female"], **pure
         ),
-        "test_independence": lambda: discreet.test_independence(
+        "test_independence": lambda: discreet.independence_test(
             sex, ill.tolist(), categories=(["Male", "Female"], [True, False]), **pure
         ),
-        "test_simple": lambda: discreet.test_simple(male.astype(int), {0: 0.5, 1: 0.5}, {0: 0.4, 1: 0.6}, **pure),
-        "test_anova": lambda: discreet.test_anova(bmi[:4000], bmi[4000:6000], bmi[6000:], **pure),
-        "test_any": lambda: discreet.test_any(lambda x: 0.2, bmi, **bare),
+        "test_simple": lambda: discreet.likelihood_ratio_test(
+            male.astype(int), {0: 0.5, 1: 0.5}, {0: 0.4, 1: 0.6}, **pure
+        ),
+        "test_anova": lambda: discreet.anova(bmi[:4000], bmi[4000:6000], bmi[6000:], **pure),
+        "test_any": lambda: discreet.custom_test(lambda x: 0.2, bmi, **bare),
         "refused": lambda: discreet.mean(bmi[:12], epsilon=0.01, rng=Seeded(1)),
         "publishable": lambda: discreet.count(ill, epsilon=1.0),
     }

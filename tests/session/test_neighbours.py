@@ -59,4 +59,4 @@ def test_all_rows_of_a_person_stay_with_their_owner() -> None:
 def test_every_question_can_be_asked(tmp_path: Path) -> None:
     table = read({name: list(range(2000)) for name in ("id", "x", "y", "town", "flag")})
     for asking in ASKINGS.values():
-        assert asking.of(table, ADD).guarantee.epsilon
+        assert asking.of(table, ADD).price.guarantee.epsilon

@@ -171,8 +171,8 @@ def test_a_request_is_answered_once(private: Session) -> None:
     with pytest.raises(BadInput, match="another question"):
         private.mean("age", epsilon=0.5, request="q1")
     groups = private.mean("bmi", epsilon=0.5, groupby="sex", keys=["F", "M"], request="q2")
-    again = private.mean("bmi", epsilon=0.5, groupby="sex", keys=["F", "M"], request="q2")
-    assert again["F"].value == groups["F"].value
+    same = private.mean("bmi", epsilon=0.5, groupby="sex", keys=["F", "M"], request="q2")
+    assert same["F"].value == groups["F"].value
 
 
 @pytest.mark.claim("session.3")
@@ -392,7 +392,7 @@ def test_what_fails_after_the_charge_is_no_bad_input(tmp_path: Path) -> None:
             ),
         ):
             with pytest.raises(NotAnswered, match=r"the budget was spent.*asking again with it") as caught:
-                ask()
+                ask()  # type: ignore[no-untyped-call]
             assert not isinstance(caught.value, ValueError)
             assert caught.value.__context__ is None
         assert float(private.balance.spent.epsilon) == 1.0

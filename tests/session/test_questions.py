@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.neighbouring import KINDS, one, pair
-from benchmarks.question_cases import ADD, BOTH, CASES, HERE, KEPT, NAMED, REPLACE, Handed, Session, close
+from benchmarks.posed import HERE, close
+from benchmarks.question_cases import ADD, BOTH, CASES, KEPT, NAMED, REPLACE, Handed, Session
 from benchmarks.questions import judged, worked
 from benchmarks.sessions import Asking
 

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from discreet.stages.normal_stages import Square, clipped_square
 from discreet.stages.normal_laplace import (
     ConvolvedSpread,
     Normal,
@@ -15,6 +14,7 @@ from discreet.stages.normal_laplace import (
     student_factor,
     tail,
 )
+from discreet.stages.normal_stages import Square, clipped_square
 
 
 @pytest.mark.parametrize(("normal", "laplace"), [(1.0, 1.0), (1.0, 0.2), (1.0, 0.011), (0.1, 1.0), (1e-6, 1.0)])

@@ -24,6 +24,7 @@ from discreet.audit.worlds import hostile
 from discreet.engines.local import Local
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import compose
 from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.quantile import Quantile
@@ -249,7 +250,7 @@ def test_ctrl_c_releases_nothing() -> None:
     mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(8, 1, 40.0), engine=Interrupted())
     with pytest.raises(KeyboardInterrupt):
         mechanism.release(np.arange(80.0), recorder)
-    assert recorder.spent == discreet.privacy.loss.compose()
+    assert recorder.spent == compose()
 
 
 @pytest.mark.usefixtures("heard")
@@ -265,7 +266,7 @@ def test_ctrl_c_is_not_taken_for_a_failing_block() -> None:
     mechanism = SubsampleAggregate(FunctionFit(pressed), NUMBER, BlockMean(8, 1, 40.0))
     with pytest.raises(KeyboardInterrupt):
         mechanism.release(np.arange(80.0), recorder)
-    assert recorder.spent == discreet.privacy.loss.compose()
+    assert recorder.spent == compose()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -54,7 +54,7 @@ def test_the_number_and_the_blocks_pass_the_audit(made: Any) -> None:
 @pytest.mark.claim("counted_people.1")
 def test_gaussian_noise_and_people_with_several_rows_pass_the_audit() -> None:
     def made(people: int, epsilon: Number) -> SubsampleAggregate:
-        blocks = BlockFriends(60 + min(people, 400) // 50, 1, epsilon, 1e-4)
+        blocks = BlockFriends(60 + min(people, 400) // 50, 1, epsilon=epsilon, delta=1e-4)
         return SubsampleAggregate(FunctionFit(np.mean), NUMBER, blocks, neighbours=ADD, unit="person")
 
     rows, whose = np.sin(np.arange(120.0)), np.arange(120) // 3
@@ -107,8 +107,8 @@ def test_the_same_noisy_number_makes_the_same_plan() -> None:
 def test_few_people_are_refused_by_the_noisy_number(size: int) -> None:
     for ask in (
         lambda x, **how: discreet.fit(np.median, x, **how),
-        lambda x, **how: discreet.likelihood("gamma", x, **how),
-        lambda x, **how: discreet.test_any(lambda rows: float(rows.mean()), x, **how),
+        lambda x, **how: discreet.maximum_likelihood("gamma", x, **how),
+        lambda x, **how: discreet.custom_test(lambda rows: float(rows.mean()), x, **how),
     ):
         release = ask(np.ones(size), epsilon=0.2, neighbours="add_or_remove", rng=Seeded(1))
         assert "a noisy number" in str(release.refusal)
@@ -138,7 +138,7 @@ def test_every_fit_has_an_answer() -> None:
     probed = discreet.fit(np.median, x, probe=True, **ask | {"epsilon": 4.0})
     assert "bias" in probed.provenance.notes[-1]
     assert probed.guarantee.epsilon == 4.0
-    law = discreet.likelihood("gamma", x, delta=1e-6, **ask)
+    law = discreet.maximum_likelihood("gamma", x, delta=1e-6, **ask)
     assert 3.0 < law.value.a < 5.0
     voted = discreet.fit(lambda rows: "up" if rows.mean() > 3 else "down", x, labels=["up", "down"], **ask)
     assert voted.value == "up"
@@ -159,7 +159,7 @@ def test_check_refuses_before_there_are_data() -> None:
         fit.check(2)
     fit.check(500)
     fit.check(None)
-    for mechanism in (BlockMean(5, 1, 1.0), BlockFriends(5, 1, 1.0, 1e-6)):
+    for mechanism in (BlockMean(5, 1, 1.0), BlockFriends(5, 1, epsilon=1.0, delta=1e-6)):
         with pytest.raises(Refused, match="blocks"):
             mechanism.check(5)
         assert mechanism.release(np.zeros((5, 1)), Seeded(1)).refusal

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput
+from discreet.privacy.declaration import Kind
 from discreet.tables import cells
 from discreet.tables.opening import read
 from discreet.tables.table import Want
@@ -56,7 +57,7 @@ HOSTILE = st.one_of(
         ]
     ),
 )
-KINDS = st.sampled_from(get_args(cells.Kind))
+KINDS = st.sampled_from(get_args(Kind))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -117,7 +118,7 @@ def test_the_grammar() -> None:
 @pytest.mark.claim("cells.1")
 @settings(max_examples=200, deadline=None)
 @given(st.lists(HOSTILE, min_size=1, max_size=6), KINDS)
-def test_no_cell_raises_nor_changes_another(entries: list[Any], kind: cells.Kind) -> None:
+def test_no_cell_raises_nor_changes_another(entries: list[Any], kind: Kind) -> None:
     wants = [("a", "category"), ("a", "boolean"), ("a", "number")]
     for name, wanted in wants[: {"date": 1, "text": 2}.get(kind, 3)]:
         with warnings.catch_warnings(), np.errstate(all="raise"):

@@ -181,9 +181,7 @@ def test_every_source_gives_the_same_columns(
     np.testing.assert_array_equal(alone, [1.5, 1e300, 0.1])
     days = table.columns([Want("n", "number", missing=9)], where=Where.parse("day == '2020-01-01' or town is missing"))
     np.testing.assert_array_equal(days["n"], [3, -7, float(2**53 + 1)])
-    each = table.columns(
-        [Want("x", "number", per_person="sum", cap=2), Want("town", "category", per_person="last")], person="id"
-    )
+    each = table.columns([Want("x", "number", rule="sum", cap=2), Want("town", "category", rule="last")], person="id")
     np.testing.assert_array_equal(each["x"], [1.5, -2.25])
     assert list(each["town"]) == ["Ulm", "Bonn"]
     assert table.people("id") == 2

@@ -123,7 +123,7 @@ def gaussian(
     """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
 
     Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
-    Arrow table it needs delta > 0, and the number of rows is public.
+    Arrow table it needs delta > 0.
 
     >>> import discreet
     >>> r = discreet.gaussian([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))

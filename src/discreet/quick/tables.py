@@ -25,7 +25,8 @@ def covariance(
     """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
 
     `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
-    normal rows, and takes rows far from the others for errors. Needs delta > 0; the number of rows is public.
+    normal rows, and takes rows far from the others for errors. Needs delta > 0. With neighbours="add_or_remove" the
+    number of rows is private too.
 
     >>> import discreet
     >>> import numpy as np

@@ -2,11 +2,12 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import Refused
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
@@ -78,7 +79,16 @@ class Randomness(Protocol):
 
 
 class Mechanism(Protocol[T]):
-    """A frozen value that knows its cost before it sees data, and has one method."""
+    """A frozen value that knows its cost before it sees data, and has one method.
+
+    One that refuses by public numbers alone, too few rows for its epsilon say, has a second one, which is asked before
+    anything is charged or read, and by `release` too:
+
+        def check(self, size: int | None) -> None: ...
+
+    It raises `Refused` with the sentence of the refusal, or `BadInput`. `size` is the number of rows where that is
+    public, else None. It never sees data. Call the function `check` of this module, which knows who has one.
+    """
 
     @property
     def guarantee(self) -> Guarantee:
@@ -90,3 +100,26 @@ class Mechanism(Protocol[T]):
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
         """The answer or a refusal, with its error bar and its history."""
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """A mechanism that refuses by public numbers."""
+
+    def check(self, size: int | None) -> None:
+        """Raise `Refused` where there can be no answer for a public number of rows; None if that is private."""
+
+
+def check(mechanism: Mechanism[Any], size: int | None) -> None:
+    """Raise `Refused` where public numbers alone say that a mechanism has no answer; most always have one."""
+    if isinstance(mechanism, Checked):
+        mechanism.check(size)
+
+
+def refusal_of(mechanism: Checked, size: int | None) -> str | None:
+    """Why a mechanism has no answer for a number of rows that is public or was released; None if it has."""
+    try:
+        mechanism.check(size)
+    except Refused as refusal:
+        return str(refusal)
+    return None

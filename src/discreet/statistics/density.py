@@ -113,21 +113,28 @@ class Density:
         placing = Fraction(0) if self.support is not None else min(whole / 2, max(whole * PLACING, self._nats / people))
         return counting, placing, whole - counting - placing  # [density.1]
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few records for quartiles, where their number is public and no support is."""
+        if size is not None and self.support is None:
+            self._quartiles(self._shares(size)[1]).check(size)
+
+    def _quartiles(self, cost: Fraction) -> Quantile:
+        return Quantile(QUARTILES, cost, confidence=None, neighbours=self.neighbours)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
         """The density; or a refusal for too few records."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
         counting, *_ = self._shares(1)
         if self.support is None:  # too small an epsilon is refused before any draw
-            Quantile(QUARTILES, exact(self.epsilon) * PLACING, confidence=None, neighbours=self.neighbours)
+            self._quartiles(exact(self.epsilon) * PLACING)
         people: int = size or max(1, rng.blur(len(values), sensitivity=1, cost=Laplace(counting)))  # [density.1]
         _, placing, filling = self._shares(people)
         ends = self.support
         if self.support is None:
             if size is None and people * placing < self._nats:  # by the noisy count
                 return Release(self.guarantee, self._provenance(size, rng), refusal=self._few(people), name="density")
-            asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
-            found = asked.release(values, rng)  # [density.1]
+            found = self._quartiles(placing).release(values, rng)  # [density.1]
             if found.refusal is not None:
                 return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
             ends = reach(*found.value.tolist())

@@ -40,11 +40,11 @@ from fractions import Fraction
 from typing import Any, Final, Literal
 
 from discreet.accounting.allocation import split
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -110,6 +110,12 @@ class RankClippedMean:
         """m0: how many records the distance C leaves beyond it. Public."""
         return math.ceil(2 * NATS / float(exact(self.epsilon) * FAR))
 
+    def check(self, size: int | None) -> None:
+        """Refuse so few rows that a quarter of them is fewer than `beyond`. [mean.3]"""
+        if size is not None and 4 * self.beyond > size:
+            needed = 4 * self.beyond * float(self.epsilon)
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, model=False))
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
@@ -121,9 +127,8 @@ class RankClippedMean:
         assert stages.scale is not None
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown, "beyond": self.beyond}
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
-        if 4 * self.beyond > seen:  # [mean.3]
-            needed = 4 * self.beyond * float(self.epsilon)
-            return replace(blank, refusal=too_few(seen, self.epsilon, needed, self.neighbours, model=False))
+        if refusal := refusal_of(self, seen):  # [mean.3]
+            return replace(blank, refusal=refusal)
         centre = middle(values, cost=stages.centre, neighbours=self.neighbours, rng=rng)  # [mean.1]
         distance = far_distance(values, centre=centre, beyond=self.beyond, cost=stages.scale, rng=rng)  # [mean.1]
         if distance > WIDEST:  # [mean.3]

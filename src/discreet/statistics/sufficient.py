@@ -44,12 +44,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -154,6 +154,11 @@ class SufficientStatistics:
         share = MOST if self.neighbours.size_is_public else PRIVATE
         return float(SCALE / share * moves(self.neighbours))
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows for a first guess. [sufficient.2]"""
+        if size is not None and not self.feasible(self.costs(size if self.neighbours.size_is_public else None), size):
+            raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours, model=False))
+
     def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
         """The fitted family and its intervals, or a refusal."""
         values = numbers(rows)
@@ -165,8 +170,8 @@ class SufficientStatistics:
         shown["family"] = self.family.name
         provenance = Provenance("SufficientStatistics", shown, rng.secure, self.family.notes)
         blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
-        if not self.feasible(costs, seen):  # [sufficient.2]
-            return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours, model=False))
+        if refusal := refusal_of(self, seen):  # [sufficient.2]
+            return replace(blank, refusal=refusal)
         boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
         if boxes is None:  # [sufficient.2]
             return replace(blank, refusal=nowhere(self.family.name))

@@ -67,8 +67,8 @@ def test_what_always_answers_is_never_refused() -> None:
 
 def test_a_budget_that_makes_no_sense_for_so_many_rows_is_refused_too() -> None:
     with pytest.raises(BadInput, match="delta"):
-        RefinedMean(1.0, 1e-3, 2).check(10_000)
-    for mechanism in (Covariance(1.0, 1e-3), MultivariateGaussian(1.0, 1e-3), GaussianMean(1.0, 1e-3)):
+        RefinedMean(1.0, 1e-4, 2).check(10_000)
+    for mechanism in (Covariance(1.0, 1e-4), MultivariateGaussian(1.0, 1e-4), GaussianMean(1.0, 1e-4)):
         with pytest.raises(BadInput, match="delta"):
             check(mechanism, 10_000)
     with pytest.raises(BadInput, match="empty"):

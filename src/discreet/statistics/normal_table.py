@@ -22,7 +22,7 @@ Needs
 Accuracy
     Noise of standard deviation 2 R / (n mu a1), under ADD_OR_REMOVE half of it, on each coordinate of the mean in the
     frame, R about sqrt(d) to sqrt(d) + 1: at n = 5,000, d = 5, epsilon = 1 the mean's error is 1.35, the covariance's
-    1.6 times the sample's under REPLACE, and AAA and BBB times under ADD_OR_REMOVE.
+    1.6 times the sample's under REPLACE, 1.1 and 1.3 times under ADD_OR_REMOVE.
 Source
     Biswas, Dong, Kamath and Ullman 2020; Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the centre.
 """

@@ -70,18 +70,16 @@ SUBJECTS = {
     ),
     "Gaussian1D": Subject(lambda r: Gaussian1D(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
     "Covariance": Subject(
-        lambda _: Covariance(16.0, 1e-5, dimension=2),
+        lambda r: Covariance(16.0, 1e-5, dimension=2, neighbours=r),
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
-        REPLACE,
     ),
     "MultivariateGaussian": Subject(
-        lambda _: MultivariateGaussian(16.0, 1e-5, dimension=2),
+        lambda r: MultivariateGaussian(16.0, 1e-5, dimension=2, neighbours=r),
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
-        REPLACE,
     ),
     "BoundedMean": Subject(
         lambda r: BoundedMean(0.0, 2.0, 1.0, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)

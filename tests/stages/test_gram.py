@@ -46,9 +46,10 @@ def frames() -> list[Frame]:
     ]
 
 
-def square(weighted: bool, left: Any, right: Any) -> int:
+def square(weighted: bool, left: Any, right: Any, less: Any = ((0, 0), (0, 0))) -> int:
     """The squared distance of two rows' Gram matrices, of the weighted upper triangle or in Frobenius norm."""
     moved = [[a * b - c * d for b, d in zip(left, right, strict=True)] for a, c in zip(left, right, strict=True)]
+    moved = [[a - b for a, b in zip(*pair, strict=True)] for pair in zip(moved, less, strict=True)]
     size = len(moved)
     if not weighted:
         return sum(entry * entry for row in moved for entry in row)
@@ -75,6 +76,15 @@ def test_every_pair_of_small_rows(shape: Shape, bits: int) -> None:
         nothing = [0, 0]
         assert max(square(True, row, nothing) for row in rows) <= gram_sensitivity(2, bits, ADD) ** 2
         assert max(a * a + b * b for a, b in rows) * 4**bits <= sum_sensitivity(2, bits, ADD) ** 2
+        for off in (1, most**2 // 9, most**2 // 2, 3 * most**2):
+            unit = [[off, 0], [0, off]]
+            largest = max(square(True, row, nothing, unit) for row in rows)
+            assert largest <= gram_sensitivity(2, bits, ADD, off) ** 2
+            if shape == "clip" and place == 0:
+                assert largest > 0.95 * float(gram_sensitivity(2, bits, ADD, off)) ** 2
+            assert gram_sensitivity(2, bits, REPLACE, off) == gram_sensitivity(2, bits, REPLACE)
+            for columns in (1, 2, 9):
+                assert 2 * gram_sensitivity(columns, bits, ADD, off) >= gram_sensitivity(columns, bits, ADD)
         if shape != "taper" and place == 0:  # and the claim is not idle
             assert worst["weighted"] > 0.95 * float(gram_sensitivity(2, bits, REPLACE)) ** 2
 
@@ -148,6 +158,23 @@ def test_the_noise_is_what_was_paid_for(relation: Neighbours) -> None:
     assert DIAGONAL**2 * 2 >= BESIDE**2
     blurs = [request for request, _ in door.log if isinstance(request, Blur)]
     assert {request.loss for request in blurs} == {cost, plain}
+
+
+@pytest.mark.claim("gram.2")
+def test_a_number_is_taken_off_each_row_exactly() -> None:
+    rows, frame, mu = np.random.default_rng(0).normal(size=(50, 2)), Frame.of(np.ones(2), np.eye(2)), Fraction(64)
+    cost = gram_cost(mu, 2, ADD, less=True)
+
+    def asked(less: float) -> tuple[Any, Any]:
+        door = Recorder(Seeded(1))
+        noisy_gram(rows, frame, 2.0, "clip", cost=cost, neighbours=ADD, rng=door, less=less)
+        request: Any = door.log[0][0]
+        return request.values, request.sensitivity
+
+    (whole, most), (centred, moved) = asked(0.0), asked(0.3)
+    taken = DIAGONAL * len(rows) * round(Fraction(3, 10) * 4**BITS)
+    assert (np.asarray(whole) - np.asarray(centred)).tolist() == [taken, 0, taken]
+    assert 0.5 * most < moved < 0.8 * most
 
 
 def test_small_budgets_get_wider_steps() -> None:

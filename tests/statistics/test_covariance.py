@@ -9,13 +9,17 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.replay import Recorder, drawn, exceeds
-from discreet.errors import BadInput
+from discreet.audit.replay import Recorder, drawn, exceeds, replay
+from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
-from discreet.privacy.loss import Approximate
+from discreet.privacy.loss import Approximate, Gaussian
 from discreet.privacy.neighbours import Neighbours
+from discreet.stages import gram
+from discreet.statistics import covariance_stages, whiten
 from discreet.statistics.covariance import Covariance
+from discreet.statistics.covariance_stages import MomentBudget
 
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 CROWD = [(float(x), float(x + y)) for x, y in np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(298, 2)), 2)]
 VALUES: tuple[Any, ...] = (
     *((0.0, 0.0), (1.0, 2.0), (1e6, -1e6), (1e300, 1e300), (math.inf, 0.0), (-math.inf, math.inf)),
@@ -45,12 +49,80 @@ def test_every_small_pair(model: Any) -> None:
     assert Covariance(8.0, 1e-5).loss == Approximate(8.0, 1e-5)
 
 
+def one_more(crowd: list[Any]) -> list[audit.Pair]:
+    """Odd rows, missing ones and ties beside a crowd, here or there, there or not; and hardly any rows at all."""
+    pairs = []
+    for index, row in enumerate((*VALUES, crowd[0], crowd[3])):
+        at = (0, len(crowd) // 2, len(crowd))[index % 3]
+        tables = [crowd, [*crowd[:at], row, *crowd[at:]]]
+        pairs.append(audit.Pair(*(tables if index % 2 else reversed(tables))))
+    few: tuple[list[Any], ...] = ([], [(1.0, 2.0)], [(1.0, 2.0), (math.nan, 1.0)], [(1e300, 0.0)] * 3)
+    return [*pairs, *(audit.Pair(rows, [*rows, (1.0, 2.0)]) for rows in few)]
+
+
+PRIVATE = [*CROWD, *((float(x), float(-x)) for x in np.round(np.random.default_rng(5).normal(1.0, 2.0, size=100), 2))]
+
+
+@pytest.mark.claim("covariance.1")
+@pytest.mark.parametrize("model", [None, "gaussian"])
+def test_every_small_pair_where_the_number_of_rows_is_private(model: Any) -> None:
+    mechanism = Covariance(8.0, 1e-5, model=model, dimension=2, neighbours=ADD)
+    audit.check(mechanism, one_more(PRIVATE)[model is None :: 2], hostile_values=False).require()
+    release = mechanism.release(PRIVATE, Seeded(0))
+    assert release.refusal is None  # a world of answers
+    assert release.provenance.parameters["rows"] is None
+    assert implies(mechanism.loss, mechanism.guarantee)
+    assert exceeds(drawn(mechanism, PRIVATE), mechanism.loss) is None
+    assert Covariance(8.0, 1e-5, neighbours=ADD).loss == Approximate(8.0, 1e-5)
+
+
+def by_position(rows: Any, *_: Any) -> Any:
+    """Pairs as they stand in the table."""
+    return rows[: len(rows) // 2 * 2], rows[:4096]
+
+
+def uncounted(budget: Any, size: int, columns: int, rng: Any) -> int:
+    """The number of rows as it is, beside a noisy one."""
+    COUNTED(budget, size, columns, rng)
+    return size
+
+
+def exact_pairs(apart: Any, _: int, costs: Any, rng: Any) -> Any:
+    """As many differences as there are."""
+    return FRAME(apart, 7 * len(apart), costs, rng)
+
+
+def too_little(*given: Any, **named: Any) -> Any:
+    """The sensitivity of one difference added, where one is exchanged."""
+    cost = Gaussian(named["cost"].mu, 2 * named["cost"].slack)  # narrower noise has more of it
+    return GRAM(*given, **{**named, "neighbours": ADD, "cost": cost})
+
+
+COUNTED, FRAME, GRAM = MomentBudget.counted, whiten.find_frame, gram.noisy_gram
+FAULTS: dict[str, tuple[Any, str, Any]] = {
+    "rows are paired by position": (covariance_stages, "by_chance", by_position),
+    "the true number of rows is used": (MomentBudget, "counted", uncounted),
+    "the true number of pairs is used": (covariance_stages, "find_frame", exact_pairs),
+    "one difference is taken to be added": (whiten, "noisy_gram", too_little),
+}
+
+
+@pytest.mark.claim("covariance.1")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+    mechanism = Covariance(8.0, 1e-5, model="gaussian", dimension=2, neighbours=ADD)
+    pairs = [audit.Pair([row, *PRIVATE], PRIVATE) for row in ((0.0, 1e9), (9.0, 0.0), (1e9, 0.0), (1e9, -1e9))]
+    assert any(replay(mechanism, pair, seed=seed) for seed in range(12) for pair in pairs)
+
+
 @pytest.mark.claim("covariance.1")
 @pytest.mark.parametrize(
     ("given", "word"),
     [
         ({"delta": 0}, "delta > 0"),
-        ({"neighbours": Neighbours.ADD_OR_REMOVE}, "replace"),
+        ({"neighbours": "replace"}, "REPLACE"),
+        ({"neighbours": Neighbours.ADD_OR_REMOVE, "size": 400}, "size=None"),
         ({"dimension": 0}, "dimension"),
         ({"dimension": True}, "dimension"),
         ({"size": 0}, "size"),
@@ -80,11 +152,27 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     assert door.log
 
 
+@pytest.mark.claim("covariance.2")
+def test_too_few_rows_are_refused_before_there_are_data() -> None:
+    mechanism = Covariance(1.0, 1e-6, dimension=5)
+    with pytest.raises(Refused, match="300 rows of 5 columns") as refused:
+        mechanism.check(300)
+    assert str(refused.value) == mechanism.release(np.ones((300, 5)), Seeded(0)).refusal
+    for size in (None, 10_000):
+        mechanism.check(size)
+    Covariance(1.0, 1e-6).check(300)  # of how many columns nobody said
+    private = Covariance(1.0, 1e-6, neighbours=ADD)
+    for rows in (0, 1, 300):
+        assert "about" in str(private.release(np.ones((rows, 5)), Seeded(rows)).refusal)
+
+
 @pytest.mark.claim("covariance.3")
-@pytest.mark.parametrize("model", [None, "gaussian"])
-def test_coverage_and_error(model: Any) -> None:
+@pytest.mark.parametrize(
+    ("model", "relation"), [(None, REPLACE), ("gaussian", REPLACE), (None, ADD), ("gaussian", ADD)]
+)
+def test_coverage_and_error(model: Any, relation: Neighbours) -> None:
     """40 runs: an entry's coverage of 0.95 gives fewer than 28 hits once in 1e7; the error is that of the docstring."""
-    mechanism, runs = Covariance(1.0, 1e-6, model=model), 40
+    mechanism, runs = Covariance(1.0, 1e-6, model=model, neighbours=relation), 40
     hits, errors, plain = np.zeros((2, 2)), [], []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -136,5 +224,6 @@ def test_the_verb_its_words_and_its_pictures() -> None:
     two = discreet.covariance(rows[:, :2], epsilon=2.0, delta=1e-6, rng=Seeded(1)).plot()
     assert len(two.lines) == 3
     plt.close("all")
-    with pytest.raises(BadInput, match="replace"):
-        discreet.covariance(rows, epsilon=2.0, delta=1e-6, neighbours="add_or_remove")
+    private = discreet.covariance(rows, epsilon=2.0, delta=1e-6, neighbours="add_or_remove", rng=Seeded(1))
+    assert np.diag(private.value) == pytest.approx([1, 4, 9], rel=0.25)
+    assert private.guarantee.neighbours is ADD

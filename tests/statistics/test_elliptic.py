@@ -31,6 +31,30 @@ def test_directions_are_those_of_tyler() -> None:
 
 
 @pytest.mark.parametrize("shape", ["clip", "taper"])
+def test_covariances_far_from_round_are_inverted_to_second_order(shape: Shape) -> None:
+    """The same 400,000 rows in both moments: what is left is well below what a straight line leaves."""
+    size, radius = 3, 2.4
+    at, rows = response(size, radius, shape), np.random.default_rng(0).normal(size=(400_000, size))
+
+    def second(rows: Any) -> Any:
+        lengths = np.linalg.norm(rows, axis=1)
+        new = np.minimum(lengths, radius) if shape == "clip" else np.clip(2 * radius - lengths, 0, lengths)
+        bent = rows * (new / lengths)[:, None]
+        return bent.T @ bent / len(rows)
+
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(size, size)))[0]
+    plain = second(rows) - at.level * np.eye(size)
+    for values in ([1.4, 0.7, 1.0], [1.5, 1.4, 1.2], [0.6, 0.7, 0.8]):
+        truth = (turn * values) @ turn.T
+        seen = second(rows @ np.linalg.cholesky(truth).T) - plain
+        excess = seen - at.level * np.eye(size)
+        scale = np.trace(excess) / size * np.eye(size)
+        straight = np.eye(size) + scale / at.along + (excess - scale) / at.apart
+        left, before = (float(np.linalg.norm(found - truth)) for found in (at.covariance(seen), straight))
+        assert left < max(0.5 * before, 0.012)
+
+
+@pytest.mark.parametrize("shape", ["clip", "taper"])
 def test_slopes_by_simulation(shape: Shape) -> None:
     """A million rows: each slope within 0.01, five of its standard deviations or more."""
     size, radius = 3, 1.8 if shape == "clip" else 3.0

@@ -10,7 +10,7 @@ import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
@@ -30,8 +30,20 @@ def test_every_small_pair() -> None:
     assert implies(mechanism.loss, mechanism.guarantee)
     assert exceeds(drawn(mechanism, [*CROWD, (0.0, 1.0)]), mechanism.loss) is None
     assert MultivariateGaussian(8.0, 1e-5).loss == Approximate(8.0, 1e-5)
-    with pytest.raises(BadInput, match="replace"):
-        MultivariateGaussian(1.0, 1e-6, neighbours=Neighbours.ADD_OR_REMOVE)
+
+
+@pytest.mark.claim("normal_table.1")
+def test_every_small_pair_where_the_number_of_rows_is_private() -> None:
+    mechanism, crowd = (
+        MultivariateGaussian(8.0, 1e-5, dimension=2, neighbours=Neighbours.ADD_OR_REMOVE),
+        [*CROWD, *CROWD[:80]],
+    )
+    pairs = [audit.Pair([*crowd, row], crowd) for row in (*ODD, crowd[0])]
+    pairs += [audit.Pair([], [(1.0, 2.0)]), audit.Pair([(1e300, math.nan)] * 2, [(1e300, math.nan)])]
+    audit.check(mechanism, pairs, hostile_values=False).require()
+    assert mechanism.release(crowd, Seeded(0)).refusal is None
+    assert implies(mechanism.loss, mechanism.guarantee)
+    assert exceeds(drawn(mechanism, crowd), mechanism.loss) is None
 
 
 @pytest.mark.claim("normal_table.2")
@@ -39,6 +51,11 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     door = Recorder(Seeded(0))
     assert MultivariateGaussian(1.0, 1e-6).release(np.ones((300, 5)), door).refusal is not None
     assert door.log == []
+    with pytest.raises(Refused, match="300 rows of 5 columns"):
+        MultivariateGaussian(1.0, 1e-6, dimension=5).check(300)
+    MultivariateGaussian(1.0, 1e-6, dimension=5).check(None)
+    private = MultivariateGaussian(1.0, 1e-6, neighbours=Neighbours.ADD_OR_REMOVE)
+    assert "about" in str(private.release(np.ones((0, 5)), Seeded(0)).refusal)
     rows = np.random.default_rng(0).normal(size=(4000, 2))
     monkeypatch.setattr(second_moment, "find_centre", lambda *_, **__: None)
     release = MultivariateGaussian(4.0, 1e-6).release(rows, door)
@@ -63,9 +80,10 @@ def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
 
 @pytest.mark.claim("normal_table.3")
 @pytest.mark.claim("normal_table.4")
-def test_distributions_are_learnt() -> None:
+@pytest.mark.parametrize("relation", Neighbours)
+def test_distributions_are_learnt(relation: Neighbours) -> None:
     """25 runs: an entry's coverage of 0.95 gives fewer than 15 hits once in 1e7."""
-    mechanism, runs = MultivariateGaussian(1.0, 1e-6), 25
+    mechanism, runs = MultivariateGaussian(1.0, 1e-6, neighbours=relation), 25
     hits, means, far, errors, plain = np.zeros((2, 2)), np.zeros(2), 0, [], []
     for seed in range(runs):
         rng = np.random.default_rng(seed)

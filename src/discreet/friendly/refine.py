@@ -51,7 +51,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share, in_proportion
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.friendly import refine_plan as plan
 from discreet.friendly.average import Centre, blurred
 from discreet.friendly.core import shuffled
@@ -64,7 +64,7 @@ from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -137,16 +137,46 @@ class RefinedMean:
         """All draws together, however they are shared out. [refine.1]"""
         return self.budget.ceiling  # [refine.1]
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows, where their number is public and that of columns was declared. [refine.3]"""
+        if size is None or self.dimension is None:
+            return
+        if size == 0:
+            raise BadInput("the data are empty (0 rows); a mean needs at least 1 row")
+        check_budget(self.epsilon, self.delta, size)
+        seen, mu = size, float(self.budget.amount)
+        if self.method == "blocks":
+            seen = plan.block_number(size, self.dimension, mu)
+            if size < 2 * seen:
+                raise Refused(no_blocks(size))
+        if not self.parts(seen, self.dimension, mu, Neighbours.REPLACE):
+            raise Refused(self.too_few(seen, self.dimension, mu, Neighbours.REPLACE))
+
+    def parts(self, seen: int, width: int, mu: float, neighbours: Neighbours) -> Mapping[str, float] | None:
+        """The shares of the stages for so many rows; None if they are too few. [refine.3]"""
+        if self.sigma is not None:
+            return plan.known_scale(seen, width, mu, float(self.budget.event), neighbours)
+        return plan.unknown_scale(seen, width, mu, neighbours)
+
+    def too_few(self, seen: int, width: int, mu: float, neighbours: Neighbours) -> str:
+        """What was seen, what is needed, what to do."""
+        noisy = "" if neighbours.size_is_public else " (a noisy number)"
+        return (
+            f"{seen} rows{noisy} are too few to find {'' if self.sigma is not None else 'a scale and '}a centre at "
+            f"epsilon {float(self.epsilon):g}: about {plan.fewest_rows(width, mu, neighbours)} are needed; bring more "
+            "rows or a larger epsilon"
+        )
+
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The estimate with its intervals, or a refusal."""
         data = matrix(rows, self.dimension, declared="dimension")
         if data.width > WIDEST:
             raise BadInput(f"the data have {data.width} columns; up to {WIDEST} can be averaged")
         size = data.size if self.neighbours.size_is_public else None
-        if size == 0:
-            raise BadInput("the data are empty (0 rows); a mean needs at least 1 row")
-        check_budget(self.epsilon, self.delta, size)
-        return _Run(self, data, rng).release(size)
+        run = _Run(self, data, rng)
+        if refusal := refusal_of(replace(self, dimension=data.width), size):  # [refine.3]
+            return run.refused(refusal, size)
+        return run.release(size)
 
 
 def refined_budget(epsilon: Number, delta: Number, draws: int) -> Allocation:
@@ -191,15 +221,17 @@ class _Run:
         provenance = Provenance("RefinedMean", self.shown, self.rng.secure)
         return Release(self.asked.guarantee, provenance, refusal=refusal, name="mean")
 
-    def _plan(self, parts: Mapping[str, float] | None, scale: bool) -> Allocation | str:
+    def refused(self, refusal: str, size: int | None) -> Release[Floats]:
+        """A refusal by public numbers."""
+        self.shown["rows"] = size
+        return self._blank(refusal)
+
+    def _plan(self) -> Allocation | str:
         """The stages' costs, or why there are none. [refine.3]"""
+        given = self.seen, self.data.width, self.mu, self.neighbours
+        parts = self.asked.parts(*given)
         if parts is None:
-            fewest = plan.fewest_rows(self.data.width, self.mu, self.neighbours)
-            noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
-            return (
-                f"{self.seen} rows{noisy} are too few to find {'a scale and ' if scale else ''}a centre at epsilon "
-                f"{float(self.asked.epsilon):g}: about {fewest} are needed; bring more rows or a larger epsilon"
-            )
+            return self.asked.too_few(*given)
         costs = self.budget.split(**in_proportion(parts))  # [refine.1]
         self.shown["costs"] = dict(costs.shown)
         return costs
@@ -207,8 +239,7 @@ class _Run:
     def _known(self) -> Release[Floats]:
         """The scale is known: a centre, a better one, the answer."""
         width, sigma = self.data.width, float(self.asked.sigma or 1.0) * self.shown.get("shrink", 1.0)
-        parts = plan.known_scale(self.seen, width, self.mu, float(self.asked.budget.event), self.neighbours)
-        costs = self._plan(parts, scale=False)
+        costs = self._plan()
         if isinstance(costs, str):
             return self._blank(costs)
         at = self._centre(sigma * r_pair(min(self.seen, MOST), width), costs)
@@ -227,7 +258,7 @@ class _Run:
     def _unknown(self) -> Release[Floats]:
         """Nothing is known: a scale, a centre, a radius, a better centre, a better radius, the answer."""
         width = self.data.width
-        costs = self._plan(plan.unknown_scale(self.seen, width, self.mu, self.neighbours), scale=True)
+        costs = self._plan()
         if isinstance(costs, str):
             return self._blank(costs)
         scale = pair_scale(self._pairs(), cost=costs.part("scale", Gaussian), rng=self.rng)  # [refine.1], [refine.2]
@@ -304,7 +335,7 @@ class _Run:
         """Put block means in the place of rows; or why not. [refine.1], [refine.2]"""
         number = plan.block_number(self.seen, self.data.width, self.mu)
         if self.seen < 2 * number:
-            return f"{self.seen} rows are too few for blocks of two or more; bring more rows, or give method='refine'"
+            return no_blocks(self.seen)
         if self.neighbours.size_is_public:
             order = self.rng.permutation(self.seen)
             bucket = np.arange(self.seen) * number // self.seen
@@ -343,6 +374,11 @@ class _Run:
         about = f"the population's mean, {what} farther than {show(self.shown['radius'])} from it tapered"  # [refine.4]
         spread = RegionSpread(answer, sampling, np.broadcast_to(privacy, answer.shape), about)
         return replace(self._blank(), answer=answer, spread=spread)
+
+
+def no_blocks(rows: int) -> str:
+    """What was seen, what to do."""
+    return f"{rows} rows are too few for blocks of two or more; bring more rows, or give method='refine'"
 
 
 SCATTERED: Final = (

@@ -113,7 +113,7 @@ class Places:
     def buckets(self, number: int, share: float = 1.0) -> Integers:
         """The bucket of each row, in the order of places: `number` equal buckets of a share of all places.
         [sample.1]"""
-        width = max(1, int(min(1.0, share) * 2.0**64) // number)
+        width = min(WORD - 1, max(1, int(min(1.0, share) * 2.0**64) // number))
         found = np.minimum(self.places[self.order] // np.uint64(width), np.uint64(number))
         return np.asarray(found, dtype=np.int64)
 

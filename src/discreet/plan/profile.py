@@ -29,7 +29,7 @@ from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -161,7 +161,7 @@ class ProfileQuestions:
         for shares in QUANTILES:
             names, priced = self.plan(kinds, shares)
             drawn = [question.price.mechanism for question in priced.questions]
-            if all(one.answers(round(SAFE * people)) for one in drawn if isinstance(one, Quantile)):
+            if all(not refusal_of(one, max(1, round(SAFE * people))) for one in drawn if isinstance(one, Quantile)):
                 break
         return names, priced
 

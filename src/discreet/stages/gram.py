@@ -1,14 +1,16 @@
 """Exact sums of rows and of their outer products, rows bent into a ball: the last stage of every covariance.
 
 Releases
-    The sum of v v' over all rows, or the sum of v, plus Gaussian noise. v is a row seen in a frame (stages/frame.py)
-    and bent into the ball of a public or released radius: "clip" pulls it to the surface, "taper" beyond the radius
-    pulls it back towards 0, which it reaches at twice the radius, "sphere" puts every row on the surface.
+    The sum of v v' - k I over all rows, k a number that is public or was released, or the sum of v, plus Gaussian
+    noise. v is a row seen in a frame (stages/frame.py) and bent into the ball of a public or released radius: "clip"
+    pulls it to the surface, "taper" beyond the radius pulls it back towards 0, which it reaches at twice the radius,
+    "sphere" puts every row on the surface.
 Promise
     [gram.1] The sums are exact integers of exact per-row integers: order, blocks, threads and machines do not change
           them, and partial sums merge.
     [gram.2] One row moves the Gram matrix by at most sqrt(2) b^2 in Frobenius norm under REPLACE and b^2 under
-          ADD_OR_REMOVE, and the sum of rows by 2 b and b, where b steps bound |v|, rounding included.
+          ADD_OR_REMOVE, and the sum of rows by 2 b and b, where b steps bound |v|, rounding included. With k taken
+          off, ADD_OR_REMOVE moves it by the root of max(k^2 d, b^4 - 2 k b^2 + k^2 d).
     [gram.3] `noisy_gram` costs Gaussian(mu, slack): noise of standard deviation s on the diagonal and of 29/41 s, just
           above s / sqrt 2, off it, with s = (Frobenius sensitivity) / mu.
 Why
@@ -20,7 +22,10 @@ Why
     distance.
     [gram.2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
     and all terms of |w|^2 are positive; `rint` adds at most sqrt(d) / 2. So b = 2^bits + ceil(sqrt(d) / 2) + 1 is
-    enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b.
+    enough. |vv' - uu'|_F^2 = |v|^4 + |u|^4 - 2 (v'u)^2 <= 2 b^4; |vv'|_F = |v|^2; |v - u| <= 2 b. |vv' - kI|_F^2 = t^2
+    - 2 k t + k^2 d with t = |v|^2 is convex in t, so largest at 0 or at b^2; between two rows k cancels. At one of the
+    two it is b^4 / 4 or more: for k <= b^2 / 2 at b^2, as it is (b^2 - k)^2 or more there, else at 0. So whatever k is,
+    the noise is at least half as wide as without it.
     [gram.3] The upper triangle leaves as integers, 29 times the diagonal and 41 times the rest. As 41^2 = 1681 <= 2 *
     29^2 = 1682, the squared distance of two such lists is at most 29^2 times that of the matrices in Frobenius norm,
     where each entry off the diagonal counts twice. Then [additive.2] with sensitivity 29 times [gram.2].
@@ -130,10 +135,13 @@ def longest(size: int, bits: int) -> int:
     return (1 << bits) + math.isqrt(size) // 2 + 2
 
 
-def gram_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
-    """How far one row moves the weighted upper triangle of the Gram matrix, in steps. [gram.2]"""
-    root = root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)
-    return DIAGONAL * root * longest(size, bits) ** 2  # [gram.3]
+def gram_sensitivity(size: int, bits: int, neighbours: Neighbours, off: int = 0) -> Fraction:
+    """How far one row moves the weighted upper triangle of the Gram matrix, `off` taken off its diagonal, in steps.
+    [gram.2]"""
+    top = longest(size, bits) ** 2
+    if neighbours is Neighbours.REPLACE:
+        return DIAGONAL * root_above(2) * top  # [gram.3]
+    return DIAGONAL * root_above(max(off**2 * size, top**2 - 2 * off * top + off**2 * size))  # [gram.2], [gram.3]
 
 
 def sum_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
@@ -150,10 +158,10 @@ def fitting_bits(mu: Fraction, size: int) -> int:
     return bits
 
 
-def gram_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
-    """The cost of a Gram matrix with this mu, its slack included. [gram.3]"""
-    sigma = math.ceil(gram_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
-    return Gaussian(mu, slack(size * (size + 1) // 2, sigma))
+def gram_cost(mu: Fraction, size: int, neighbours: Neighbours, *, less: bool = False) -> Gaussian:
+    """The cost of a Gram matrix with this mu, its slack included; `less` if a number is taken off. [gram.3]"""
+    moved = gram_sensitivity(size, fitting_bits(mu, size), neighbours) / (2 if less else 1)  # [gram.2]
+    return Gaussian(mu, slack(size * (size + 1) // 2, math.ceil(moved / mu)))
 
 
 def sum_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
@@ -171,16 +179,20 @@ def noisy_gram(
     cost: Gaussian,
     neighbours: Neighbours,
     rng: Randomness,
+    less: float = 0.0,
 ) -> tuple[Floats, float]:
-    """The sum of v v' in units of radius^2, symmetric, and the noise s on its diagonal. [gram.3]"""
+    """The sum of v v' - less I in units of radius^2, symmetric, and the noise s on its diagonal. [gram.3]"""
     size = len(frame.whole)
     bits = fitting_bits(exact(cost.mu), size)
-    found = moments(rows, frame, radius, shape, bits).second
     upper = np.triu_indices(size)
     weights = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
-    moved = gram_sensitivity(size, bits, neighbours)
+    found, off = moments(rows, frame, radius, shape, bits).second[upper], round(exact(less) * 4**bits)
+    if off:
+        found = found.astype(object)
+        found[weights == DIAGONAL] -= len(rows) * off  # [gram.2]
+    moved = gram_sensitivity(size, bits, neighbours, off)
     room = ROOM // BESIDE  # cut before they are multiplied, which could wrap around: cutting enlarges no distance
-    blurred = rng.blur(np.clip(found[upper], -room, room) * weights, sensitivity=moved, cost=cost)  # [gram.3]
+    blurred = rng.blur(np.clip(found, -room, room) * weights, sensitivity=moved, cost=cost)  # [gram.3]
     whole = np.zeros((size, size))
     whole[upper] = blurred / weights / 4.0**bits
     return whole + np.triu(whole, 1).T, float(moved / exact(cost.mu) / DIAGONAL) / 4.0**bits

@@ -8,21 +8,22 @@ Releases
     the best ball for normal rows.
 
 Promise
-    [covariance.1] (epsilon, delta) under REPLACE, by the losses of the stages; ADD_OR_REMOVE is refused when it is
-    asked for.
+    [covariance.1] (epsilon, delta) under REPLACE and under ADD_OR_REMOVE, by the losses of the stages.
     [covariance.2] Refusals read public numbers and earlier answers only.
     [covariance.3] The answer is symmetric and positive semidefinite. For normal rows the interval of each entry holds
           the population's with its confidence, to first order.
 
 Why
-    [covariance.1] [covariance_stages.1]. Rows are paired by their places, which one row more would shift: hence
-    no ADD_OR_REMOVE. What is not listed when no size is declared amounts to (epsilon, delta).
-    [covariance.2] Too few rows: before any draw, n public. Scales at the edge of the floats: after they were released.
-    No centre: no refusal, the differences take the rows' place.
+    [covariance.1] [covariance_stages.1] and [covariance_stages.2]. What is not listed before the number of columns and,
+    under REPLACE, of rows are declared amounts to (epsilon, delta).
+    [covariance.2] Too few rows: before any draw where n is public, else by a noisy number of them. Scales at the edge
+    of the floats: after they were released. No centre: no refusal, the differences take the rows' place.
     [covariance.3] In the frame the covariance is near I, so bent moments answer linearly (statistics/whiten.py): the
     error is sampling and noise over known slopes, with the variances of `MatrixSpread.of`. Turning back keeps
-    eigenvalues non-negative. Without a model two things still use the normal law: how much the ball cut off, which is
-    next to nothing as it is wide, and the variance of a product. So for other rows the interval is for the covariance
+    eigenvalues non-negative. A noisy number of rows multiplies the distance of the bent moments from those of N(0, I),
+    and of the mean from the centre, by an error of a few parts in a hundred at most: second order. Without a model two
+    things still use the normal distribution: how much the ball cut off, which is next to nothing as it is wide, and the
+    variance of a product. So for other rows the interval is for the covariance
     of rows pulled to the ball, and for those with heavy tails its sampling part is too short: of exponential columns
     and t with 5 degrees it held 0.81 to 0.85 of the entries at n = 5,000 and d = 2, 0.94 to 0.96 at n = 20,000 (12 runs
     each).
@@ -51,14 +52,14 @@ from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
-from discreet.privacy.loss import Approximate, Loss
+from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
-from discreet.statistics.covariance_stages import FittedMoment, MomentStages, fit, needed, plan
+from discreet.statistics.covariance_stages import FittedMoment, MomentBudget
 from discreet.tables.matrix import Rows, in_one, matrix
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.floors import RATES
@@ -221,7 +222,8 @@ Model = Literal["gaussian"]
 class Covariance:
     """The covariance of the columns, a d x d array.
 
-    `dimension` is the number of columns, `size` the public number of rows: with both the loss lists every draw.
+    `dimension` is the number of columns, `size` the number of rows where it is public (neighbours REPLACE): with both
+    the loss lists every draw.
 
     >>> from discreet.noise.randomness import Seeded
     >>> import numpy as np
@@ -257,32 +259,34 @@ class Covariance:
     @property
     def loss(self) -> Loss:
         """Every draw; before rows and columns are known, what they amount to."""
-        if self.size is None or self.dimension is None:
-            return Approximate(self.epsilon, self.delta)
-        return self.stages(self.size, self.dimension).loss  # [covariance.1]
+        return self.budget.loss(self.size, self.dimension)  # [covariance.1]
 
-    def stages(self, size: int, dimension: int) -> MomentStages:
-        """The costs for so many rows and columns. [covariance.2]"""
-        return plan(self.epsilon, self.delta, size, dimension, model=self.model is not None, mean=MEAN)
+    @property
+    def budget(self) -> MomentBudget:
+        """For all stages."""
+        return MomentBudget(
+            self.epsilon, self.delta, model=self.model is not None, mean=MEAN, neighbours=self.neighbours
+        )
+
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows, where their number is public and that of columns was declared. [covariance.2]"""
+        if size:
+            check_budget(self.epsilon, self.delta, size)
+        if size is not None and self.dimension is not None:
+            self.budget.check(size, self.dimension)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The covariance and the error bar of each entry, or a refusal."""
         table = matrix(rows, self.dimension, declared="dimension")
-        size = checked_size(table, self.size, self.epsilon, self.delta)
-        stages = self.stages(size, table.width)
-        notes = () if self.model is not None else (unseen(stages.beyond),)
+        size = checked_size(table, self.size, self.epsilon, self.delta, self.neighbours)
         shown = {"model": self.model, "neighbours": self.neighbours, "rows": size, "columns": table.width}
-        blank: Release[Floats] = Release(
-            self.guarantee, Provenance("Covariance", shown, rng.secure, notes=notes), name="covariance"
-        )
-        if not stages.enough:  # [covariance.2]
-            least = needed(self.epsilon, self.delta, table.width, model=self.model is not None, mean=MEAN)
-            return replace(blank, refusal=too_few(size, table.width, least))
-        found = fit(in_one(table), stages, rng)  # [covariance.1]
+        blank: Release[Floats] = Release(self.guarantee, Provenance("Covariance", shown, rng.secure), name="covariance")
+        found = self.budget.fit(in_one(table), rng)  # [covariance.1]
         if isinstance(found, str):  # [covariance.2]
             return replace(blank, refusal=found)
         spread = MatrixSpread.of(found)  # [covariance.3]
         if self.model is None:
+            blank = replace(blank, provenance=replace(blank.provenance, notes=(unseen(found.beyond),)))
             spread = replace(
                 spread, about=f"{spread.about}, rows beyond {show(found.radius)} times their scale pulled in"
             )
@@ -293,37 +297,31 @@ def check_stages(
     epsilon: Number, delta: Number, *, dimension: object, neighbours: Neighbours, size: int | None, what: str
 ) -> None:
     """Refuse what the stages cannot promise, before any data are seen. [covariance.1]"""
-    check_size(size, Neighbours.REPLACE)
+    if not isinstance(neighbours, Neighbours):
+        raise BadInput(f"neighbours is {neighbours!r}; give Neighbours.REPLACE or Neighbours.ADD_OR_REMOVE")
+    check_size(size, neighbours)
     check_budget(epsilon, delta, size)
     if not delta:
         raise BadInput(f"delta is 0; {what} without bounds needs delta > 0, for example delta=1e-6")
-    if not isinstance(neighbours, Neighbours):
-        raise BadInput(f"neighbours is {neighbours!r}; give Neighbours.REPLACE")
-    if not neighbours.size_is_public:  # [covariance.1]
-        raise BadInput(f"{what} pairs rows by their places, so their number is public; give neighbours='replace'")
     if dimension is not None and (
         not isinstance(dimension, int) or isinstance(dimension, bool) or not 1 <= dimension <= WIDEST
     ):
         raise BadInput(f"dimension is {dimension!r}; give the number of columns, 1 to {WIDEST}, or None")
 
 
-def checked_size(table: Rows, declared: int | None, epsilon: Number, delta: Number) -> int:
-    """The public number of rows, with which the budget must make sense."""
+def checked_size(
+    table: Rows, declared: int | None, epsilon: Number, delta: Number, neighbours: Neighbours
+) -> int | None:
+    """The number of rows, where it is public: the budget must make sense with it."""
+    if table.width > WIDEST:
+        raise BadInput(f"the data have {table.width} columns; a covariance of at most {WIDEST} can be found")
+    if not neighbours.size_is_public:
+        return None
     size = agree(table.size, declared)
     if not size:
         raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
-    if table.width > WIDEST:
-        raise BadInput(f"the data have {table.width} columns; a covariance of at most {WIDEST} can be found")
     check_budget(epsilon, delta, size)
     return size
-
-
-def too_few(size: int, columns: int, least: int) -> str:
-    """What was seen, what is needed, what to do."""
-    return (
-        f"there are {size} rows of {columns} columns; finding their covariance without bounds takes about "
-        f"{show(float(least))} rows at this epsilon and delta. Bring more rows, fewer columns, or a larger epsilon"
-    )
 
 
 def unseen(beyond: int) -> str:

@@ -122,12 +122,20 @@ class Density:
             cells=Share(),
         )  # [density.1]
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few records for quartiles, where their number is public and no support is."""
+        if size is not None and self.support is None:
+            self._quartiles(exact(self.stages(max(size, 1)).part("quartiles", Approximate).epsilon)).check(size)
+
+    def _quartiles(self, cost: Fraction) -> Quantile:
+        return Quantile(QUARTILES, cost, confidence=None, neighbours=self.neighbours)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
         """The density; or a refusal for too few records."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
         if self.support is None:  # too small an epsilon is refused before any draw
-            Quantile(QUARTILES, exact(self.epsilon) * PLACING, confidence=None, neighbours=self.neighbours)
+            self._quartiles(exact(self.epsilon) * PLACING)
         people = size
         if people is None:
             cost = self.stages(1).part("count", Laplace)
@@ -139,8 +147,7 @@ class Density:
             placing = exact(stages.part("quartiles", Approximate).epsilon)
             if size is None and people * placing < self._nats:  # by the noisy count
                 return Release(self.guarantee, self._provenance(size, rng), refusal=self._few(people), name="density")
-            asked = Quantile(QUARTILES, placing, confidence=None, neighbours=self.neighbours)
-            found = asked.release(values, rng)  # [density.1]
+            found = self._quartiles(placing).release(values, rng)  # [density.1]
             if found.refusal is not None:
                 return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
             ends = reach(*found.value.tolist())

@@ -43,14 +43,14 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput, NeedsBounds
+from discreet.errors import BadInput, NeedsBounds, Refused
 from discreet.friendly.refine import RefinedMean
 from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -123,6 +123,12 @@ class RankClippedMean:
         """m0: how many records the distance C leaves beyond it. Public."""
         return math.ceil(2 * NATS / float(exact(self.epsilon) * FAR))
 
+    def check(self, size: int | None) -> None:
+        """Refuse so few rows that a quarter of them is fewer than `beyond`. [mean.3]"""
+        if size is not None and 4 * self.beyond > size:
+            needed = 4 * self.beyond * float(self.epsilon)
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, model=False))
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
@@ -131,9 +137,8 @@ class RankClippedMean:
         seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [mean.1]
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown, "beyond": self.beyond}
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
-        if 4 * self.beyond > seen:  # [mean.3]
-            needed = 4 * self.beyond * float(self.epsilon)
-            return replace(blank, refusal=too_few(seen, self.epsilon, needed, self.neighbours, model=False))
+        if refusal := refusal_of(self, seen):  # [mean.3]
+            return replace(blank, refusal=refusal)
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [mean.1]
         cost = stages.part("scale", Choice)
         distance = far_distance(values, centre=centre, beyond=self.beyond, cost=cost, rng=rng)  # [mean.1]

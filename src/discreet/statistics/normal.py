@@ -41,10 +41,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from discreet.accounting.allocation import Allocation, Share
+from discreet.errors import Refused
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -140,6 +141,13 @@ class GaussianMean:
         least = [self._locate / centre] if self.sigma is not None else [self._locate / centre, SCALE / scale]
         return float(max(least) * moves(self.neighbours))
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows to find where they are. [normal.3]"""
+        if size and self.neighbours.size_is_public:
+            check_budget(self.epsilon, self.delta, size)
+        if size is not None and not self.feasible(self.stages(size if self.neighbours.size_is_public else None), size):
+            raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours))
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
@@ -150,8 +158,8 @@ class GaussianMean:
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         provenance = Provenance("GaussianMean", shown, rng.secure, notes=(NOTE,))
         blank: Release[float] = Release(self.guarantee, provenance, name="mean")
-        if not self.feasible(stages, seen):  # [normal.3]
-            return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours))
+        if refusal := refusal_of(self, seen):  # [normal.3]
+            return replace(blank, refusal=refusal)
         at = find_place(
             values, stages, size=seen, neighbours=self.neighbours, rng=rng, sigma=self.sigma, bounds=self.bounds
         )  # [normal.1]
@@ -208,6 +216,10 @@ class Gaussian1D:
         rest = exact(self._mean().stages(size).part("mean", Laplace).epsilon) / exact(self.epsilon)
         return pure_stages(self.epsilon, size, known_sigma=False, mean=Share(rest / 2), square=Share())
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows to find where they are. [normal.3]"""
+        self._mean().check(size)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Normal]:
         """The distribution, or a refusal."""
         values = long_numbers(rows)
@@ -218,8 +230,8 @@ class Gaussian1D:
         blank: Release[Normal] = Release(
             self.guarantee, Provenance("Gaussian1D", shown, rng.secure, notes=(NOTE,)), name="normal distribution"
         )
-        if not self._mean().feasible(stages, seen):  # [normal.3]
-            return replace(blank, refusal=too_few(seen, self.epsilon, self._mean().needed, self.neighbours))
+        if refusal := refusal_of(self, seen):  # [normal.3]
+            return replace(blank, refusal=refusal)
         # [normal.1]
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [normal.3]
@@ -273,9 +285,10 @@ def predicted(stages: Allocation, size: int, neighbours: Neighbours) -> float:
 def too_few(size: int, epsilon: Number, needed: float, neighbours: Neighbours, model: bool = True) -> str:
     """What was seen, what is needed, what to do."""
     noisy = "" if neighbours.size_is_public else " (a noisy number)"
+    more = show(math.ceil(1000 * needed / max(size, 1)) / 1000)
     return (
         f"n * epsilon is {show(size * float(epsilon))}: {size} rows{noisy} times epsilon {show(epsilon)}; finding data "
-        f"of unknown place takes {math.ceil(needed)}. Ask for epsilon={show(math.ceil(1000 * needed / size) / 1000)}, "
+        f"of unknown place takes {math.ceil(needed)}. Ask for epsilon={more}, "
         f"bring {math.ceil(needed / float(epsilon))} rows, or give public bounds{' with model=None' if model else ''}"
     )
 

@@ -71,7 +71,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
@@ -79,7 +79,7 @@ from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import TIES, QuantileSpread, check_confidence
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -206,6 +206,8 @@ class Quantile:
         rounded = declared_whole(rows)  # [quantile.6]: the column's type, not its entries
         values = ranked(long_numbers(rows), float(self.missing))
         size = public_size(values, self.neighbours)
+        if refusal := refusal_of(self, size):
+            return self._refuse(refusal, size, rng)  # [quantile.6]
         if self.confidence is None:
             return self._points(values, size, rng)
         if size is not None:
@@ -213,32 +215,24 @@ class Quantile:
         else:
             band = self._band(rng.blur(len(values), sensitivity=1, cost=Laplace(self._counting)))  # [quantile.3]
         aims = [self._aim(q, band) for q in self._shares]
-        for aim in aims:
-            refusal = self._too_few(aim, band[0])
-            if refusal is not None:
-                return self._refuse(refusal, size, rng)  # [quantile.6]
+        if refusal := self._few(aims, band[0]):
+            return self._refuse(refusal, size, rng)  # [quantile.6]
         prior = self._prior(values, rng)
         ends = [self._ends(values, aim, prior, rng) for aim in aims]
         return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
 
-    def answers(self, size: int) -> bool:
-        """Whether so many records are enough for intervals, for those who plan; not whether some table's are."""
-        return size >= 1 and all(self._too_few(self._aim(q, (size, size)), size) is None for q in self._shares)
-
-    # --- the value alone ---
+    def check(self, size: int | None) -> None:
+        """Refuse too few records; where their number is private, a guess of it, for those who plan. [quantile.6]"""
+        if size is None or (self.confidence is None and not self.neighbours.size_is_public):
+            return
+        points = self.confidence is None
+        aims = self._points_of(size) if points else [self._aim(q, (size, size)) for q in self._shares]
+        if refusal := self._few(aims, size):
+            raise Refused(refusal)
 
     def _points(self, values: Floats | Ordered, size: int | None, rng: Randomness) -> Release[Any]:
         """The whole epsilon on the values; no interval."""
-        aims = []
-        for q in self._shares:
-            if size is None:
-                rank, move = q * len(values), max(q, 1 - q)  # [quantile.1]
-            else:
-                rank, move = sample_rank(q, size), Fraction(1)  # [quantile.1]
-            aims.append(Aim(q=q, low=rank, high=rank, low_move=move, high_move=move))
-            refusal = None if size is None else self._too_few(aims[-1], size)
-            if refusal is not None:
-                return self._refuse(refusal, size, rng)  # [quantile.6]
+        aims = self._points_of(len(values))
         prior = scale_free() if self.bounds is None else uniform()
         drawn = [self._rounded(self._draw(values, aim.low, aim.low_move, prior, rng)) for aim in aims]
         order = sorted(range(len(aims)), key=lambda index: aims[index].q)
@@ -248,12 +242,18 @@ class Quantile:
         shown = np.array(drawn) if isinstance(self.q, tuple) else drawn[0]
         return Release(self.guarantee, self._provenance(size, rng, notes), shown, name=self._name)
 
+    def _points_of(self, count: int) -> list[Aim]:
+        """The rank that each value is drawn around. [quantile.1]"""
+        if self.neighbours.size_is_public:
+            found = [(q, sample_rank(q, count), Fraction(1)) for q in self._shares]
+        else:
+            found = [(q, q * count, max(q, 1 - q)) for q in self._shares]
+        return [Aim(q=q, low=rank, high=rank, low_move=move, high_move=move) for q, rank, move in found]
+
     def _unchecked(self) -> str:
         """What a reader must know where the size is private and nothing is spent on it."""
         needed = max(self._needed(side, max(side, 1 - side)) for q in self._shares for side in (q, 1 - q))
         return f"the number of rows is private and was not asked for; with fewer than {needed} a value can be far off"
-
-    # --- what to aim at ---
 
     def _band(self, count: int) -> tuple[int, int]:
         """What the noisy count says of n: one value on the safe side, or a band that holds it."""
@@ -288,7 +288,9 @@ class Quantile:
     def _rate(self, move: Fraction) -> Fraction:
         return exact(self._each.epsilon) / (2 * move)
 
-    # --- refusals ---
+    def _few(self, aims: list[Aim], size: int) -> str | None:
+        """The first reason why this many records do not do."""
+        return next(filter(None, (self._too_few(aim, size) for aim in aims)), None)
 
     def _too_few(self, aim: Aim, size: int) -> str | None:
         """Why this many records do not do, in public numbers; None if they do."""
@@ -345,8 +347,6 @@ class Quantile:
         low, high = self.bounds or (-MAX, MAX)
         stairs = Staircase(values, rank, low=low, high=high, prior=prior, default=float(self.missing))
         return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [quantile.1] [quantile.2] [quantile.3]
-
-    # --- post-processing ---
 
     def _with_intervals(
         self,

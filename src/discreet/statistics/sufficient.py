@@ -45,12 +45,12 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -130,6 +130,11 @@ class SufficientStatistics:
         share = MOST if self.neighbours.size_is_public else PRIVATE
         return float(SCALE / share * moves(self.neighbours))
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows for a first guess. [sufficient.2]"""
+        if size is not None and not self.feasible(self.costs(size if self.neighbours.size_is_public else None), size):
+            raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours, model=False))
+
     def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
         """The fitted family and its intervals, or a refusal."""
         values = numbers(rows)
@@ -140,8 +145,8 @@ class SufficientStatistics:
         shown["family"] = self.family.name
         provenance = Provenance("SufficientStatistics", shown, rng.secure, notes=self.family.notes)
         blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
-        if not self.feasible(costs, seen):  # [sufficient.2]
-            return replace(blank, refusal=too_few(seen, self.epsilon, self.needed, self.neighbours, model=False))
+        if refusal := refusal_of(self, seen):  # [sufficient.2]
+            return replace(blank, refusal=refusal)
         boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
         if boxes is None:  # [sufficient.2]
             return replace(blank, refusal=nowhere(self.family.name))

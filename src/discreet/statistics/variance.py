@@ -42,7 +42,7 @@ from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import After, Mechanism, Randomness, promised
+from discreet.privacy.mechanism import After, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -53,7 +53,7 @@ from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.stages.normal_stages import find_place, located_square
 from discreet.stages.stage_budget import noisy_size
 from discreet.statistics.mean import REACH, RankClippedMean, unseen
-from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
+from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.floors import BOUND, least_error, normal_scales
@@ -118,6 +118,13 @@ class Variance:
             self.epsilon, 0.0, sigma=None, bounds=self.bounds, neighbours=self.neighbours, unit=self.unit
         )
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few rows to find where they are; with bounds and no model any number will do. [variance.2]"""
+        if self.model is not None:
+            self._model().check(size)
+        elif self.bounds is None:
+            self._clip().check(size)
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
@@ -150,8 +157,8 @@ class Variance:
     ) -> tuple[SquareSpread | str, str | None]:
         """Truncated squares, inverted. [variance.1]"""
         assert seen is not None
-        if not self._model().feasible(stages, seen):  # [variance.2]
-            return too_few(seen, self.epsilon, self._model().needed, self.neighbours), NOTE
+        if refusal := refusal_of(self, seen):  # [variance.2]
+            return refusal, NOTE
         # [variance.1]
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [variance.2]
@@ -183,9 +190,8 @@ class Variance:
         """Moments of values clipped where few are. [variance.1]"""
         assert seen is not None
         few = self._clip().beyond
-        if 4 * few > seen:  # [variance.2]
-            needed = 4 * few * float(self.epsilon)
-            return too_few(seen, self.epsilon, needed, self.neighbours, model=False), None
+        if refusal := refusal_of(self, seen):  # [variance.2]
+            return refusal, None
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [variance.1]
         cost = stages.part("scale", Choice)
         distance = far_distance(values, centre=centre, beyond=few, cost=cost, rng=rng)  # [variance.1]

@@ -6,6 +6,10 @@ law near N(0, I), with mean m and covariance I + E, to first order by the scores
     E v     = a1 m,                    a1 = E t r / d
     E v v'  = k I + a E + b tr(E) I,   k = E t^2 / d,  a = E t^2 r^2 / (d (d + 2)),  b = (a - k) / 2
 
+To second order (w' E w)^2 and the like enter by the fourth score, and with s = E t^2 r^4 / (d (d + 2) (d + 4)) add
+
+    (s - a) (E^2 + tr(E) E / 2) + (s - 2 a + k) (2 tr(E^2) + tr(E)^2) / 8 I
+
 In the coordinates in which the Frobenius norm is Euclidean, a matrix without trace is multiplied by a and one along I
 by a + d b; v v' has the variances 2 E t^4 / (d (d + 2)) and (E t^4 - (E t^2)^2) / d there, and v has E t^2 / d.
 Inverting them is what lets a ball be small, and the noise with it (Huber 1964; Tyler 1987 for a ball of no size).
@@ -13,22 +17,32 @@ Inverting them is what lets a ball be small, and the noise with it (Huber 1964; 
 A frame in which rows look round, found from differences of rows: no centre, no bounds, no scale is known before.
 
 Releases
-    Disjoint pairs of rows, the order drawn by chance, give differences z = (x - x') / sqrt 2, of mean 0 and with the
-    covariance of a row. For each column a distance that a public share of |z_j| exceeds; several times the noisy sum
-    of u u', u the direction of z in the frame so far; last the noisy median of its lengths.
+    Disjoint pairs of rows, formed by chance, give differences z = (x - x') / sqrt 2,
+    of mean 0 and with the covariance of a row. For each column a distance that a public share of |z_j| exceeds; several
+    times the noisy sum of u u', u the direction of z in the frame so far; last the noisy median of its lengths.
 
 Promise
-    [whiten.1] The release costs the parts of `Whitening`, under REPLACE: a Choice for each column, a Gaussian for each
-          turn and one more Choice for the length.
+    [whiten.1] If one row changes one difference, which is exchanged, added or taken away, the release costs the parts
+          of `Whitening`: a Choice for each column, a Gaussian for each turn and one more Choice for the length.
     [whiten.2] Whether it ends without a frame is decided by released numbers.
+    [whiten.3] `by_chance`, given its free draw: under REPLACE one row is in one pair, at the same place, and once among
+          the other rows it returns, likewise. Under ADD_OR_REMOVE one row more adds or exchanges one pair, or takes one
+          away, and adds one of the other rows, or none; all else stays in its order.
+    [whiten.4] Both are the same, or under REPLACE have the same distribution, for the rows of the table in any order.
 
 Why
-    [whiten.1] The order of rows is drawn without a look at them and n is public, so one row is in at most one pair, at
-    the same place, and one difference changes. Distances: [locate.2], and the median length [locate.1], on a list of
-    numbers of which one changes; turns: [gram.2] and [gram.3] on the list of differences. Each uses nothing but the
-    differences and what was released before: adaptive composition. A length is a fixed function of one difference by
-    [frame.1].
+    [whiten.1] Distances: [locate.2], and the median length [locate.1], on a list of numbers; turns: [gram.2] and
+    [gram.3] on the list of differences. All of these hold for one exchanged and for one added or taken away, and are
+    calibrated to the larger of the two sensitivities, that of REPLACE. The first so many of a list into which one is
+    put, or from which one is taken, have one exchanged, added or taken away too. Each uses nothing but the differences,
+    a number of them that is public or was released, and what was released before: adaptive composition. A length is a
+    fixed function of one difference by [frame.1].
     [whiten.2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
+    [whiten.3] REPLACE: n is public and the order is drawn without a look at the rows. ADD_OR_REMOVE: [sample.1], with
+    buckets and a bound that are fixed by a released number.
+    [whiten.4] REPLACE: to reorder the table is to compose the order that is drawn with a fixed one, and every order is
+    as likely as any other. ADD_OR_REMOVE: rows are taken in the order of their places, which do not depend on where a
+    row stands ([sample.1]).
 
 Needs
     About 60 differences for each 1 / epsilon of a choice; d times the noise of a turn well below 1.
@@ -54,6 +68,8 @@ from typing import Final
 
 import numpy as np
 
+from discreet.friendly.find_centre import MOST
+from discreet.friendly.sample import Places
 from discreet.privacy.loss import Choice, Gaussian, Loss, compose
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -62,20 +78,25 @@ from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.frame import Frame, blocks
 from discreet.stages.gram import Shape, lengths_of, noisy_gram
 from discreet.stages.locate import far_distance, median_distance
+from discreet.tables.matrix import Stored
 
 NODES: Final = 160  # of Gauss's rule, in each of the pieces between which t is smooth
 TAIL: Final = 1e-17
 ROUND: Final = 3.0  # times I: within it slopes are taken at I
+CURVED: Final = 1 / 4  # of the first order: the second is cut to that, so that it can be inverted
+NEAR: Final = 0.7  # of I: it is taken into account if the first order is no more, so not where rows are flat
+BENDS: Final = 20  # steps in which it is inverted
 GRID: Final = 60  # radii that are tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EllipticResponse:
-    """k, a, a + d b and a1 of the module's docstring, and the variances of one row."""
+    """k, a, a + d b, s and a1 of the module's docstring, and the variances of one row."""
 
     level: float
     apart: float
     along: float
+    bend: float
     shift: float
     apart_variance: float
     along_variance: float
@@ -87,9 +108,29 @@ class EllipticResponse:
         if float(np.linalg.eigvalsh(second)[-1]) > ROUND * self.level:
             return second / self.level
         excess = second - self.level * np.eye(size)
-        scale = float(np.trace(excess)) / size
-        spread: Floats = np.eye(size) * (1 + scale / self.along) + (excess - scale * np.eye(size)) / self.apart
-        return spread
+        spread = self._linear(excess)
+        near = float(np.abs(np.linalg.eigvalsh(spread)).max()) < NEAR
+        for _ in range(BENDS if near else 0):
+            spread = self._linear(excess - self._curved(spread))
+        return np.asarray(np.eye(size) + spread)
+
+    def _linear(self, excess: Floats) -> Floats:
+        """E of which this is the first order."""
+        scale = float(np.trace(excess)) / len(excess) * np.eye(len(excess))
+        return np.asarray(scale / self.along + (excess - scale) / self.apart)
+
+    def _curved(self, spread: Floats) -> Floats:
+        """The second order, of a spread cut to where it is a small part of the first."""
+        values, vectors = np.linalg.eigh(spread)
+        size, curve = len(values), self.bend - 2 * self.apart + self.level
+        apart = self.bend - self.apart
+        along = apart * (1 + size / 2) + curve * size * (size + 2) / 8  # of I
+        scale, most = values.mean(), CURVED * self.along / max(abs(along), 1e-9)
+        wide = CURVED * self.apart / max(abs(apart), 1e-9)
+        values = np.clip(scale, -most, most) + np.clip(values - scale, -wide, wide)
+        trace, squares = float(values.sum()), float((values**2).sum())
+        second = apart * (values**2 + trace * values / 2) + curve * (2 * squares + trace**2) / 8
+        return np.asarray((vectors * second) @ vectors.T)
 
 
 @lru_cache(maxsize=512)
@@ -109,6 +150,7 @@ def response(size: int, radius: float, shape: Shape) -> EllipticResponse:
         level=level,
         apart=slope,
         along=slope + size * (slope - level) / 2,
+        bend=float(chances @ (bent * lengths**2) ** 2) / (size * (size + 2) * (size + 4)),
         shift=float(chances @ (bent * lengths)) / size,
         apart_variance=2 * fourth / (size * (size + 2)),
         along_variance=(fourth - square**2) / size,
@@ -198,24 +240,49 @@ def measured(pairs: int) -> int:
     return min(pairs, 1 << 13 if pairs < 1 << 15 else 1 << 12)
 
 
-def differences(rows: Floats, rng: Randomness) -> Floats:
-    """Of disjoint pairs of rows, divided by sqrt 2. Which pairs, is public chance and public numbers. [whiten.1]"""
-    used = min(len(rows), 2 * MOST_PAIRS) // 2 * 2
-    every = (np.arange(used) * len(rows)) // max(used, 1)
-    order = every[rng.permutation(used)]  # [whiten.1]
+PER_BUCKET: Final = 4  # rows of which two are a pair, where the number of rows is private and there are enough of them
+
+
+def buckets(rows: int) -> tuple[int, float]:
+    """How many buckets of places may hold a pair, for a released number of rows, and their share of all places."""
+    number = max(1, min(rows // 2, MOST_PAIRS))
+    return number, min(1.0, PER_BUCKET * number / max(rows, 1))
+
+
+def pairs_of(rows: int, neighbours: Neighbours) -> int:
+    """How many pairs there are, or are expected of a released number of rows: a bucket has a Poisson number of them."""
+    if neighbours.size_is_public:
+        return min(rows // 2, MOST_PAIRS)
+    number, share = buckets(rows)
+    each = share * rows / number
+    return math.floor(number * (1 - (1 + each) * math.exp(-each)))
+
+
+def by_chance(rows: Floats, size: int, neighbours: Neighbours, rng: Randomness) -> tuple[Floats, Floats]:
+    """Disjoint pairs, one row after the other, and about MOST rows; `size` is public or was released. [whiten.3]"""
+    if neighbours.size_is_public:
+        order = rng.permutation(size)  # [whiten.3], [whiten.4]
+        return rows[order[: 2 * pairs_of(size, neighbours)]], rows[order[:MOST]]
+    places = Places(Stored((rows,), rows.shape[1]), rng)
+    return places.pairs(*buckets(size)), places.below(MOST / size)  # [whiten.3], [whiten.4]
+
+
+def differences(paired: Floats) -> Floats:
+    """Of rows 0 and 1, 2 and 3, ..., divided by sqrt 2: a fixed function of two rows each. [whiten.1]"""
     with np.errstate(all="ignore"):
-        found = (rows[order[: used // 2]] - rows[order[used // 2 :]]) * math.sqrt(0.5)
-    return np.asarray(found)
+        return np.asarray((paired[0::2] - paired[1::2]) * math.sqrt(0.5))
 
 
-def find_frame(apart: Floats, costs: Whitening, rng: Randomness) -> Frame | str:
-    """The frame about 0 in which differences look standard normal, or why there is none. [whiten.1]"""
+def find_frame(apart: Floats, pairs: int, costs: Whitening, rng: Randomness) -> Frame | str:
+    """The frame about 0 in which differences look standard normal, or why there is none. [whiten.1]
+
+    `pairs` is how many differences there are, more or less: a number that is public or was released.
+    """
     from scipy.special import chdtri, ndtri
 
-    size, pairs = costs.columns, len(apart)
-    some = apart[: measured(pairs)]
-    share = costs.share(len(some))
-    beyond = math.ceil(share * len(some))
+    size, looked = costs.columns, measured(pairs)
+    some, share = apart[:looked], costs.share(looked)  # [whiten.1]
+    beyond = math.ceil(share * looked)
     distances = [
         far_distance(np.ascontiguousarray(column), centre=0.0, beyond=beyond, cost=costs.distance, rng=rng)
         for column in some.T

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from discreet.session.question import Question
-from discreet.session.terms import People, Terms
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget

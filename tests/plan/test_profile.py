@@ -10,8 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from benchmarks.sessions import Moved
-from discreet.session.private import session_of
-from discreet.session.terms import People
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget

@@ -51,7 +51,8 @@ def lines(name: str, frame: pd.DataFrame, person: str | None) -> list[str]:
         frame.to_parquet(path)
         dossier = describe(path, epsilon=1.0, delta=1e-6, person=person).to_dict()
     truth = one_each(frame, person)
-    rows = [f"\n## {name}: {len(truth):,} people, {len(frame):,} rows, {len(frame.columns) - (person is not None)} columns\n"]
+    columns = len(frame.columns) - (person is not None)
+    rows = [f"\n## {name}: {len(truth):,} people, {len(frame):,} rows, {columns} columns\n"]
     rows += ["| column | number | released | 95% interval | in the table | held |", "|---|---|---|---|---|---|"]
     held = []
     for entry in dossier["releases"]:

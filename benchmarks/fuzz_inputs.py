@@ -276,11 +276,11 @@ def make_plan(rng: random.Random, world: World, number: int) -> dict[str, Any]:
     if rng.random() < 0.01:  # forecasts may take a second
         data["rows"] = rng.choice((1, 50, 500))
     if rng.random() < 0.5 or world.format not in ("parquet", "arrow"):
-        data["types"] = {"age": "whole", "bmi": "number", "smoker": "truth", "day": "date"}
+        data["types"] = {"age": "integer", "bmi": "number", "smoker": "boolean", "day": "date"}
     if rng.random() < 0.2:
         data["missing"] = {"age": rng.choice((0, 40, "drop", "keep"))}
     if "person" in data and rng.random() < 0.3:
-        data |= {"rules": {"age": rng.choice(("first", "last", "max", "sum"))}, "cap": 3}
+        data |= {"per_person": {"age": rng.choice(("first", "last", "max", "sum"))}, "max_rows": 3}
     name = f"{data.get('neighbours', 'add')} {data.get('unit', 'row')}" + (" small" if rng.random() < 0.05 else "")
     plan: dict[str, Any] = {
         "title": rng.choice((*HOSTILE[:10], "A plan")) + f" {number}",

@@ -11,12 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from discreet.asking import People
 from discreet.datasets import load_nhanes
-from discreet.noise.randomness import Secure
-from discreet.plan.profile import ProfileQuestions, uncharged
-from discreet.privacy.neighbours import Neighbours
-from discreet.tables.opening import read
+from discreet.plan.profile import describe
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-describe.md"
 HEAD = """# A profile of three real tables, measured
@@ -53,10 +49,10 @@ def lines(name: str, frame: pd.DataFrame, person: str | None) -> list[str]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         frame.to_parquet(path)
-        profile = ProfileQuestions(read(path), People.of(person, None, Neighbours.ADD_OR_REMOVE), 1.0, 1e-6)
-        dossier = uncharged(profile, rng=Secure())
+        dossier = describe(path, epsilon=1.0, delta=1e-6, person=person).to_dict()
     truth = one_each(frame, person)
-    rows = [f"\n## {name}: {len(truth):,} people, {len(frame):,} rows, {len(profile.columns)} columns\n"]
+    columns = len(frame.columns) - (person is not None)
+    rows = [f"\n## {name}: {len(truth):,} people, {len(frame):,} rows, {columns} columns\n"]
     rows += ["| column | number | released | 95% interval | in the table | held |", "|---|---|---|---|---|---|"]
     held = []
     for entry in dossier["releases"]:

@@ -257,7 +257,7 @@ def _open(
     from discreet.ledger import Ledger
 
     budget = Budget(epsilon, terms["delta"] or 0.0)  # before a ledger is made for it
-    given: dict[str, Any] = {name: str(value) for name, value in terms.items() if name != "delta" and value is not None}
+    given: dict[str, Any] = {name: str(terms[name]) for name in terms if name != "delta" and terms[name] is not None}
     with Ledger(where, key=key, anchor=anchor) as book:
         if analyst is None:
             book.open(population, budget, **given)

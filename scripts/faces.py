@@ -148,7 +148,13 @@ def written() -> dict[str, str]:
         function, method, names = stub(name, source)
         functions.append(function)
         methods.append(method)
-        needed |= {one: ALWAYS.get(one) or source.homes[one] for one in names}
+        found = {one: ALWAYS.get(one) or source.homes[one] for one in names}
+        clash = [one for one, home in found.items() if needed.get(one, home) != home]
+        if clash:
+            raise SystemExit(
+                f"{clash[0]} is one type in {needed[clash[0]]} and another in {found[clash[0]]}; rename one"
+            )
+        needed |= found
     by_home: dict[str, list[str]] = {}
     for one, home in needed.items():
         by_home.setdefault(home, []).append(one)

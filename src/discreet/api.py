@@ -96,7 +96,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
         columns[OWN + parameter] = rows
         named[parameter] = OWN + parameter
         names = tuple(f"x{place}" for place in range(rows.shape[1]))
-        facts[parameter] = Columns(names, ("unknown",) * len(names), several=True, named=False)
+        facts[parameter] = Columns(names, tuple("unknown" for _ in names), several=True, named=False)
     if not columns:
         raise BadInput(f"{statistic.name} needs data; give a column: a list, an array or a series")
     lengths = {name: len(values) if hasattr(values, "__len__") else None for name, values in columns.items()}
@@ -182,7 +182,7 @@ def _of_blocks(
     """An estimator on blocks: rows go to it as they are, each entry read by itself ([own_rows.1])."""
     unit = ours["unit"]
     frame = arguments.get("X", arguments.get("data"))
-    by_name = isinstance(unit, str) and hasattr(frame, "columns") and unit in frame.columns
+    by_name = isinstance(unit, str) and unit in getattr(frame, "columns", ())
     owners = unit if by_name or (unit is not None and not isinstance(unit, str)) else None
     people = People.of(None, None if owners is not None else unit, ours["neighbours"])
     if owners is not None:

@@ -10,6 +10,7 @@ from discreet.hypotheses.result import Tested
 from discreet.models.clusters import Clusters
 from discreet.models.coefficients import Coefficients
 from discreet.models.glm import Method
+from discreet.models.kmeans import Clustering
 from discreet.privacy.exact import Number
 from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
@@ -378,7 +379,7 @@ def kmeans(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: Clustering = "auto",
     radius: float | None = None,
     centre: Any = None,
     iterations: int | None = None,
@@ -1152,7 +1153,7 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
-        method: Method = "auto",
+        method: Clustering = "auto",
         radius: float | None = None,
         centre: Any = None,
         iterations: int | None = None,

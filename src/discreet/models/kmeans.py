@@ -13,7 +13,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
 
-Method = Literal["auto", "lloyd", "centred", "friendly"]
+Clustering = Literal["auto", "lloyd", "centred", "friendly"]
 
 
 def plan_kmeans(
@@ -21,7 +21,7 @@ def plan_kmeans(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: Clustering = "auto",
     radius: float | None = None,
     centre: Any = None,
     iterations: int | None = None,
@@ -83,7 +83,7 @@ def kmeans(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: Clustering = "auto",
     radius: float | None = None,
     centre: Any = None,
     iterations: int | None = None,

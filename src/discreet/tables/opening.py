@@ -29,8 +29,8 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
     """A table: a file, a glob or a folder of files, a frame, columns, or an address of a database with `table=`.
 
     Files are CSV or TSV (also .gz), Parquet, or Arrow's own. Addresses are sqlite:///file.db, duckdb:///file.duckdb
-    and postgresql://... . `types` declares what columns hold: "number", "integer", "boolean", "text", "date" or "unknown";
-    without it the schema does, and a CSV file declares nothing.
+    and postgresql://... . `types` declares what columns hold: "number", "integer", "boolean", "text", "date" or
+    "unknown"; without it the schema does, and a CSV file declares nothing.
 
     >>> people = read({"age": [31.0, 52.0, None], "town": ["Ulm", "Bonn", "Ulm"]})
     >>> people.names, people.size()

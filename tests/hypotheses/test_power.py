@@ -10,6 +10,7 @@ from discreet import BadInput, Seeded, mean_test, paired_test, power, two_means_
 from discreet.hypotheses.rank_tests import GroupsTest
 
 
+@pytest.mark.study
 def test_power_is_what_the_tests_reach() -> None:
     """250 releases each: within 5 standard errors and the 0.02 of 1,000 simulated statistics."""
     people = np.random.default_rng(1)

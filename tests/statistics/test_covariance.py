@@ -80,6 +80,7 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     assert door.log
 
 
+@pytest.mark.study
 @pytest.mark.claim("covariance.3")
 @pytest.mark.parametrize("model", [None, "gaussian"])
 def test_coverage_and_error(model: Any) -> None:

@@ -61,6 +61,7 @@ def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
     return float(np.maximum(1 - ratio, 0).mean())
 
 
+@pytest.mark.study
 @pytest.mark.claim("normal_table.3")
 @pytest.mark.claim("normal_table.4")
 def test_distributions_are_learnt() -> None:

@@ -22,7 +22,8 @@ check: $(READY) ## format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-audit: $(READY) ## the long audit of every mechanism, and of whole questions
+audit: $(READY) ## the studies among the tests, then the long audit of every mechanism and of whole questions
+	$(BIN)/python -m pytest -n auto --dist worksteal -m study
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.questions
 

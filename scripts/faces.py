@@ -199,7 +199,7 @@ def others() -> dict[str, str]:
 def formatted(text: str) -> str:
     """As ruff formats it."""
     for command in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
-        made = subprocess.run(  # noqa: S603
+        made = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", "faces.pyi", "-"],
             input=text,
             capture_output=True,

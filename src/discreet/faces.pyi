@@ -9,8 +9,8 @@ from discreet.hypotheses.power import SMALLEST
 from discreet.hypotheses.result import Tested
 from discreet.models.clusters import Clusters
 from discreet.models.coefficients import Coefficients
-from discreet.models.glm import Method as MethodOfLogisticRegression
-from discreet.models.kmeans import Method
+from discreet.models.glm import Method
+from discreet.models.kmeans import Clustering
 from discreet.privacy.exact import Number
 from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
@@ -384,7 +384,7 @@ def kmeans(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: Clustering = "auto",
     radius: float | None = None,
     centre: Any = None,
     iterations: int | None = None,
@@ -477,7 +477,7 @@ def logistic_regression(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: MethodOfLogisticRegression = "auto",
+    method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
     bounds: Any = None,
@@ -1161,7 +1161,7 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
-        method: Method = "auto",
+        method: Clustering = "auto",
         radius: float | None = None,
         centre: Any = None,
         iterations: int | None = None,
@@ -1245,7 +1245,7 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
-        method: MethodOfLogisticRegression = "auto",
+        method: Method = "auto",
         ridge: float | None = None,
         intercept: bool = True,
         bounds: Any = None,

@@ -51,6 +51,7 @@ def test_audit(kind: tuple[Neighbours, Method]) -> None:
     assert sum(answers) > 5
 
 
+@pytest.mark.study
 @pytest.mark.claim("friendly_mean.2")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 def test_outputs_do_not_refute_it(relation: Neighbours) -> None:

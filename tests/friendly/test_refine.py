@@ -118,6 +118,7 @@ def test_what_is_drawn_is_within_the_loss_and_that_within_the_guarantee(
             assert slack(spent) <= slack(mechanism.loss)
 
 
+@pytest.mark.study
 @pytest.mark.claim("refine.1")
 def test_outputs_do_not_refute_the_claim() -> None:
     crowd = np.zeros((150, 1))
@@ -155,6 +156,7 @@ def test_noise_is_near_that_of_a_known_centre(width: int, size: int, bar: float)
         assert np.mean(noise) / oracle <= bar
 
 
+@pytest.mark.study
 @pytest.mark.claim("refine.4")
 @pytest.mark.claim("vector_error.1")
 @pytest.mark.parametrize("relation", BOTH)

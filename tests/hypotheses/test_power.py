@@ -13,6 +13,7 @@ from discreet.hypotheses.rank_tests import GroupsTest
 PUBLIC: Any = {"neighbours": "replace", "missing": "keep"}  # power is for a public number of people
 
 
+@pytest.mark.study
 def test_power_is_what_the_tests_reach() -> None:
     """250 releases each: within 5 standard errors and the 0.02 of 1,000 simulated statistics."""
     people = np.random.default_rng(1)

@@ -27,6 +27,7 @@ def test_audit(law: str) -> None:
     audit.check(SmoothMedian(1.0, bounds=(0, 100), delta=delta, law=law), pairs()).require()  # type: ignore[arg-type]
 
 
+@pytest.mark.study
 @pytest.mark.claim("smooth_median.1")
 @pytest.mark.parametrize("law", ["student", "cauchy", "laplace"])
 def test_outputs_do_not_tell_neighbours_apart_further_than_promised(law: str) -> None:

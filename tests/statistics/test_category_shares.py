@@ -26,6 +26,7 @@ def test_audit(relation: Neighbours) -> None:
     audit.check(CategoryShares(OpenHistogram(2.0, 1e-4, relation)), [pair]).require()
 
 
+@pytest.mark.study
 @pytest.mark.claim("category_shares.2")
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 def test_shares_intervals_and_distance(relation: str) -> None:
@@ -79,6 +80,7 @@ def test_what_drawing_to_the_simplex_may_add_is_told() -> None:
         assert grown <= abs(noise.sum()) + 1e-12
 
 
+@pytest.mark.study
 def test_categories_that_are_shown_for_their_noise() -> None:
     """300 categories of 90 people each, of which those whose noise is large are shown: intervals still hold them."""
     rows, hits, runs = np.repeat(np.arange(300), 90), 0, 40

@@ -36,6 +36,7 @@ def test_the_exact_curve_is_epsilon(relation: Neighbours) -> None:
     assert implies(Count(0.7, relation).loss, Count(0.7, relation).guarantee)
 
 
+@pytest.mark.study
 @pytest.mark.claim("count.1")
 def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
     told = audit.distinguish(Count(1.0, Neighbours.ADD_OR_REMOVE), [1] * 20, [1] * 21, runs=20_000, seed=1)

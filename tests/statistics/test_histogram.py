@@ -60,6 +60,7 @@ def test_the_lecture_scale_is_wrong_under_replace() -> None:
     assert Histogram(LABELS, 1.0, neighbours=Neighbours.ADD_OR_REMOVE).sensitivity == 1
 
 
+@pytest.mark.study
 @pytest.mark.claim("histogram.1")
 def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
     told = audit.distinguish(

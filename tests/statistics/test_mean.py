@@ -62,6 +62,7 @@ def test_every_small_pair_with_bounds(relation: Neighbours) -> None:
     audit.check(BoundedMean(0.0, 2.0, 1.0, neighbours=relation), pairs, hostile_values=False).require()
 
 
+@pytest.mark.study
 @pytest.mark.claim("mean.2")
 @pytest.mark.parametrize("relation", BOTH)
 def test_outputs_do_not_refute_the_claim(relation: Neighbours) -> None:

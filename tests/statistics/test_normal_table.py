@@ -78,6 +78,7 @@ def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
     return float(np.maximum(1 - ratio, 0).mean())
 
 
+@pytest.mark.study
 @pytest.mark.claim("normal_table.3")
 @pytest.mark.claim("normal_table.4")
 @pytest.mark.parametrize("relation", Neighbours)

@@ -45,6 +45,7 @@ def test_thresholds_of_the_theory() -> None:
         assert OpenHistogram(epsilon, delta, Neighbours.ADD_OR_REMOVE).threshold == expected
 
 
+@pytest.mark.study
 @pytest.mark.claim("open_histogram.1")
 def test_outputs_do_not_refute_the_claim() -> None:
     shared = ["a"] * 19

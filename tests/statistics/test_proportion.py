@@ -29,6 +29,7 @@ def test_every_small_pair_add_or_remove() -> None:
     audit.check(Proportion(1.0, ADD), audit.truths(ADD, 3)).require()
 
 
+@pytest.mark.study
 @pytest.mark.claim("proportion.1")
 @pytest.mark.claim("proportion.2")
 @pytest.mark.parametrize(("relation", "other"), [(REPLACE, [1] * 9 + [0]), (ADD, [1] * 9)])

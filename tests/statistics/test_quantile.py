@@ -179,6 +179,7 @@ def test_a_refusal_draws_nothing_where_n_is_public_and_within_the_loss_where_it_
     assert exceeds(audit.drawn(private, [1.0] * 50), private.loss) is None
 
 
+@pytest.mark.study
 @pytest.mark.claim("quantile.1")
 @pytest.mark.parametrize(
     ("mechanism", "x", "y"),

@@ -85,6 +85,7 @@ def test_a_mutant_that_takes_scales_from_the_rows_is_caught() -> None:
     assert any(replay(peeking, audit.Pair(base, other), seed=seed) for seed in range(5))
 
 
+@pytest.mark.study
 @pytest.mark.claim("friendly_aggregate.3")
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_coverage_with_scales_far_apart_and_blocks_that_fail(share: float) -> None:
@@ -186,6 +187,7 @@ def test_the_default_correction_follows_public_numbers() -> None:
         chosen_correction("firth", size=100, **pick)
 
 
+@pytest.mark.study
 @pytest.mark.claim("friendly_aggregate.3")
 def test_logistic_regression_in_five_dimensions_is_covered() -> None:
     from sklearn.linear_model import LogisticRegression

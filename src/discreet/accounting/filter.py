@@ -82,6 +82,11 @@ class Currency(Enum):
     RHO = "zcdp"
     MU_SQUARED = "gdp"
 
+    @property
+    def quantity(self) -> str:
+        """What is summed, in words."""
+        return self.name.lower().replace("_", " ")
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -95,7 +100,7 @@ class Amount:
     def epsilon(self) -> Fraction:
         """The cost, where it is counted in epsilon."""
         if self.currency is not Currency.EPSILON:
-            raise BadInput(f"this budget is counted in {self.currency.value}; read .cost")
+            raise BadInput(f"this budget is counted in {self.currency.quantity}; read .cost")
         return self.cost
 
 
@@ -198,7 +203,7 @@ class Filter:
 
     def _refusal(self, price: Amount, left: Amount) -> str:
         if price.cost > left.cost:
-            what, asked, there, whole = price.currency.value, price.cost, left.cost, self.total.cost
+            what, asked, there, whole = price.currency.quantity, price.cost, left.cost, self.total.cost
         else:
             what, asked, there, whole = "delta", price.delta, left.delta, self.total.delta
         if there <= 0:
@@ -213,7 +218,7 @@ class Filter:
         return f"this costs {what} {_up(asked)}, and {_down(there)} is left of {_down(whole)}; {advice}"
 
     def __str__(self) -> str:
-        name, left, promise = self.total.currency.value, self.left, self.budget
+        name, left, promise = self.total.currency.quantity, self.left, self.budget
         return (
             f"{name} {show(left.cost)} is left of {show(self.total.cost)}, and delta {show(left.delta)} of "
             f"{show(self.total.delta)}, for a promise of epsilon {show(promise.epsilon)}, delta {show(promise.delta)}"

@@ -126,7 +126,7 @@ class Account:
         """The account after this loss, and its price; OverBudget, and nothing has changed, if it does not fit."""
         price = self.filter.price(loss)
         if price.cost <= 0:  # [account.3]
-            raise BadInput(f"{in_words(loss)}: this costs no {price.currency.value}; a release costs more than 0")
+            raise BadInput(f"{in_words(loss)}: this costs no {price.currency.quantity}; a release costs more than 0")
         written(price.cost), written(price.delta)  # [account.2] before anything is decided
         self.filter.charge(loss)
         return self.paid(price), price

@@ -18,7 +18,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.regressions import RUNS
 
-Method = Literal["auto", "lloyd", "centred", "friendly"]
+Clustering = Literal["auto", "lloyd", "centred", "friendly"]
 
 
 def plan_kmeans(
@@ -26,7 +26,7 @@ def plan_kmeans(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: Clustering = "auto",
     radius: float | None = None,
     centre: Any = None,
     iterations: int | None = None,
@@ -128,7 +128,7 @@ def kmeans(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: Clustering = "auto",
     radius: float | None = None,
     centre: Any = None,
     iterations: int | None = None,

@@ -45,19 +45,25 @@ class Reads:
     sample: bool = False
 
 
-def number(width: Literal["one", "several", "either"] = "one", **how: bool) -> Reads:
+def number(
+    width: Literal["one", "several", "either"] = "one",
+    *,
+    streams: bool = False,
+    optional: bool = False,
+    sample: bool = False,
+) -> Reads:
     """Columns of numbers."""
-    return Reads("number", width, **how)
+    return Reads("number", width, streams, optional, sample)
 
 
-def boolean(**how: bool) -> Reads:
+def boolean(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:
     """A column of yes and no."""
-    return Reads("boolean", "one", **how)
+    return Reads("boolean", "one", streams, optional, sample)
 
 
-def category(**how: bool) -> Reads:
+def category(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:
     """A column of categories."""
-    return Reads("category", "one", **how)
+    return Reads("category", "one", streams, optional, sample)
 
 
 @dataclass(frozen=True, slots=True)

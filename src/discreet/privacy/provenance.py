@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
@@ -37,8 +37,8 @@ class Provenance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickles, which cannot hold read-only mappings."""
-        parameters, seen = dict(self.parameters), dict(self.versions)
-        return type(self), (self.mechanism, parameters, self.secure, self.notes, self.receipt, seen)
+        made = partial(type(self), notes=self.notes, receipt=self.receipt, versions=dict(self.versions))
+        return made, (self.mechanism, dict(self.parameters), self.secure)
 
     @property
     def publishable(self) -> bool:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.declaration import Kind
+from discreet.privacy.declaration import Kind as Kind  # noqa: PLC0414  all of tables/ has it from here
 from discreet.tables import entries as rows
 from discreet.tables.arrow import is_arrow, is_chunked, pa, pc
 

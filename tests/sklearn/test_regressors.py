@@ -169,6 +169,6 @@ def test_one_complex_outcome_is_missing_and_shows_nobody_elses() -> None:
 
 def test_whether_anybody_is_there_is_told_only_where_it_is_public() -> None:
     nobody = np.empty((0, 2)), np.empty(0)
-    PrivateLogisticRegression(1.0, bounds=(-2, 2), neighbours="add_or_remove").fit(*nobody)
+    PrivateLogisticRegression(1.0, bounds=(-2, 2)).fit(*nobody)
     with pytest.raises(ValueError, match="0 sample"):
-        PrivateLogisticRegression(1.0, bounds=(-2, 2)).fit(*nobody)
+        PrivateLogisticRegression(1.0, bounds=(-2, 2), neighbours="replace").fit(*nobody)

@@ -87,7 +87,7 @@ class Reads:
             self.count += "in memory" not in table.description
             return real(table, *given, **more)
 
-        Table.columns = counted  # type: ignore[method-assign]
+        Table.columns = counted  # type: ignore[assignment, method-assign]
         try:
             yield self
         finally:

@@ -28,7 +28,7 @@ Why
     numbers, and the coupling is that of [partition.2].
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -44,15 +44,14 @@ from discreet.privacy.loss import Approximate, Loss, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release, plain
-from discreet.tables.entries import Stream, key
+from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
-from discreet.tables.table import OWNER, Table, Want
-from discreet.tables.wanted import Terms, Wanted, known, wanted
+from discreet.tables.table import OWNER, Table
+from discreet.tables.wanted import Terms, Wanted, group_of, listed_keys, wanted, with_groups
 from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
-MOST_KEYS: Final = 10_000
 HALVED: Final = (
     "how many people it is about is private, and to replace one may remove one and add another: it ran at half of "
     "epsilon"
@@ -145,7 +144,7 @@ def price(
             options["delta"] = rest
     counted = size() if relation.size_is_public else None
     about = schema if schema is None or counted is None else schema.counting(counted)
-    mechanism = made(statistic, Public(relation, people.unit, counted, about), columns, options)
+    mechanism = made(statistic, Public(relation, people.unit, counted, about), columns, options)  # [asking.1]
     if halved or finder is not None:
         if not _implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # [asking.2], [asking.3]
             raise DiscreetError(f"{statistic.name} would cost more than its part; nothing was read")
@@ -250,9 +249,9 @@ class Question:
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
         assert self.by is not None
-        wants = _with_groups(self.wanted.wants, self.by)
+        wants = with_groups(self.wanted.wants, self.by)
         columns = table.columns(wants, where=self.where, person=self.people.person)
-        label = [_group(entry) for entry in columns[self.by]]
+        label = [group_of(entry) for entry in columns[self.by]]
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.price.finder is not None:
             found = self.price.finder.release([name_of(entry) for entry in label], rng)
@@ -261,7 +260,7 @@ class Question:
         else:
             assert self.keys is not None
             keys = self.keys
-        places = {_group(name): place for place, name in enumerate(keys)}
+        places = {group_of(name): place for place, name in enumerate(keys)}
         group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
         order = np.argsort(group, kind="stable")
         edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
@@ -297,8 +296,8 @@ def prepare(
     """
     asked = wanted(table, statistic, arguments, terms, facts)
     condition = None if terms.where is None else Where.parse(terms.where)
-    keys = _listed_keys(table, statistic, terms, asked)
-    table.check(_with_groups(asked.wants, terms.groupby), where=condition, person=people.person)
+    keys = listed_keys(table, statistic, terms, asked)
+    table.check(with_groups(asked.wants, terms.groupby), where=condition, person=people.person)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
     found = price(
@@ -345,38 +344,6 @@ def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name
     """The release of a question: with the promise to the people asked about, and what was done to their rows."""
     history = replace(release.provenance, notes=(*release.provenance.notes, *notes))
     return replace(release, guarantee=guarantee, provenance=history, name=release.name if name is None else name)
-
-
-def _listed_keys(table: Table, statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
-    by, keys = terms.groupby, terms.keys
-    if by is None:
-        if keys is not None:
-            raise BadInput("keys are the groups of groupby=; give groupby too, or leave keys out")
-        return None
-    known(table, by)
-    if not statistic.groups:
-        raise BadInput(f"{statistic.name} cannot be asked by group; ask with where= for each group")
-    if by in asked.references.values():
-        raise BadInput(f"groupby is {by!r}, the column that the question is about; group by another")
-    if keys is None:
-        return None
-    if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
-        raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
-    if len({_group(name) for name in keys}) != len(keys):
-        raise BadInput("a group is listed twice in keys; list each once")
-    return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
-
-
-def _with_groups(wants: tuple[Want, ...], by: str | None) -> tuple[Want, ...]:
-    """The columns of a question and the one that says who is in which group."""
-    if by is None or any(want.name == by for want in wants):
-        return wants
-    return (*wants, Want(by, "category"))
-
-
-def _group(entry: Any) -> Hashable:
-    """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
-    return key(name_of(key(entry)))
 
 
 def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -359,4 +359,12 @@ def covariance(
     >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
     (2, 2)
     """
-    return Covariance(epsilon, delta, model=model, neighbours=people.neighbours, unit=people.unit, size=people.size)
+    return Covariance(
+        epsilon,
+        delta,
+        model=model,
+        dimension=len(x.names),
+        neighbours=people.neighbours,
+        unit=people.unit,
+        size=people.size,
+    )

@@ -352,7 +352,7 @@ def mean(
                 "delta is 0: the mean of a table without bounds needs delta above 0, for example 1e-6; or ask for the "
                 "mean of each column by itself, at a share of epsilon"
             )
-        return RefinedMean(epsilon, delta, sigma=sigma, method=method, **terms)
+        return RefinedMean(epsilon, delta, dimension=len(x.names), sigma=sigma, method=method, **terms)
     if method == "auto":
         if reach is not None:
             raise BadInput("reach is for the lectures' methods; leave it out, or give bounds= and a model")

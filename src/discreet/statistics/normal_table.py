@@ -197,4 +197,4 @@ def fit_normal(
         return Gaussian1D(epsilon, bounds=bounds, **terms)
     if bounds is not None:
         raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
-    return MultivariateGaussian(epsilon, delta, **terms)
+    return MultivariateGaussian(epsilon, delta, dimension=len(x.names), **terms)

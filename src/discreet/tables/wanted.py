@@ -1,14 +1,17 @@
 """Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
+from discreet.tables.entries import key
+from discreet.tables.entries import name as name_of
 from discreet.tables.table import OWN, Table, Want
 from discreet.tables.where import Where
 
+MOST_KEYS: Final = 10_000
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 
 
@@ -179,3 +182,36 @@ def short(thing: object) -> str:
     """What was given, cut where it is long."""
     seen = repr(thing)
     return seen if len(seen) <= 60 else f"{seen[:57]}..."
+
+
+def listed_keys(table: Table, statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
+    """The public groups of `groupby`; None where there is none, or the groups are to be found."""
+    by, keys = terms.groupby, terms.keys
+    if by is None:
+        if keys is not None:
+            raise BadInput("keys are the groups of groupby=; give groupby too, or leave keys out")
+        return None
+    known(table, by)
+    if not statistic.groups:
+        raise BadInput(f"{statistic.name} cannot be asked by group; ask with where= for each group")
+    if by in asked.references.values():
+        raise BadInput(f"groupby is {by!r}, the column that the question is about; group by another")
+    if keys is None:
+        return None
+    if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
+        raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
+    if len({group_of(name) for name in keys}) != len(keys):
+        raise BadInput("a group is listed twice in keys; list each once")
+    return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
+
+
+def with_groups(wants: tuple[Want, ...], by: str | None) -> tuple[Want, ...]:
+    """The columns of a question and the one that says who is in which group."""
+    if by is None or any(want.name == by for want in wants):
+        return wants
+    return (*wants, Want(by, "category"))
+
+
+def group_of(entry: Any) -> Hashable:
+    """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
+    return key(name_of(key(entry)))

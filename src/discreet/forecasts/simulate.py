@@ -189,7 +189,8 @@ def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]
         except BadInput as few:
             return None, str(few), CLOSED
         return chance, None, CLOSED if test in CLOSED_FORMS else f"simulated on made-up data, {RUNS_OF_POWER} runs"
-    times, refusals = 0, []
+    times = 0
+    refusals: list[str] = []
     for run in range(effect.runs):
         if len(refusals) == HOPELESS == run:
             break

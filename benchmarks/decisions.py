@@ -19,18 +19,7 @@ import numpy as np
 from scipy import stats
 
 from discreet import Seeded, mean_test, two_means_test
-from discreet.hypotheses.category_tests import (
-    MOVED,
-    dependence,
-    distance,
-    law_on_bins,
-    likely_listed,
-    margin,
-    misfit,
-    null_fits,
-    pooled,
-    whole_of,
-)
+from discreet.hypotheses.category_tests import dependence, distance, likely_listed, margin, pooled
 from discreet.hypotheses.combined_tests import ScoreSum, best_plan, best_votes, scores
 from discreet.hypotheses.goodness_of_fit import MOVED, law_on_bins, misfit, null_fits, whole_of
 from discreet.hypotheses.likelihood_ratio import LEVELS, RatioCells, best_clamp, clamped_steps, ratio_law

@@ -19,17 +19,20 @@ from discreet.privacy.neighbours import Neighbours
 Columns = dict[str, list[Any]]
 REPLACE = Neighbours.REPLACE
 NUMBERS: Final = ("x", "z", "y")
-WHOLES: Final = ("whole", "hits")
+INTEGERS: Final = ("whole", "hits")
 TEXTS: Final = ("id", "label", "town")
-NAMES: Final = (*NUMBERS, *WHOLES, *TEXTS, "flag")
+NAMES: Final = (*NUMBERS, *INTEGERS, *TEXTS, "flag")
 ODD: Final[Mapping[str, Sequence[Any]]] = {
     "number": (None, math.nan, math.inf, -math.inf, 1e300, -1e300, -0.0, 5e-324, "aaa", "", 2**70, True, 1j),
-    "whole": (None, math.nan, math.inf, 0.5, -0.0, "aaa", 2**53 + 1, 2**70, -(2**63), True, 1e300),
+    "integer": (None, math.nan, math.inf, 0.5, -0.0, "aaa", 2**53 + 1, 2**70, -(2**63), True, 1e300),
     "text": ("aaa", "zzz", "", None, math.nan, "a" * 300, "\x00", "é", 1, True, 0.5, ("a",)),
-    "truth": (None, math.nan, "aaa", 2, 0.5, "yes"),
+    "boolean": (None, math.nan, "aaa", 2, 0.5, "yes"),
 }
 TYPE: Final = (
-    dict.fromkeys(NUMBERS, "number") | dict.fromkeys(WHOLES, "whole") | dict.fromkeys(TEXTS, "text") | {"flag": "truth"}
+    dict.fromkeys(NUMBERS, "number")
+    | dict.fromkeys(INTEGERS, "integer")
+    | dict.fromkeys(TEXTS, "text")
+    | {"flag": "boolean"}
 )
 
 
@@ -112,7 +115,7 @@ def number(cell: Any) -> float | None:
         return None
 
 
-def whole(cell: Any) -> int | None:
+def integer(cell: Any) -> int | None:
     """A cell of a column that is declared to hold whole numbers."""
     fits = isinstance(cell, int) and not isinstance(cell, bool) and -(2**63) <= cell < 2**63
     return cell if fits else None
@@ -123,15 +126,20 @@ def text(cell: Any) -> str | None:
     return cell if isinstance(cell, str) else None
 
 
-def truth(cell: Any) -> bool | None:
+def boolean(cell: Any) -> bool | None:
     """A cell of a column that is declared to hold truth values."""
     return cell if isinstance(cell, bool) else None
 
 
-FITTED: Final[Mapping[str, Callable[[Any], Any]]] = {"number": number, "whole": whole, "text": text, "truth": truth}
-ARROW: Final = {"number": pa.float64(), "whole": pa.int64(), "text": pa.string(), "truth": pa.bool_()}
-NULLABLE: Final = {"number": "Float64", "whole": "Int64", "text": "string", "truth": "boolean"}
-POLARS: Final = {"number": pl.Float64, "whole": pl.Int64, "text": pl.String, "truth": pl.Boolean}
+FITTED: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "number": number,
+    "integer": integer,
+    "text": text,
+    "boolean": boolean,
+}
+ARROW: Final = {"number": pa.float64(), "integer": pa.int64(), "text": pa.string(), "boolean": pa.bool_()}
+NULLABLE: Final = {"number": "Float64", "integer": "Int64", "text": "string", "boolean": "boolean"}
+POLARS: Final = {"number": pl.Float64, "integer": pl.Int64, "text": pl.String, "boolean": pl.Boolean}
 
 
 def objects(cells: Sequence[Any]) -> Any:
@@ -152,7 +160,7 @@ def _arrow(columns: Columns, name: str) -> Any:
 
 
 def _dictionary(columns: Columns, name: str) -> Any:
-    return _arrow(columns, name) if TYPE[name] == "truth" else _arrow(columns, name).dictionary_encode()
+    return _arrow(columns, name) if TYPE[name] == "boolean" else _arrow(columns, name).dictionary_encode()
 
 
 def _as_text(columns: Columns, name: str) -> list[str]:

@@ -1,11 +1,10 @@
 """The questions of benchmarks/questions.py: of a session's table, and of rows and columns that are handed in.
 
-Epsilon is large, so that small tables are answered.
+Every declared statistic is asked both ways, with columns chosen by what it reads. Epsilon is large, so that small
+tables are answered.
 """
 
-import hashlib
 import math
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -13,37 +12,25 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from discreet.session.columns import GROUPED, WHOLE
-from discreet.session.terms import Terms
 
 import discreet
 from benchmarks.neighbouring import KINDS, TYPE, Columns, built, crowd, number, one, pair, row_lists
+from benchmarks.posed import BLOCKS, DELTA, HERE, LABELS, MUCH, PEOPLE, SHARE, asked_of_tables, close, nosy, posed
 from benchmarks.replayed import Inside, Judged, Pairing, compared, inspected
-from benchmarks.sessions import Asking, of_one, prepared
-from discreet.engines.local import Local
+from benchmarks.sessions import Asking, half, of_one, prepared, priced, step_of
 from discreet.noise.door import Door
+from discreet.privacy.declaration import declared, homes
+from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
+from discreet.sklearn import PrivateLinearRegression, PrivateLogisticRegression
 from discreet.tables.opening import read
 from discreet.tables.table import Table
+from discreet.tables.wanted import Terms
 
 REPLACE, ADD = BOTH = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
-HERE: Final = Local(workers=0)
-MUCH, DELTA = 15.0, 1e-4  # more, and approximate noise on these grids has no delta left
 TWICE: Final = {"epsilon": 120.0}  # where a replacement is two steps
 MORE: Final = {"epsilon": 20.0, "delta": 3e-3}
-BLOCKS: Final = 12
-
-
-def nosy(x: Any, y: Any = None) -> float:
-    """A number that depends on all that a block is given: entries, types, categories, labels of rows."""
-    raw = pickle.dumps((x, y, str(getattr(x, "dtypes", getattr(x, "dtype", None)))))
-    return int.from_bytes(hashlib.blake2b(raw, digest_size=6).digest()) / 2**48
-
-
-def close(x: Any, y: Any = None) -> float:
-    """The same, in so small a range that answers are given."""
-    return 0.5 + nosy(x, y) / 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +53,9 @@ class Session:
 
     def _judged(self, kind: str, relation: Neighbours, run: int, rng: np.random.Generator) -> Judged:
         asking = self.asked[run % len(self.asked)]
-        step = step_of(replace(asking, options=dict(asking.options) | dict(self.guessed)), relation)
+        step = _steps(replace(asking, options=dict(asking.options) | dict(self.guessed)), relation)
         if step is not relation:  # two steps: each has half of epsilon
-            some = "delta" in asking.options and asking.verb not in GROUPED
+            some = "delta" in asking.options and not declared(asking.verb).groups
             asking = replace(asking, options=dict(asking.options) | (MORE if some else TWICE))
         if step is ADD:
             asking = replace(asking, options=dict(asking.options) | dict(self.guessed))
@@ -80,9 +67,9 @@ class Session:
         if isinstance(first, str) or isinstance(second, str):
             same = first == second
             return Judged([] if same else ["whether it can be asked depends on the data"], refused=str(first))
-        if (first.loss, first.note) != (second.loss, second.note):
+        if priced(first) != priced(second):
             return Judged(["the price, or what is asked, depends on the data"])
-        whole = asking.person and asking.verb in WHOLE
+        whole = asking.person and declared(asking.verb).blocks
         return compared(
             lambda door: first.answer(left, door),
             lambda door: second.answer(right, door),
@@ -99,15 +86,10 @@ def _ordinary() -> Table:
     return read(crowd(np.random.default_rng(0), 2000, several=False))
 
 
-def step_of(asking: Asking, relation: Neighbours) -> Neighbours:
-    """What a question's mechanism takes for neighbours: of some people only, a replacement is two steps."""
-    if relation is ADD:
-        return relation
+def _steps(asking: Asking, relation: Neighbours) -> Neighbours:
+    """The relation of the pairs that a question is asked about."""
     question = prepared(asking, _ordinary(), relation)
-    if isinstance(question, str) or (question.reading.verb, question.by) == ("count", None):
-        return relation
-    found: Neighbours = question.asked["neighbours"]
-    return found
+    return relation if isinstance(question, str) else step_of(question)
 
 
 Ask = Callable[[Columns, str, dict[str, Any]], Any]  # of columns, a container and the options that all verbs take
@@ -124,11 +106,20 @@ class Handed:
     share: float = 1.0  # of the runs that others have
     relations: tuple[Neighbours, ...] = BOTH
     kinds: tuple[str, ...] = tuple(KINDS)
+    missing: tuple[str, ...] = ("keep", "drop")  # in turn; one alone is what it does anyway
+    counts: bool = False  # a count is one step, whoever is left out
 
     def judged(self, kind: str, relation: Neighbours, run: int, rng: np.random.Generator) -> Judged:
-        """One pair of neighbours."""
-        sides = pair(rng, relation, several=self.several, people=self.people + int(rng.integers(20)))
+        """One pair of neighbours; every other run leaves out who has a missing entry, which may be two steps."""
+        missing = self.missing[run % len(self.missing)]
+        steps = 2 if missing == "drop" and relation is REPLACE and not self.counts else 1
+        sides = pair(
+            rng, ADD if steps == 2 else relation, several=self.several, people=self.people + int(rng.integers(20))
+        )
         given = {"epsilon": MUCH, "neighbours": relation, **self.options}
+        given |= {"missing": missing} if len(self.missing) > 1 else {}
+        if steps == 2:
+            given |= MORE if "delta" in given else {"epsilon": 2 * given["epsilon"]}
 
         def asked(columns: Columns) -> Callable[[Door], Any]:
             return lambda door: self.ask(columns, kind, {**given, "rng": door})
@@ -138,6 +129,7 @@ class Handed:
             asked(sides[0]),
             asked(sides[1]),
             run,
+            paid=half(Guarantee(given["epsilon"], given.get("delta", 0.0))) if steps == 2 else None,
             pairing=Pairing(slots=True, numbers=(left, right)) if self.several else None,
         )
 
@@ -198,37 +190,40 @@ def _fit_cells_people(columns: Columns, kind: str, given: dict[str, Any]) -> Any
     return discreet.fit(close, frame, unit=names, trust="sandbox", **given)
 
 
-def _likelihood(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.maximum_likelihood("norm", one(columns, kind, "x"), engine=HERE, **given)
-
-
-def _test_any(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
+def _custom_test(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
     return discreet.custom_test(nosy, _frame(columns, kind, ("x", "whole", "town")), engine=HERE, **given)
 
 
-def _covariance(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.covariance(_rows(columns, kind), **given)
+def _called(name: str, columns: Columns, kind: str, given: dict[str, Any]) -> Any:
+    """A statistic as a function of arrays; groups of people that are public are told apart by their ids."""
+    statistic, arguments = declared(name), posed(name) | given
+    if statistic.samples:
+        reads = statistic.reads(next(iter(statistic.columns)), arguments)
+        groups = [one(part, kind, "label" if reads.kind == "category" else "x") for part in _halves(columns)]
+        options = {option: value for option, value in arguments.items() if option not in statistic.columns}
+        return getattr(discreet, name)(*groups, **options)
+    for parameter in statistic.columns:
+        reference = arguments.get(parameter)
+        if isinstance(reference, str):
+            arguments[parameter] = one(columns, kind, reference)
+        elif reference is not None:
+            arguments[parameter] = _rows(columns, kind, reference)
+            width = {"names": list(reference), "columns": len(reference)}
+            arguments |= {option: width[option] for option in width if option in statistic.options}
+    return getattr(discreet, name)(**arguments)
 
 
-def _linear(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.linear_regression(_rows(columns, kind), one(columns, kind, "y"), names=["x", "z"], **given)
+def _halves(columns: Columns) -> list[Columns]:
+    """The people whose ids end in an even digit, and the others."""
+    chosen = [[who[-1] in "02468" for who in columns["id"]], [who[-1] not in "02468" for who in columns["id"]]]
+    return [
+        {name: [cell for cell, mine in zip(cells, part, strict=True) if mine] for name, cells in columns.items()}
+        for part in chosen
+    ]
 
 
 def _formula(verb: Callable[..., Any], formula: str, columns: Columns, kind: str, given: dict[str, Any]) -> Any:
     return verb(formula, built(columns, kind, ("x", "z", "y", "hits", "town", "flag")), **given)
-
-
-def _logistic(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    label = one(columns, kind, "label")
-    return discreet.logistic_regression(_rows(columns, kind), label, classes=["no", "yes"], names=["x", "z"], **given)
-
-
-def _poisson(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.poisson_regression(_rows(columns, kind), one(columns, kind, "hits"), names=["x", "z"], **given)
-
-
-def _median(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return discreet.median(one(columns, kind, "whole"), **given)
 
 
 def _faced(face: Any, outcome: str, columns: Columns, kind: str, given: dict[str, Any]) -> Any:
@@ -240,11 +235,11 @@ def _faced(face: Any, outcome: str, columns: Columns, kind: str, given: dict[str
 
 
 def _linear_face(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    return _faced(discreet.PrivateLinearRegression, "y", columns, kind, given)
+    return _faced(PrivateLinearRegression, "y", columns, kind, given)
 
 
 def _logistic_face(columns: Columns, kind: str, given: dict[str, Any]) -> Any:
-    face = partial(discreet.PrivateLogisticRegression, classes=("no", "yes"))
+    face = partial(PrivateLogisticRegression, classes=("no", "yes"))
     return _faced(face, "label", columns, kind, given)
 
 
@@ -261,71 +256,60 @@ OF_ROWS: Final[Mapping[str, Case]] = {
     "fit of people": Handed(_fit_people, NAMED, 120, several=True),
     "fit in cells": Handed(_fit_cells, NAMED, 80),
     "fit of people in cells": Handed(_fit_cells_people, NAMED, 80, several=True),
-    "likelihood of a column": Handed(_likelihood, WIDE | SOME, 100),
-    "custom_test of a frame": Handed(_test_any, WIDE, 80),
-    "covariance of rows": Handed(_covariance, SOME, 150, relations=(REPLACE,)),
-    "linear regression of rows": Handed(_linear, LINE, 200, share=0.5),
+    "custom_test of a frame": Handed(_custom_test, WIDE, 80),
     "linear regression, formula": Handed(partial(_formula, line, "y ~ x + C(town)"), LINE | LEVELS, 220, share=0.6),
     "linear regression, levels found": Handed(partial(_formula, line, "y ~ x + C(town)"), LINE, 260, share=0.4),
-    "logistic regression of rows": Handed(_logistic, {"confidence": None}, 100),
     "logistic regression, formula": Handed(partial(_formula, logit, "flag ~ x + C(town)"), LEVELS | SOME, 100),
-    "poisson regression of rows": Handed(_poisson, SOME, 100),
-    "median of whole numbers": Handed(_median, {}, 80),
-    "linear face": Handed(_linear_face, LINE, 200, share=0.5),
-    "logistic face": Handed(_logistic_face, {}, 100),
+    "linear face": Handed(_linear_face, LINE, 200, share=0.5, missing=("drop",)),
+    "logistic face": Handed(_logistic_face, {}, 100, missing=("drop",)),
+    **{
+        f"function: {name}": Handed(
+            partial(_called, name),
+            {option: value for option, value in posed(name).items() if option in ("epsilon", "delta")},
+            PEOPLE.get(name, 100),
+            share=SHARE.get(name, 1.0),
+            relations=(REPLACE,) if declared(name).samples else BOTH,
+            missing=("keep",) if declared(name).samples else ("keep", "drop"),
+            counts=name == "count",
+        )
+        for name in homes()
+    },
 }
 
 ALL, KEPT, WHERE = Terms(), Terms(missing="keep"), Terms(where="x > -2 or town == 'a'")
 BY, FOUND = Terms(groupby="town", keys=["a", "b", "aaa", None]), Terms(groupby="town")
-FIRST: Final = Terms(rule="first", missing="keep")
+FIRST: Final = Terms(per_person="first", missing="keep")
 
 
-def _askings(verb: str, columns: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Asking, ...]:
+def _askings(verb: str, arguments: Mapping[str, Any]) -> tuple[Asking, ...]:
     """The question of all and of some people, of rows and of people with several, in groups where there are any."""
-    kept = [(KEPT, False), (KEPT, True), (FIRST, True)]
-    terms = kept if verb == "covariance" else [*kept, (ALL, False), (ALL, True), (WHERE, False), (WHERE, True)]
-    if verb in GROUPED:
+    terms = [(KEPT, False), (KEPT, True), (FIRST, True), (ALL, False), (ALL, True), (WHERE, False), (WHERE, True)]
+    if declared(verb).groups:
         terms += [(BY, False), (BY, True), (FOUND, False), (FOUND, True)]
     made = []
     for term, person in terms:
         extra = {"delta": DELTA} if term is FOUND else {}
-        made.append(Asking(verb, columns, dict(options) | extra, term, person))
+        made.append(Asking(verb, (), dict(arguments) | extra, term, person))
     return tuple(made)
 
 
 def _of_sessions() -> dict[str, Case]:
-    blocks = {"epsilon": 60.0, "blocks": BLOCKS, "engine": HERE}
-    cells = {"epsilon": 60.0, "blocks": BLOCKS, "trust": "sandbox"}
-    pure, some, line = {"epsilon": 60.0}, {"epsilon": MUCH} | SOME, dict(LINE)
-    labels = pure | {"classes": ["no", "yes"], "confidence": None}
-    asked: dict[str, tuple[str, tuple[Any, ...], Mapping[str, Any], int, float]] = {
-        "fit": ("fit", (close, ["x", "z"]), blocks, 80, 1.0),
-        "fit in cells": ("fit", (close, "x"), cells | {"names": "number"}, 60, 1.0),
-        "likelihood": ("likelihood", ("norm", "x"), blocks, 100, 1.0),
-        "custom_test": ("custom_test", (nosy, ["x", "whole"]), blocks, 80, 1.0),
-        "custom_test in cells": ("custom_test", (nosy, "x"), cells, 60, 0.7),
-        "covariance": ("covariance", (["x", "z"],), some, 150, 0.7),
-        "linear_regression": ("linear_regression", (["x", "z"], "y"), line, 300, 0.4),
-        "linear_regression, formula": ("linear_regression", ("y ~ x + C(town)",), line | LEVELS, 300, 0.4),
-        "logistic_regression": ("logistic_regression", (["x", "z"], "flag"), pure, 100, 1.0),
-        "logistic_regression, labels": ("logistic_regression", (["x", "z"], "label"), labels, 100, 1.0),
-        "poisson_regression": ("poisson_regression", (["x", "z"], "hits"), some, 120, 0.7),
-        "sgd": ("sgd", ("logistic", ["x", "z"], "flag"), some | {"steps": 3}, 100, 1.0),
-        "kmeans": ("kmeans", (["x", "z"], 2), some, 220, 0.5),
-        "mean": ("mean", ("whole",), pure, 100, 1.0),
-        "median": ("median", ("whole",), pure, 80, 1.0),
-        "histogram": ("histogram", ("label",), pure | {"categories": ["no", "yes"]}, 100, 1.0),
-        "count": ("count", ("flag",), {"epsilon": 1.0}, 100, 1.0),
+    cells = {"trust": "sandbox", "engine": None}
+    asked: dict[str, tuple[str, Mapping[str, Any]]] = {one.name: (one.name, {}) for one in asked_of_tables()} | {
+        "fit in cells": ("fit", cells),
+        "custom_test in cells": ("custom_test", cells),
+        "custom_test of two": ("custom_test", {"X": ["x", "whole"]}),
+        "linear_regression, formula": ("linear_regression", {"X": "y ~ x + C(town)", "y": None} | LEVELS),
+        "logistic_regression, labels": ("logistic_regression", {"y": "label", "classes": LABELS, "confidence": None}),
     }
     found: dict[str, Case] = {
         f"session: {name}": Session(
-            _askings(verb, columns, options),
-            people,
-            share,
-            relations=(REPLACE,) if verb == "covariance" else BOTH,
-            guessed={"people": people} if verb == "sgd" else {},
+            _askings(verb, posed(verb) | dict(more)),
+            PEOPLE.get(verb, 100),
+            SHARE.get(verb, 1.0),
+            guessed={"size": PEOPLE.get(verb, 100)} if "size" in declared(verb).options else {},
         )
-        for name, (verb, columns, options, people, share) in asked.items()
+        for name, (verb, more) in asked.items()
     }
     spied = {"epsilon": 60.0, "blocks": 4, "names": "number", "sandbox": Sandbox(seconds=0.2, memory=1 << 28)}
     spy = str(Path(__file__).with_name("spy.py:spy"))

@@ -133,6 +133,12 @@ def doc(text: str, indent: int) -> str:
     return "\n".join([f'{blank}"""{lines[0].strip()}', *lines[1:], f'{blank}"""']) + "\n"
 
 
+def renamed(text: str, name: str, called: str) -> str:
+    """A name in the signatures of a stub, under another one; docstrings stay."""
+    parts = re.split(r'(""".*?""")', text, flags=re.DOTALL)
+    return "".join(part if part.startswith('"""') else re.sub(rf"\b{name}\b", called, part) for part in parts)
+
+
 def names_in(text: str) -> set[str]:
     """The names in signatures."""
     signatures = re.sub(r'""".*?"""', "...", text, flags=re.DOTALL)
@@ -146,9 +152,16 @@ def written() -> dict[str, str]:
     for name, module in homes().items():
         source = Source(module)
         function, method, names = stub(name, source)
+        for one in names:
+            home, called = ALWAYS.get(one) or source.homes[one], one
+            if needed.get(one, home) != home:  # another module has something else of this name
+                called = f"{one}Of{''.join(word.title() for word in name.split('_'))}"
+                function, method = (renamed(text, one, called) for text in (function, method))
+                needed[f"{one} as {called}"] = home
+            else:
+                needed[one] = home
         functions.append(function)
         methods.append(method)
-        needed |= {one: ALWAYS.get(one) or source.homes[one] for one in names}
     by_home: dict[str, list[str]] = {}
     for one, home in needed.items():
         by_home.setdefault(home, []).append(one)
@@ -186,7 +199,7 @@ def others() -> dict[str, str]:
 def formatted(text: str) -> str:
     """As ruff formats it."""
     for command in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
-        made = subprocess.run(
+        made = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", "faces.pyi", "-"],
             input=text,
             capture_output=True,

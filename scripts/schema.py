@@ -6,9 +6,9 @@ python -m scripts.schema
 import json
 from pathlib import Path
 
-from discreet.plan.plan_model import Plan
+from discreet.plan.plan_schema import schema
 
 PAGE = Path(__file__).parent.parent / "docs" / "plan.schema.json"
 
 if __name__ == "__main__":
-    PAGE.write_text(json.dumps(Plan.model_json_schema(), indent=2) + "\n")
+    PAGE.write_text(json.dumps(schema(), indent=2) + "\n")

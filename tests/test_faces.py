@@ -83,11 +83,11 @@ def test_in_pipelines_and_pickles() -> None:
 def test_what_is_refused() -> None:
     x, y = table()
     with pytest.raises(BadInput, match="no default"):
-        discreet.PrivateLogisticRegression().fit(x, y > 0)
+        discreet.sklearn.PrivateLogisticRegression().fit(x, y > 0)
     with pytest.raises(BadInput, match="length"):
-        discreet.PrivateLinearRegression(1.0).fit(x, y[:-1])
+        discreet.sklearn.PrivateLinearRegression(1.0).fit(x, y[:-1])
     with pytest.raises(Refused):
-        discreet.PrivateLinearRegression(1.0).fit(x[:20], y[:20])
+        discreet.sklearn.PrivateLinearRegression(1.0).fit(x[:20], y[:20])
 
 
 @pytest.mark.claim("entries.2")
@@ -123,7 +123,11 @@ def test_no_row_of_a_list_says_how_wide_the_others_are(first: Any) -> None:
     """A list is refused by its type, whoever is in it; what was fitted has a width, by which lists are read."""
     x, y = table()
     rows, words = [first, *x[1:].tolist()], set()
-    for model in (PrivateLogisticRegression(2.0), PrivateLinearRegression(2.0), discreet.PrivateKMeans(2, 2.0, 1e-6)):
+    for model in (
+        PrivateLogisticRegression(2.0),
+        PrivateLinearRegression(2.0),
+        discreet.sklearn.PrivateKMeans(2, 2.0, 1e-6),
+    ):
         with pytest.raises(BadInput, match="list") as caught:
             model.fit(rows, y)
         words.add(str(caught.value))
@@ -131,7 +135,7 @@ def test_no_row_of_a_list_says_how_wide_the_others_are(first: Any) -> None:
     assert "6000" not in "".join(words)
     fitted = PrivateLinearRegression(2.0, random_state=1).fit(x, y)
     assert (fitted.predict(rows)[1:] == fitted.predict(x)[1:]).all()
-    centres = discreet.PrivateKMeans(2, 2.0, 1e-6, settings={"rng": discreet.Seeded(1)}).fit(x)
+    centres = discreet.sklearn.PrivateKMeans(2, 2.0, 1e-6, settings={"rng": discreet.Seeded(1)}).fit(x)
     assert (centres.transform(rows)[1:] == centres.transform(x)[1:]).all()
 
 

@@ -32,12 +32,12 @@ VERBS: dict[str, Callable[..., Any]] = {
     "logistic_regression": lambda x, **how: discreet.logistic_regression(table(x), x, **PURE, **how),
     "descent": lambda x, **how: discreet.logistic_regression(table(x), x, method="descent", **BOTH, **how),
     "poisson_regression": lambda x, **how: discreet.poisson_regression(table(x), x, **BOTH, **how),
-    "sgd": lambda x, **how: discreet.sgd("huber", table(x), x, people=720, **BOTH, **how),
+    "sgd": lambda x, **how: discreet.sgd("huber", table(x), x, size=720, missing="keep", **BOTH, **how),
     "kmeans": lambda x, **how: discreet.kmeans(table(x), 2, **BOTH, **how),
-    "test_paired": lambda x, rng, **_: discreet.paired_test(x, **PURE, rng=rng),
-    "test_two_samples": lambda x, rng, **_: discreet.two_samples_test(x, x, **PURE, rng=rng),
-    "test_two_means": lambda x, rng, **_: discreet.two_means_test(x, x, **PURE, rng=rng),
-    "test_anova": lambda x, rng, **_: discreet.anova(x, x, x, **PURE, rng=rng),
+    "test_paired": lambda x, **how: discreet.paired_test(x, **PURE, **how),
+    "test_two_samples": lambda x, **how: discreet.two_samples_test(x, x, **PURE, **how),
+    "test_two_means": lambda x, **how: discreet.two_means_test(x, x, **PURE, **how),
+    "test_anova": lambda x, **how: discreet.anova(x, x, x, **PURE, **how),
 }
 
 

@@ -166,7 +166,9 @@ def test_replay(name: str, relation: Neighbours) -> None:
 
 
 VERBS: dict[str, Callable[[Any], Any]] = {
-    "table mean": lambda x: discreet.mean(x, epsilon=1.0, method="two-stage", sigma=1.0, reach=9.0),
+    "table mean": lambda x: discreet.mean(
+        x, epsilon=1.0, method="two-stage", sigma=1.0, reach=9.0, neighbours="replace", missing="keep"
+    ),
     "covariance": lambda x: discreet.covariance(x, epsilon=1.0, delta=1e-6),
     "density": lambda x: discreet.density(x, epsilon=1.0),
     "family": lambda x: discreet.fit_distribution("poisson", x, epsilon=1.0),
@@ -192,7 +194,7 @@ def test_other_verbs_say_that_they_need_the_column(name: str) -> None:
 def test_verbs_take_streams() -> None:
     rows = np.random.default_rng(3).normal(5, 1, 3000)
     stream = cut(rows, [7, 2000])
-    for verb in (discreet.mean, discreet.variance, discreet.std, discreet.gaussian, discreet.median, discreet.count):
+    for verb in (discreet.mean, discreet.variance, discreet.std, discreet.fit_normal, discreet.median, discreet.count):
         one, other = (verb(x, epsilon=1.0, rng=Seeded(1)) for x in (rows, stream))
         assert repr(one.value) == repr(other.value)
         assert repr(one.interval(0.95)) == repr(other.interval(0.95))

@@ -49,6 +49,8 @@ from discreet.forecasts.required import Need as Need
 from discreet.forecasts.required import required as required
 from discreet.hypotheses.power import power as power
 from discreet.noise.randomness import Seeded as Seeded
+from discreet.plan.profile import Profile as Profile
+from discreet.plan.profile import describe as describe
 from discreet.privacy.guarantee import Guarantee as Guarantee
 from discreet.privacy.meaning import explain as explain
 from discreet.privacy.neighbours import Neighbours as Neighbours

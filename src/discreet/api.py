@@ -17,10 +17,10 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.tables.entries import column, key, numbers
+from discreet.tables.entries import check_held, column, key, numbers
 from discreet.tables.frames import Held, from_mapping
-from discreet.tables.table import Table
-from discreet.tables.wanted import OWN, Terms
+from discreet.tables.table import OWN, Table
+from discreet.tables.wanted import Terms
 
 UNKNOWN: Final[Kind] = "unknown"
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
@@ -64,6 +64,11 @@ def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, An
         return _of_blocks(statistic, ours, arguments)
     people = People.of(None, ours["unit"], ours["neighbours"])
     table, named, facts = given_table(statistic, arguments)
+    if ours["unit"] in table.names:
+        raise BadInput(
+            f"unit is {ours['unit']!r}, which is a column here, and a text only says what one row is. For people with "
+            f"several rows open a session with person={ours['unit']!r}; if each has one, give another word"
+        )
     question = prepare(table, people, statistic, named, terms=Terms(missing=ours["missing"]), facts=facts)
     promised = question.price.mechanism.guarantee
     check_budget(promised.epsilon, promised.delta, question.price.size)
@@ -88,6 +93,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             continue
         if statistic.formula is not None and isinstance(value, str) and "~" in value:
             return _framed(statistic, arguments, parameter)
+        if not reads.streams or reads.kind == "category":
+            check_held(value)
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
             columns[OWN + parameter] = value
             named[parameter] = OWN + parameter
@@ -104,7 +111,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             continue
         from discreet.tables.matrix import in_one, matrix
 
-        rows = in_one(matrix(value, _declared_width(arguments), declared="names, columns"))
+        width = next((option for option in ("names", "columns") if option in statistic.options), "")
+        rows = in_one(matrix(value, _declared_width(arguments), declared=width))
         columns[OWN + parameter] = rows
         named[parameter] = OWN + parameter
         names = tuple(f"x{place}" for place in range(rows.shape[1]))
@@ -122,7 +130,10 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
     source = from_mapping(columns)
     for parameter, reference in named.items():
         if parameter in statistic.columns and parameter not in facts and isinstance(reference, str):
-            facts[parameter] = Columns((parameter,), (source.kinds[reference],))
+            called = getattr(arguments[parameter], "name", None)  # of a series
+            facts[parameter] = Columns(
+                (called if isinstance(called, str) and called else parameter,), (source.kinds[reference],)
+            )
     return Table(source, source.kinds), named, facts
 
 

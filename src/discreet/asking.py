@@ -71,8 +71,13 @@ class People:
     def of(cls, person: str | None, unit: object, neighbours: object) -> "People":
         """With the usual word, if none is given."""
         word = ("row" if person is None else "person") if unit is None else unit
-        if not isinstance(word, str) or not word.strip():
-            raise BadInput(f"unit is {unit!r}; name what a row is, for example 'patient'")
+        if not isinstance(word, str):
+            raise BadInput(
+                f"unit is of type {type(unit).__name__}; name what a row is, for example 'patient'. For people with "
+                "several rows open a session with person=, or use discreet.fit"
+            )
+        if not word.strip():
+            raise BadInput("unit is an empty text; name what a row is, for example 'patient'")
         try:
             return cls(person, word, Neighbours(neighbours))
         except ValueError:

@@ -9,7 +9,8 @@ from discreet.hypotheses.power import SMALLEST
 from discreet.hypotheses.result import Tested
 from discreet.models.clusters import Clusters
 from discreet.models.coefficients import Coefficients
-from discreet.models.glm import Method
+from discreet.models.glm import Method as MethodOfLogisticRegression
+from discreet.models.kmeans import Method
 from discreet.privacy.exact import Number
 from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
@@ -165,14 +166,15 @@ def custom_test(
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
     for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
-    the blocks that reject.
+    the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a noisy number of people
+    chooses them.
 
     >>> import discreet
     >>> from scipy import stats
     >>> def above(x):
     ...     return stats.ttest_1samp(x, 0.0, alternative="greater").pvalue
     >>> x = [(k * 0.618) % 1 - 0.4 for k in range(2000)]
-    >>> discreet.custom_test(above, x, epsilon=1.0, blocks=60, rng=discreet.Seeded(1)).value.decide(0.01)
+    >>> discreet.custom_test(above, x, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
 
@@ -247,7 +249,9 @@ def fit(
     "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
     bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
     release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-    block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+    block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
+    declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
+    before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -473,7 +477,7 @@ def logistic_regression(
     *,
     epsilon: Number,
     delta: Number = 0.0,
-    method: Method = "auto",
+    method: MethodOfLogisticRegression = "auto",
     ridge: float | None = None,
     intercept: bool = True,
     bounds: Any = None,
@@ -936,7 +940,8 @@ class Asking:
 
         Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
         for two-sided ones lose it in every block. A block in which the test fails is no evidence. method="binary" counts
-        the blocks that reject.
+        the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a noisy number of people
+        chooses them.
 
         Example: session.custom_test(..., "age", epsilon=0.5)
         """
@@ -1012,7 +1017,9 @@ class Asking:
         "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
         bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
         release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-        block may take, in a sandbox how long every block takes. How it will be done is logged before anything is spent.
+        block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
+        declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
+        before anything is spent.
 
         Example: session.fit(LinearRegression(), "age", epsilon=0.5)
         """
@@ -1238,7 +1245,7 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
-        method: Method = "auto",
+        method: MethodOfLogisticRegression = "auto",
         ridge: float | None = None,
         intercept: bool = True,
         bounds: Any = None,

@@ -11,7 +11,9 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
-from discreet import DiscreetError, Neighbours, Release, Seeded, quick
+import discreet
+from discreet import DiscreetError, Neighbours, Release, Seeded
+from discreet.privacy.declaration import declared, homes
 
 PURE: tuple[dict[str, Any], ...] = ({"epsilon": 1}, {"epsilon": 1e5})
 MIXED: tuple[dict[str, Any], ...] = ({"epsilon": 1, "delta": 1e-6}, {"epsilon": 15.0, "delta": 1e-4})
@@ -33,17 +35,17 @@ COLUMN_OF: dict[str, tuple[dict[str, Any], ...]] = {
     "proportion": ({},),
     "histogram": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}, {"categories": [0, 1], "noise": "gaussian"}, {}),
     "density": ({}, {"support": (0, 10)}, {"categories": [0, 1]}),
-    "family": (
-        {"name": "bernoulli"},
-        {"name": "poisson"},
-        {"name": "exponential"},
-        {"name": "gaussian"},
-        {"name": "gamma"},
-        {"name": "beta"},
-        {"name": "binomial", "trials": 3},
-        {"name": "multinomial", "categories": [0, 1]},
+    "fit_distribution": (
+        {"family": "bernoulli"},
+        {"family": "poisson"},
+        {"family": "exponential"},
+        {"family": "gaussian"},
+        {"family": "gamma"},
+        {"family": "beta"},
+        {"family": "binomial", "trials": 3},
+        {"family": "multinomial", "categories": [0, 1]},
     ),
-    "likelihood": (
+    "maximum_likelihood": (
         {"model": "gamma", "fixed": {"loc": 0}},
         {"model": "norm", "blocks": 1},
         {"model": "norm", "blocks": 2, "aggregator": "mean"},
@@ -64,7 +66,7 @@ COLUMN_OF: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "variance": ({}, {"model": "gaussian"}, WIDE),
     "std": ({}, {"model": "gaussian"}, WIDE),
-    "gaussian": ({}, WIDE),
+    "fit_normal": ({}, WIDE),
     "median": ({}, WIDE, {"confidence": None}, {"guaranteed": True}, {"granularity": 1.0}),
     "quantile": ({"q": 0.01}, {"q": (0.25, 0.75)}, {"q": (0.25, 0.75), "confidence": None, **WIDE}),
     "covariance": ({}, {"model": "gaussian"}),
@@ -75,24 +77,24 @@ COLUMN_OF: dict[str, tuple[dict[str, Any], ...]] = {
         {"k": 2, "method": "centred"},
         {"k": 2, "method": "friendly"},
     ),
-    "test_mean": (
+    "mean_test": (
         {"null": 0.0},
         {"null": 0.0, "model": "gaussian"},
         {"null": 0.0, "model": "symmetric"},
         {"null": 1.0, **WIDE},
     ),
-    "test_proportion": ({"null": 0.5},),
-    "test_paired": ({}, {"method": "signs"}),
-    "test_fit": (
+    "proportion_test": ({"null": 0.5},),
+    "paired_test": ({}, {"method": "signs"}),
+    "goodness_of_fit_test": (
         {"null": {0: 0.5, 1: 0.5}},
         {"null": stats.norm(), "bins": 4},
         {"null": stats.norm(), "edges": [0, 1]},
     ),
-    "test_simple": (
+    "likelihood_ratio_test": (
         {"p": {0: 0.5, 1: 0.5}, "q": {0: 0.1, 1: 0.9}},
         {"p": {0: 0.5, 1: 0.5}, "q": {0: 0.1, 1: 0.9}, "method": "vote"},
     ),
-    "test_any": (
+    "custom_test": (
         {"test": first_p_value, "trust": "own"},
         {"test": first_p_value, "trust": "own", "blocks": 1, "method": "binary", "smallest": 1},
     ),
@@ -122,16 +124,26 @@ PAIR_OF: dict[str, tuple[dict[str, Any], ...]] = {
         {"classes": [0, 1], "intercept": False},
     ),
     "poisson_regression": ({}, {"method": "descent", "largest": 5}, {"method": "friendly"}),
-    "sgd": ({"loss": "huber"}, {"loss": "logistic", "people": 3}, {"loss": "squared", "rate": 0.5, "steps": 2}),
-    "test_paired": ({}, {"method": "signs"}),
-    "test_two_samples": ({}, {"alternative": "less"}),
-    "test_two_means": ({}, {"model": "gaussian"}, WIDE),
-    "test_anova": ({},),
-    "test_closeness": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}),
-    "test_independence": ({"categories": ([0, 1], [0, 1])},),
-    "test_any": ({"test": first_p_value, "trust": "own", "blocks": 1, "smallest": 1},),
+    "sgd": (
+        {"loss": "huber"},
+        {"loss": "logistic", "size": 3},
+        {"loss": "squared", "rate": 0.5, "steps": 2, "size": 9},
+    ),
+    "paired_test": ({}, {"method": "signs"}),
+    "two_samples_test": ({}, {"alternative": "less"}),
+    "two_means_test": ({}, {"model": "gaussian"}, WIDE),
+    "anova": ({},),
+    "closeness_test": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}),
+    "independence_test": ({"categories": ([0, 1], [0, 1])},),
+    "custom_test": ({"test": first_p_value, "trust": "own", "blocks": 1, "smallest": 1},),
 }
-NAMED = {"test_any": "test", "fit": "estimator", "family": "name", "likelihood": "model", "sgd": "loss"}  # come first
+NAMED = {
+    "custom_test": "test",
+    "fit": "estimator",
+    "fit_distribution": "family",
+    "maximum_likelihood": "model",
+    "sgd": "loss",
+}  # come first
 
 
 def columns(size: int) -> tuple[Any, ...]:
@@ -141,7 +153,7 @@ def columns(size: int) -> tuple[Any, ...]:
 
 def budgets(verb: str) -> tuple[dict[str, Any], ...]:
     """With a delta where the verb takes one."""
-    told = inspect.signature(getattr(quick, {"median": "quantile", "std": "variance"}.get(verb, verb))).parameters
+    told = declared(verb).signature.parameters
     if "delta" not in told:
         return PURE
     return MIXED if told["delta"].default is inspect.Parameter.empty else PURE + MIXED
@@ -154,18 +166,20 @@ def calls(verb: str, size: int) -> Iterator[tuple[tuple[Any, ...], dict[str, Any
         for way, budget, relation, x in product(ways.get(verb, ()), budgets(verb), Neighbours, columns(size)):
             rest = {name: value for name, value in way.items() if name != first}
             named = (way[first],) if first else ()
-            yield (*named, x, *[np.arange(size) % 2] * others), {**rest, **budget, "neighbours": relation}
+            for missing in ("drop", "keep"):
+                asked = {**rest, **budget, "neighbours": relation, "missing": missing}
+                yield (*named, x, *[np.arange(size) % 2] * others), asked
 
 
 @pytest.mark.parametrize("size", range(4))
-@pytest.mark.parametrize("verb", quick.__all__)
+@pytest.mark.parametrize("verb", homes())
 def test_few_people_meet_answers_or_errors_of_ours(verb: str, size: int) -> None:
     asked = 0
     for given, options in calls(verb, size):
         asked += 1
         with warnings.catch_warnings(action="error"):
             try:
-                release = getattr(quick, verb)(*given, **options, rng=Seeded(1))
+                release = getattr(discreet, verb)(*given, **options, rng=Seeded(1))
             except DiscreetError:
                 continue
             except Exception as error:

@@ -63,7 +63,8 @@ def test_which_method_is_chosen_by_public_numbers() -> None:
     wide = np.random.default_rng(0).normal(size=(3000, 40))
     assert "more than 32" in str(fit(wide, Y[:3000], delta=1e-6, bounds=(-2, 2)))
     some = np.random.default_rng(0).normal(size=(6000, 8))
-    assert "the one that has intervals" in str(fit(some, Y[:6000], delta=1e-6, epsilon=1.0, bounds=(-2, 2)))
+    known: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
+    assert "the one that has intervals" in str(fit(some, Y[:6000], delta=1e-6, epsilon=1.0, bounds=(-2, 2), **known))
 
 
 @pytest.mark.parametrize(
@@ -71,12 +72,12 @@ def test_which_method_is_chosen_by_public_numbers() -> None:
     [
         ({"method": "magic"}, "method"),
         ({"ridge": 1.0}, "ridge"),
-        ({"y": Y[:-1]}, "length"),
+        ({"y": Y[:-1]}, "has 7999"),
         ({"classes": ("a",)}, "classes"),
         ({"classes": 5}, "classes"),
         ({"confidence": 2}, "confidence"),
         ({"bounds": 5}, "bounds"),
-        ({"bounds": {"nobody": (0, 1)}}, "no columns"),
+        ({"bounds": {"nobody": (0, 1)}}, "but the columns are"),
         ({"levels": {}}, "levels"),
         ({"method": "descent"}, "delta > 0"),
         ({"method": "friendly", "delta": 1e-6, "bounds": (0, 1)}, "bounds"),
@@ -91,7 +92,7 @@ def test_what_is_refused(options: dict[str, Any], words: str) -> None:
 
 def test_descent_on_a_loss() -> None:
     z = (X - [0, 1000]) / [1, 50]
-    release = discreet.sgd("logistic", z, Y, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1))
+    release = discreet.sgd("logistic", z, Y, epsilon=2.0, delta=1e-6, size=len(Y), rng=discreet.Seeded(1))
     assert release.value.coef == pytest.approx([1.0, 0.5], abs=0.3)
     with pytest.raises(BadInput, match="people"):
         discreet.sgd("logistic", z, Y, epsilon=2.0, delta=1e-6, neighbours="add_or_remove")

@@ -16,7 +16,7 @@ title = "A small study"
 
 [data]
 source = "people.csv"
-types = {age = "whole"}
+types = {age = "integer"}
 rows = 500
 
 [population]

@@ -15,22 +15,18 @@ from discreet.cli.app import app
 Told = tuple[int, str, str]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "discreet", *arguments], capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    assert done.returncode == 0, done.stderr
-    return done
+def inside(*arguments: str) -> str:
+    """In this process."""
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def test_explain() -> None:
-    text = " ".join(
-        run("explain", "--epsilon", "1", "--delta", "1e-6", "--group", "3", "--prior", "0.01").stdout.split()
-    )
-    assert "20.1 times" in text
-    record = json.loads(run("explain", "--epsilon", "1", "--json").stdout)
-    assert record["sentences"]
-    huge = run("explain", "--epsilon", "1000000")
-    assert huge.stdout
+    told = inside("explain", "--epsilon", "1", "--delta", "1e-6", "--group", "3", "--prior", "0.01")
+    assert "20.1 times" in " ".join(told.split())
+    assert json.loads(inside("explain", "--epsilon", "1", "--json"))["sentences"]
+    assert inside("explain", "--epsilon", "1000000")
 
 
 @pytest.mark.parametrize(
@@ -61,8 +57,10 @@ def test_wrong_words_are_a_usage_error(arguments: tuple[str, ...], command: Call
 
 
 def test_help_and_version() -> None:
-    assert "explain" in run("--help").stdout
-    assert run("--version").stdout.startswith("discreet 0.")
+    told = inside("--help")
+    for name in ("demo", "describe", "release", "forecast", "explain", "ledger", "report", "audit"):
+        assert f"  {name} " in told
+    assert inside("--version").startswith("discreet 0.")
 
 
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -100,14 +98,7 @@ def test_a_terminal_without_signs() -> None:
     assert "Epsilon is 1" in shell("discreet explain --epsilon 1", PYTHONIOENCODING="ascii").stdout
 
 
-def inside(*arguments: str) -> str:
-    """In this process."""
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-def test_plan() -> None:
+def test_forecast() -> None:
     assert "epsilon 0.5" in inside("forecast", "mean", "--rows", "10000", "--epsilon", "0.5", "--scale", "2")
     few, many = (
         json.loads(inside("forecast", "count", "--rows", rows, "--epsilon", "0.5", "--json")) for rows in ("10", "1000")

@@ -42,7 +42,7 @@ def test_a_parquet_file_of_people_with_several_rows(command: Run, tmp_path: Path
 
 
 def test_a_second_profile_is_beyond_the_budget(command: Run, table: Path) -> None:
-    asked = ("describe", table, "--epsilon", 1, "--ledger", "l", "--population", "patients", "--type", "age=whole")
+    asked = ("describe", table, "--epsilon", 1, "--ledger", "l", "--population", "patients", "--type", "age=integer")
     code, out, _ = command(*asked, "--budget", 1.5, "--budget-delta", 1e-5)
     assert code == 0
     assert "in no ledger" not in out
@@ -59,8 +59,8 @@ def test_a_second_profile_is_beyond_the_budget(command: Run, table: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--population", "x"), "a population and its budget are kept in a ledger; give --ledger too"),
-        (("--budget", 1), "give --ledger too"),
+        (("--population", "x"), "a population and its budget are kept in a ledger; give a ledger, too"),
+        (("--budget", 1), "give a ledger, too"),
         (("--person", "id"), "there is no column 'id'"),
         (("--type", "age"), "--type is 'age'; write NAME=number"),
         (("--type", "age=int"), "it is one of number"),

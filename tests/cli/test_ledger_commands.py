@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+import discreet
 from discreet.cli import main
 from discreet.ledger import Ledger
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace
+from discreet.privacy.neighbours import Neighbours
 
 Told = tuple[int, str, str]
 Run = Callable[..., Told]
@@ -44,7 +46,7 @@ def used(run: Run) -> Run:
     """A ledger of two populations, in the current folder."""
     assert run("budget", "l", "patients of the region", "--epsilon", 1)[0] == 0
     assert run("budget", "l", "patients of the region", "--epsilon", 0.2, "--analyst", "ann")[0] == 0
-    mu = ("--delta", 1e-6, "--counted", "mu", "--unit", "household", "--neighbours", "add_or_remove")
+    mu = ("--delta", 1e-6, "--accounting", "gdp", "--unit", "household", "--neighbours", "add_or_remove")
     assert run("budget", "l", "trial 7", "--epsilon", 1, *mu)[0] == 0
     with Ledger("l") as ledger:
         receipt = ledger.charge("patients of the region", Laplace(0.4), LONG, request="north")
@@ -74,7 +76,7 @@ def test_list_for_people(used: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("COLUMNS", str(width))
         lines = used("list", "l")[1].splitlines()
         assert max(map(len, lines)) <= width
-        assert lines[0].split() == ["population", "counted", "in", "budget", "spent", "left", "charges"]
+        assert lines[0].split() == ["population", "accounting", "budget", "spent", "left", "charges"]
         assert lines[1].split() == ["patients", "of", "the", "region", "epsilon", "1", "0.55", "0.45", "2"]
         assert lines[2].split() == ["ann", "epsilon", "0.2", "0.15", "0.05", "1"]
         assert lines[4].split() == ["delta", "5e-07", "3.01115e-09", "4.96989e-07"]
@@ -88,7 +90,7 @@ def test_list_for_machines(used: Run) -> None:
     assert (whole["population"], whole["analyst"], whole["charges"]) == ("patients of the region", None, 2)
     assert whole["left"] == {"cost": 0.45, "delta": 0.0, "exact": {"cost": "9/20", "delta": "0/1"}}
     assert (part["analyst"], part["spent"]["exact"]["cost"]) == ("ann", "3/20")
-    assert (trial["counted"], trial["unit"], trial["neighbours"]) == ("mu squared", "household", "add_or_remove")
+    assert (trial["accounting"], trial["unit"], trial["neighbours"]) == ("gdp", "household", "add_or_remove")
 
 
 def test_show_for_people(used: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,16 +177,21 @@ def test_budget_opens_and_shows(used: Run) -> None:
     code, out, _ = used("budget", "l", "patients of the region")
     assert code == 0
     assert out.startswith("patients of the region: epsilon 0.45 is left of 1")
-    assert "2 charges; per person; one person's data is replaced" in out
+    assert "2 charges; per row; one person is added or removed" in out
     assert record(used("budget", "l", "patients of the region", "--analyst", "ann", "--json"))["left"]["cost"] == 0.05
     assert used("budget", "l", "patients of the region", "--epsilon", 1)[0] == 0  # the same again changes nothing
     refused(used("budget", "l", "patients of the region", "--epsilon", 2), 2, "on other terms")
     refused(used("budget", "l", "Trial 7", "--epsilon", 1), 2, "would be taken for it")
     refused(used("budget", "l", "x", "--delta", 0.1), 2, "--delta opens a budget")
-    refused(used("budget", "l", "trial 7", "--epsilon", 1, "--analyst", "ann", "--counted", "rho"), 2, "population's")
-    refused(used("budget", "l", "x", "--epsilon", 1, "--counted", "rho"), 2, "delta")
+    refused(
+        used("budget", "l", "trial 7", "--epsilon", 1, "--analyst", "ann", "--accounting", "zcdp"),
+        2,
+        "of its population",
+    )
+    refused(used("budget", "l", "x", "--epsilon", 1, "--accounting", "zcdp"), 2, "delta")
     assert (
-        record(used("budget", "l", "y", "--epsilon", 1, "--delta", 1e-6, "--counted", "rho", "--json"))["charges"] == 0
+        record(used("budget", "l", "y", "--epsilon", 1, "--delta", 1e-6, "--accounting", "zcdp", "--json"))["charges"]
+        == 0
     )
 
 
@@ -224,6 +231,21 @@ def test_passwords_are_never_printed(run: Run) -> None:
     refused(
         run("budget", address, "x", "--epsilon", 1, "--key", "key"), 2, "postgresql+psycopg://ann:***@localhost:1/x"
     )
+
+
+def test_a_session_opens_on_a_budget_with_the_defaults_of_both(run: Run) -> None:
+    assert run("budget", "study.ledger", "people", "--epsilon", 2)[0] == 0
+    people = {"age": [float(k % 80) for k in range(4000)]}
+    with discreet.open(people, ledger="study.ledger", population="people") as session:
+        answer = session.count(epsilon=0.5)
+        assert (answer.guarantee.unit, answer.guarantee.neighbours) == ("row", Neighbours.ADD_OR_REMOVE)
+        assert session.balance.left.epsilon == 1.5
+    alone = discreet.count([True] * 10, epsilon=0.5).guarantee
+    assert (alone.unit, alone.neighbours) == (answer.guarantee.unit, answer.guarantee.neighbours)
+    assert run("budget", "study.ledger", "visits", "--epsilon", 2, "--unit", "visit", "--accounting", "zcdp")[0] == 2
+    assert run("budget", "study.ledger", "visits", "--epsilon", 2, "--unit", "visit")[0] == 0
+    with discreet.open(people, ledger="study.ledger", population="visits") as session:
+        assert session.count(epsilon=0.5).guarantee.unit == "visit"  # the account's word
 
 
 def test_a_ledger_in_postgresql(run: Run, server: Callable[[], str]) -> None:
@@ -289,10 +311,10 @@ def test_wrong_words_are_a_usage_error(run: Run, arguments: tuple[str, ...]) -> 
 
 def completed(words: str, count: int) -> list[str]:
     asked = {"_DISCREET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
-    return discreet(**asked).split()
+    return shell(**asked).split()
 
 
-def discreet(**environment: str) -> str:
+def shell(**environment: str) -> str:
     code = "import sys; sys.argv = ['discreet']; from discreet.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=False
@@ -302,7 +324,7 @@ def discreet(**environment: str) -> str:
 
 
 def test_the_shell_completes_commands_and_options() -> None:
-    assert "complete -o default -F _discreet_completion discreet" in discreet(_DISCREET_COMPLETE="source_bash")
+    assert "complete -o default -F _discreet_completion discreet" in shell(_DISCREET_COMPLETE="source_bash")
     assert completed("discreet l", 1) == ["ledger"]
     assert completed("discreet ledger ", 2) == ["list", "show", "verify", "trust", "export", "budget"]
-    assert completed("discreet ledger budget l x --counted ", 6) == ["epsilon", "rho", "mu"]
+    assert completed("discreet ledger budget l x --accounting ", 6) == ["epsilon", "zcdp", "gdp"]

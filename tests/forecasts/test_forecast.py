@@ -249,7 +249,7 @@ def test_bad_parameters_are_explained(verb: str, given: dict[str, Any], words: s
 
 
 def test_errors_of_a_shifted_distribution() -> None:
-    from discreet.statistics.normal_laplace import radius
+    from discreet.stages.normal_laplace import radius
 
     assert shifted_radius(0.5, 1.0, 0.5, 0.0) == radius(0.5, 1.0, 0.5)
     draws = np.random.default_rng(1)

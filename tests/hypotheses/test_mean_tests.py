@@ -14,7 +14,7 @@ from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Moment
-from discreet.statistics.normal_laplace import ConvolvedSpread, tail
+from discreet.stages.normal_laplace import ConvolvedSpread, tail
 
 CROWD = [0.5 + index / 200 for index in range(120)]
 VALUES = (0.0, 1e12, math.inf, math.nan, "a")

@@ -356,8 +356,8 @@ def test_a_server_that_is_killed_within_a_charge(server: Any, tmp_path: Path, mo
 
 def test_gaussian_charges_are_priced_again_by_the_auditor(place: Place) -> None:
     with place.open() as ledger:
-        for number, counted in enumerate(("rho", "mu squared")):
-            ledger.open(f"people {number}", Budget(1.0, 1e-6), counted=counted, reserve=0.25)
+        for number, counted in enumerate(("zcdp", "gdp")):
+            ledger.open(f"people {number}", Budget(1.0, 1e-6), accounting=counted, reserve=0.25)
             ledger.allot(f"people {number}", "ann", Budget(0.9, 1e-7))
             ledger.charge(f"people {number}", Composed((Gaussian(0.01, 1e-12), Laplace(0.001))), "x", analyst="ann")
         assert ledger.verify().ok, str(ledger.verify())

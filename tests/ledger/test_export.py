@@ -14,7 +14,7 @@ from discreet.privacy.safe_text import FORMULA
 
 def exported(place: Place, form: str) -> str:
     with place.open() as ledger:
-        ledger.open("=cmd|' /C calc'!A0", Budget(1.0, 1e-6), counted="rho")
+        ledger.open("=cmd|' /C calc'!A0", Budget(1.0, 1e-6), accounting="zcdp")
         ledger.allot("=cmd|' /C calc'!A0", "@ann", Budget(0.5, 1e-7))
         note = 'a "quoted"; note,\n\t=1+1'
         loss = Composed((Laplace(0.01), Gaussian(0.02)))

@@ -108,17 +108,17 @@ def test_two_tables_of_one_population_share_its_budget(place: Place) -> None:
 
 @pytest.mark.claim("store.3")
 def test_terms_are_fixed_when_a_population_is_opened(place: Place) -> None:
-    with used(place, Budget(1.0, 1e-6), counted="rho") as ledger:
+    with used(place, Budget(1.0, 1e-6), accounting="zcdp") as ledger:
         ledger.charge("people", Gaussian(0.1), "mean")
-        again = ledger.open("people", Budget(1.0, 1e-6), counted=Currency.RHO)
+        again = ledger.open("people", Budget(1.0, 1e-6), accounting=Currency.RHO)
         assert again.spent.cost == Fraction(1, 200)
         for budget, terms in [
-            (Budget(2.0, 1e-6), {"counted": "rho"}),
+            (Budget(2.0, 1e-6), {"accounting": "zcdp"}),
             (Budget(1.0, 1e-6), {}),
-            (Budget(1.0, 1e-6), {"counted": "mu squared"}),
-            (Budget(1.0, 1e-6), {"counted": "rho", "reserve": 0.1}),
-            (Budget(1.0, 1e-6), {"counted": "rho", "unit": "household"}),
-            (Budget(1.0, 1e-6), {"counted": "rho", "neighbours": Neighbours.ADD_OR_REMOVE}),
+            (Budget(1.0, 1e-6), {"accounting": "gdp"}),
+            (Budget(1.0, 1e-6), {"accounting": "zcdp", "reserve": 0.1}),
+            (Budget(1.0, 1e-6), {"accounting": "zcdp", "unit": "household"}),
+            (Budget(1.0, 1e-6), {"accounting": "zcdp", "neighbours": Neighbours.REPLACE}),
         ]:
             with pytest.raises(BadInput, match="other terms"):
                 ledger.open("people", budget, **terms)  # type: ignore[arg-type]
@@ -126,19 +126,19 @@ def test_terms_are_fixed_when_a_population_is_opened(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counted", "make", "loss"),
+    ("accounting", "make", "loss"),
     [
         ("epsilon", Filter.basic, Composed((Laplace(0.1), Choice(0.2), Approximate(0.05, 1e-8)))),
-        ("rho", Filter.zcdp, Composed((Laplace(0.01), Gaussian(0.05, 1e-12), Choice(1 / 3 / 10)))),
-        ("mu squared", Filter.gdp, Composed((Gaussian(0.05, 1e-12), Approximate(0, 1e-9)))),
+        ("zcdp", Filter.zcdp, Composed((Laplace(0.01), Gaussian(0.05, 1e-12), Choice(1 / 3 / 10)))),
+        ("gdp", Filter.gdp, Composed((Gaussian(0.05, 1e-12), Approximate(0, 1e-9)))),
     ],
 )
 def test_the_filter_decides_whichever_it_is(
-    place: Place, counted: str, make: Callable[[Budget], Filter], loss: Loss
+    place: Place, accounting: str, make: Callable[..., Filter], loss: Loss
 ) -> None:
     budget = Budget(Fraction(1), Fraction(1, 10**6))
-    expected = make(budget)
-    with used(place, budget, counted=counted) as ledger:
+    expected = make(budget, neighbours=Neighbours.ADD_OR_REMOVE)
+    with used(place, budget, accounting=accounting) as ledger:
         while expected.admits(loss):
             expected = expected.charge(loss)
             assert ledger.charge("people", loss, "x").loss == _exact(loss)
@@ -195,7 +195,7 @@ def test_what_cannot_be_charged(place: Place) -> None:
         Laplace(Fraction(1, 3**4000)),
         Sampled(Laplace(0.1), 0.5),
     ]
-    with used(place, Budget(1.0, 1e-6)) as ledger:
+    with used(place, Budget(1.0, 1e-6), neighbours="replace") as ledger:
         for loss in bad:
             with pytest.raises(BadInput):
                 ledger.charge("people", loss, "mean")
@@ -385,10 +385,10 @@ def test_what_else_is_refused(tmp_path: Path) -> None:
 
 def test_populations_may_not_be_counted_in_pebbles(file: Place) -> None:
     with file.open() as ledger:
-        with pytest.raises(BadInput, match="'epsilon', 'rho', 'mu squared'"):
-            ledger.open("people", Budget(1.0), counted="pebbles")
+        with pytest.raises(BadInput, match="'epsilon', 'zcdp', 'gdp'"):
+            ledger.open("people", Budget(1.0), accounting="pebbles")
         with pytest.raises(BadInput, match="reserve"):
             ledger.open("people", Budget(1.0), reserve=0.5)
         with pytest.raises(BadInput, match="delta is 0"):
-            ledger.open("people", Budget(1.0), counted="rho")
+            ledger.open("people", Budget(1.0), accounting="zcdp")
         assert ledger.accounts() == []

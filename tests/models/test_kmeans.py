@@ -161,9 +161,9 @@ def test_clusters_are_found_with_a_ball_without_one_and_by_friends() -> None:
     for options in (
         {"radius": 20.0, "centre": [1e5, 1e5]},
         {},
-        {"neighbours": "add_or_remove"},
+        {"neighbours": "replace", "missing": "keep"},
         {"delta": 0.0, "radius": 20.0, "centre": [1e5, 1e5]},
-        {"method": "friendly", "epsilon": 2.0},
+        {"method": "friendly", "epsilon": 2.0, "neighbours": "replace", "missing": "keep"},
     ):
         given = {"epsilon": 1.0, "delta": 1e-6} | options
         found = discreet.kmeans(rows, 3, loss=True, rng=Seeded(5), **given)
@@ -206,9 +206,10 @@ def test_what_is_asked_for_is_checked() -> None:
     with pytest.raises(BadInput, match="columns"):
         discreet.kmeans(np.zeros((10, 300)), 1000, epsilon=1.0)
     door = Recorder(Seeded(0))
+    public: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
     for method in ("centred", "lloyd", "friendly"):  # more columns than a ball has: before anything is drawn
         with pytest.raises(BadInput, match="32768"):
-            discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door)
+            discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door, **public)
     assert door.log == []
 
 
@@ -238,7 +239,7 @@ def test_the_scikit_learn_face() -> None:
     from sklearn.preprocessing import FunctionTransformer
 
     rows, places = mixture(9000)
-    model = discreet.PrivateKMeans(3, 2.0, 1e-6, settings={"rng": Seeded(1)})
+    model = discreet.sklearn.PrivateKMeans(3, 2.0, 1e-6, settings={"rng": Seeded(1)})
     copy = clone(model)
     assert copy.get_params()["n_clusters"] == 3
     assert copy.set_params(epsilon=4.0).epsilon == 4.0
@@ -254,4 +255,4 @@ def test_the_scikit_learn_face() -> None:
     assert not hasattr(model, "labels_")
     assert not hasattr(model, "inertia_")
     with pytest.raises(BadInput, match="no default"):
-        discreet.PrivateKMeans(3).fit(rows)
+        discreet.sklearn.PrivateKMeans(3).fit(rows)

@@ -209,7 +209,7 @@ def test_the_verb_its_methods_and_its_words() -> None:
     y = x @ [1.0, -2.0] + 3 + rng.normal(size=12_000)
     base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "rng": Seeded(1)}
     given: dict[str, Any]
-    for given in ({}, {"method": "friendly"}, {"unit": np.arange(12_000) // 2}, {"neighbours": "add_or_remove"}):
+    for given in ({}, {"method": "friendly", "blocks": 400}, {"neighbours": "replace", "missing": "keep"}):
         release = discreet.linear_regression(x, y, **(base | given))
         assert release.value.coef == pytest.approx([1.0, -2.0], abs=0.25)
         assert release.value.intercept == pytest.approx(3.0, abs=0.25)
@@ -218,13 +218,11 @@ def test_the_verb_its_methods_and_its_words() -> None:
         assert "x1" in release.summary()
         assert not {"residuals", "loss", "score"} & set(dir(release.value))
     assert "method 'moments'" in str(discreet.linear_regression(x, y, **base))
-    assert "method 'friendly'" in str(discreet.linear_regression(x, y, unit=np.arange(12_000) // 2, **base))
     assert release.value.predict([[0.0, 0.0]])[0] == release.value.intercept
     for given, word in (
         ({"method": "other"}, "method"),
         ({"method": "sgd", "ridge": 1.0}, "ridge"),
-        ({"method": "sgd", "unit": np.arange(12_000)}, "friendly"),
-        ({"method": "moments", "unit": np.arange(12_000)}, "friendly"),
+        ({"unit": np.arange(12_000)}, "unit is of type ndarray"),
         ({"method": "friendly", "ridge": 1.0}, "ridge"),
         ({"levels": {"a": [1, 2]}}, "levels"),
         ({"names": ["a", "a"]}, "same name"),
@@ -232,19 +230,19 @@ def test_the_verb_its_methods_and_its_words() -> None:
         ({"bounds": {"z": (0, 1)}}, "'z'"),
         ({"bounds": [(0, 1)]}, "3 pairs"),
         ({"neighbours": "other"}, "neighbours"),
-        ({"unit": None}, "unit is None"),
+        ({"unit": ""}, "unit is an empty text"),
         ({"blocks": 100}, "friendly"),
         ({"method": "friendly", "intercept": "no"}, "intercept"),
         ({"names": ["intercept", "b"]}, "'intercept'"),
     ):
         with pytest.raises(BadInput, match=word):
             discreet.linear_regression(x, y, **(base | given))
-    with pytest.raises(BadInput, match="length"):
+    with pytest.raises(BadInput, match="X has 12000 rows and y has 11999"):
         discreet.linear_regression(x, y[1:], **base)
 
 
 def test_a_name_is_no_column_and_a_column_no_name() -> None:
-    """A text as unit says what a row is: where it names a column, people may have several rows, and are told so."""
+    """A text as unit says what a row is: where it names a column, people may have several rows."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": np.arange(3000.0), "patient": np.arange(3000) // 3})
     outcome = pd.Series(np.arange(3000.0), name="x")
@@ -254,7 +252,7 @@ def test_a_name_is_no_column_and_a_column_no_name() -> None:
     with pytest.raises(BadInput, match="both called 'x'"):
         discreet.linear_regression(frame[["x"]], outcome, bounds={"x": (0, 3000)}, **base)
     release = discreet.linear_regression(frame[["x"]], outcome, unit="patient", **base)
-    assert "one patient's data" in str(release)
+    assert "one patient" in str(release)
 
 
 @pytest.mark.claim("least_squares.2")

@@ -24,7 +24,7 @@ def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: A
     assert found.balance() is None
     assert reads.count == 0
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
-    assert [question.guarantee.unit for question in found.priced.questions] == ["patient"] * 2
+    assert [question.price.guarantee.unit for question in found.priced.questions] == ["patient"] * 2
     assert found.forecasts == (None, None)
 
 
@@ -35,18 +35,22 @@ def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: A
             ("statistic = 'mean'", "columns = 'height'"),
             "there is no column 'height'; the table has age, bmi, sex, town",
         ),
-        (("statistic = 'mean'",), "mean needs a column"),
-        (("statistic = 'linear_regression'",), "linear_regression needs a column"),
+        (("statistic = 'mean'",), "mean needs columns; name them"),
+        (("statistic = 'linear_regression'",), "linear_regression needs columns or a formula; name them"),
         (("statistic = 'count'", "where = 'age >'"), "where cannot be understood at character 6"),
         (("statistic = 'count'", "where = 'height > 3'"), "height"),
         (("statistic = 'count'", "where = 'age > 3; drop'"), "age > 3; drop"),
-        (("statistic = 'mean'", "columns = 'age'", "options = {colour = 1}"), "mean has no option 'colour'"),
+        (
+            ("statistic = 'linear_regression'", "formula = 'age ~ bmi'", "columns = 'a'"),
+            "leave columns and outcome out",
+        ),
+        (("statistic = 'mean'", "columns = 'age'", "outcome = 'bmi'"), "mean takes no outcome beside its columns"),
         (("statistic = 'mean'", "columns = 'age'", "options = {bounds = 'x'}"), "bounds"),
         (("statistic = 'mean'", "columns = 'age'", "options = {bounds = {a = 1}}"), "bounds"),
         (("statistic = 'quantile'", "columns = 'age'"), "quantile needs q"),
         (("statistic = 'quantile'", "columns = 'age'", "options = {q = 1979-05-27}"), "q"),
-        (("statistic = 'mean'", "formula = 'age ~ bmi'"), "mean has no formula and no outcome"),
-        (("statistic = 'test_paired'", "columns = ['age', 'bmi', 'sex']"), "is about two columns; 3 are given"),
+        (("statistic = 'mean'", "formula = 'age ~ bmi'"), "mean takes no formula"),
+        (("statistic = 'paired_test'", "columns = ['age', 'bmi', 'sex']"), "is about 2 columns; 3 are given"),
         (("statistic = 'sgd'", "columns = ['age']", "outcome = 'bmi'"), "sgd needs loss"),
         (("statistic = 'kmeans'", "columns = ['age', 'bmi']"), "kmeans needs k"),
         (("statistic = 'count'", "groupby = 'county'"), "there is no column 'county'"),
@@ -73,7 +77,7 @@ def test_what_cannot_be_asked_is_said_with_the_line_of_its_release(
         ("people.csv", "nobody.csv", "there is no file 'nobody.csv'"),
         ('unit = "patient"', 'person = "id"', "there is no column 'id'"),
         ('unit = "patient"', 'missing = {height = "drop"}', "there is no column 'height'"),
-        ('unit = "patient"', 'rules = {height = "first"}', "there is no column 'height'"),
+        ('unit = "patient"', 'per_person = {height = "first"}', "there is no column 'height'"),
         ("bmi =", "height =", "height"),
         ('unit = "patient"', 'table = "people"', "is for the address of a database"),
         ("people.csv", "sqlite:///nobody.db", "say which by table="),
@@ -97,9 +101,9 @@ def test_an_accuracy_is_paid_for_what_it_takes(bound: Binds, head: str) -> None:
     assert forecast is not None
     assert forecast["half_width"] <= 10
     assert 0.2 < float(found.priced.together.epsilon) < 0.5
-    with pytest.raises(BadInput, match="release 'a' asks for an accuracy, which needs rows"):
+    with pytest.raises(BadInput, match=r"release 'a' asks for an accuracy, .* give rows"):
         bound(asked(head, "statistic = 'count'", "accuracy = 10.0"))
-    with pytest.raises(BadInput, match="release 'a': an accuracy of 1e-09 cannot be had"):
+    with pytest.raises(BadInput, match="release 'a': an accuracy of 1e-09 cannot be reached"):
         bound(asked(head, "statistic = 'proportion'", "columns = \"sex == 'F'\"", "accuracy = 1e-9", "rows = 60"))
 
 
@@ -141,8 +145,10 @@ def test_a_population_needs_a_budget_once(bound: Binds, plan: str) -> None:
     bound(plan).session().close()
     with bound(without).session() as private:
         assert private.balance.left.epsilon == 3
-    with pytest.raises(BadInput, match=r"for a patient; this session is for: .*, for a row"):
-        bound(without.replace('unit = "patient"\n', "")).session()
+    with bound(without.replace('unit = "patient"\n', "")).session() as private:  # the account's word
+        assert private.people.unit == "patient"
+    with pytest.raises(BadInput, match=r"for a patient; this session is for: .*, for a visit"):
+        bound(without.replace('unit = "patient"', 'unit = "visit"')).session()
 
 
 def test_to_look_at_a_balance_makes_no_ledger(bound: Binds, plan: str, folder: Path) -> None:

@@ -32,8 +32,8 @@ def test_a_file_is_read_with_its_text(tmp_path: Path, plan: str) -> None:
         ('unit = "patient"', "unit = 3", "unit", "data.unit: "),
         ('unit = "patient"', 'unitt = "patient"', "unitt", "data.unitt: no such entry in a plan"),
         ('ledger = "study.ledger"\n', "", "[population]", "population.ledger: this entry is needed"),
-        ('statistic = "count"', 'statistic = "sum"', 'statistic = "sum"', "release.1.statistic: "),
-        ('age = "whole"', 'age = "int"', "types", "data.types.age: "),
+        ('statistic = "count"', 'statistic = "total"', 'statistic = "total"', "release.1.statistic: "),
+        ('age = "integer"', 'age = "int"', "types", "data.types.age: "),
         (
             "columns = \"sex == 'F'\"",
             "share = 1\nepsilon = 1",

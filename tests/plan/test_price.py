@@ -7,15 +7,16 @@ import pytest
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
+from discreet.asking import People, Question
 from discreet.errors import BadInput, OverBudget
 from discreet.plan.bound_plan import Bound
 from discreet.plan.price import price
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Composed
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
+from discreet.session import asked
 from discreet.tables.opening import read
+from discreet.tables.wanted import Terms
 
 TABLE = read({"age": [30.0, 40.0], "town": ["Ulm", "Bonn"]})
 PAIRS = read({"age": [30.0, 40.0], "weight": [60.0, 70.0]})
@@ -24,12 +25,12 @@ PEOPLE = People.of(None, None, Neighbours.ADD_OR_REMOVE)
 
 def counts(place: int, epsilon: Number) -> Question:
     del place
-    return prepare(TABLE, PEOPLE, "count", (), {"epsilon": epsilon}, terms=Terms())
+    return asked(TABLE, PEOPLE, "count", (), {"epsilon": epsilon}, terms=Terms())
 
 
 def finds(place: int, epsilon: Number) -> Question:
     del place
-    return prepare(TABLE, PEOPLE, "histogram", (), {"x": "town", "epsilon": epsilon, "delta": 1e-6}, terms=Terms())
+    return asked(TABLE, PEOPLE, "histogram", (), {"x": "town", "epsilon": epsilon, "delta": 1e-6}, terms=Terms())
 
 
 @pytest.mark.claim("price.1")
@@ -37,7 +38,7 @@ def finds(place: int, epsilon: Number) -> Question:
 @pytest.mark.parametrize("many", [1, 30])
 def test_the_composed_epsilon_is_what_is_charged_and_fits(many: int, delta: float) -> None:
     found = price(counts, [None] * many, [1] * many, Budget(1.0, delta))
-    losses = Composed(tuple(question.loss for question in found.questions))
+    losses = Composed(tuple(question.price.loss for question in found.questions))
     assert found.loss == losses
     assert found.together == Budget(compose.epsilon(losses, delta), delta)
     assert exact(found.together.epsilon) <= 1
@@ -48,7 +49,7 @@ def test_the_composed_epsilon_is_what_is_charged_and_fits(many: int, delta: floa
 
 def test_shares_are_kept() -> None:
     found = price(counts, [None, None, 0.25], [1, 2, 1], Budget(1.0))
-    assert [exact(question.guarantee.epsilon) for question in found.questions] == [
+    assert [exact(question.price.guarantee.epsilon) for question in found.questions] == [
         Fraction(1, 4),
         Fraction(1, 2),
         Fraction(1, 4),
@@ -74,17 +75,17 @@ def test_a_plan_of_all_prices(bound: Callable[[str], Bound], head: str) -> None:
         "[[release]]\nid = 'ages'\nstatistic = 'mean'\ncolumns = 'age'\nshare = 1\noptions = {bounds = [0, 120]}\n"
     )
     priced = bound(text).priced
-    epsilons = [float(question.guarantee.epsilon) for question in priced.questions]
+    epsilons = [float(question.price.guarantee.epsilon) for question in priced.questions]
     assert epsilons[0] == 0.2
     assert 0.05 < epsilons[1] < 0.2
     assert epsilons[2] == pytest.approx(2 * epsilons[3])
     assert compose.epsilon(priced.loss, 1e-5) <= 1.0
-    assert priced.questions[2].guarantee.delta == pytest.approx(5e-6)
+    assert priced.questions[2].price.guarantee.delta == pytest.approx(5e-6)
 
 
 def means(place: int, epsilon: Number) -> Question:
     del place
-    return prepare(PAIRS, PEOPLE, "mean", (["age", "weight"],), {"epsilon": epsilon, "delta": 1e-10}, terms=Terms())
+    return asked(PAIRS, PEOPLE, "mean", (["age", "weight"],), {"epsilon": epsilon, "delta": 1e-10}, terms=Terms())
 
 
 @pytest.mark.claim("price.1")

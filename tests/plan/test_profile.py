@@ -13,24 +13,24 @@ from benchmarks.sessions import Moved
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
+from discreet.asking import People
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded
-from discreet.plan.profile import Profile, describe
+from discreet.plan.profile import ProfileQuestions, charged, describe, uncharged
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Composed
 from discreet.privacy.neighbours import Neighbours
-from discreet.session.private import session_of
-from discreet.session.terms import People
+from discreet.session import session_of
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 
 PEOPLE = People.of(None, "patient", Neighbours.ADD_OR_REMOVE)
 
 
-def profile(table: Table, epsilon: float = 3.0, delta: float = 1e-5, people: People = PEOPLE) -> Profile:
-    return Profile(table, people, epsilon, delta)
+def profile(table: Table, epsilon: float = 3.0, delta: float = 1e-5, people: People = PEOPLE) -> ProfileQuestions:
+    return ProfileQuestions(table, people, epsilon, delta)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def about(made: dict[str, Any], column: str) -> list[dict[str, Any]]:
 
 
 def test_types_are_found(table: Table) -> None:
-    made = describe(profile(table, epsilon=8.0), rng=Seeded(1))
+    made = uncharged(profile(table, epsilon=8.0), rng=Seeded(1))
     kinds = {entry["columns"][0]: entry["kind"] for entry in made["releases"] if entry["columns"]}
     assert kinds == {"age": "number", "bmi": "number", "sex": "text", "town": "text"}
     assert abs(made["releases"][0]["release"]["value"] - 600) < 100
@@ -60,13 +60,13 @@ def test_types_are_found(table: Table) -> None:
 def test_all_stages_together_cost_what_is_charged(table: Table) -> None:
     asked = profile(table)
     first = [question for _, question in asked.first()]
-    at_first = sum((exact(question.guarantee.epsilon) for question in first), Fraction(0))
+    at_first = sum((exact(question.price.guarantee.epsilon) for question in first), Fraction(0))
     assert at_first + asked.rest == exact(asked.epsilon)
-    assert all(question.guarantee.delta == 0 for question in first)
+    assert all(question.price.guarantee.delta == 0 for question in first)
     for kinds in (dict.fromkeys(table.names, "text"), dict.fromkeys(table.names, "number")):
         _, priced = asked.plan(kinds, (0.25, 0.5, 0.75))
         assert exact(priced.together.epsilon) <= asked.rest
-        assert compose.epsilon(Composed(tuple(one.loss for one in priced.questions)), asked.delta) <= asked.rest
+        assert compose.epsilon(Composed(tuple(one.price.loss for one in priced.questions)), asked.delta) <= asked.rest
     declared = read(pa.table({"age": [1.0, 2.0], "ill": [True, False]}))
     pure = profile(declared, delta=0.0)
     assert pure.rest == exact(pure.epsilon) * Fraction(19, 20)
@@ -78,8 +78,8 @@ def test_it_is_charged_once_before_a_row_is_read(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: Any
 ) -> None:
     with Ledger(tmp_path / "study.ledger") as book:
-        private = session_of(table, PEOPLE, book, "patients", budget=Budget(4.0, 1e-4))
-        made = describe(profile(table), private=private, rng=Seeded(1))
+        private = session_of(table, PEOPLE, book, "patients", budget=Budget(4.0, 1e-4), rng=Seeded(1))
+        made = charged(profile(table), private)
         (charge,) = book.entries("patients")
         assert (float(charge.cost), float(charge.delta)) == (3.0, 1e-5)
         assert made["budget"]["left"]["epsilon"] == 1.0
@@ -87,7 +87,7 @@ def test_it_is_charged_once_before_a_row_is_read(
         assert json.loads(charge.answer or "") == made
         seen = reads.count
         with pytest.raises(OverBudget):
-            describe(profile(table), private=private, rng=Seeded(1))
+            charged(profile(table), private)
         assert reads.count == seen
         assert len(book.entries("patients")) == 1
 
@@ -98,7 +98,7 @@ def test_it_is_charged_once_before_a_row_is_read(
 
         monkeypatch.setattr(Table, "columns", crashed)
         with pytest.raises(KeyboardInterrupt):
-            describe(profile(table, epsilon=0.5), private=private, rng=Seeded(1))
+            charged(profile(table, epsilon=0.5), private)
 
 
 def test_declared_types_of_a_parquet_file_with_several_rows_a_person(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_declared_types_of_a_parquet_file_with_several_rows_a_person(tmp_path: P
     }
     pq.write_table(pa.table(columns), tmp_path / "visits.parquet")
     people = People.of("who", None, Neighbours.ADD_OR_REMOVE)
-    made = describe(profile(read(tmp_path / "visits.parquet"), delta=0.0, people=people), rng=Seeded(2))
+    made = uncharged(profile(read(tmp_path / "visits.parquet"), delta=0.0, people=people), rng=Seeded(2))
     assert abs(made["releases"][0]["release"]["value"] - 300) < 80
     assert not about(made, "who")
     assert [entry["statistic"] for entry in about(made, "ill")] == ["histogram"]
@@ -130,13 +130,13 @@ def test_what_cannot_be_described() -> None:
     with pytest.raises(BadInput, match="201 columns"):
         profile(read({f"c{place}": [1.0] for place in range(201)}))
     with pytest.raises(BadInput, match="epsilon"):
-        describe(profile(read({"x": [1.0]}), epsilon=-1.0), rng=Seeded(1))
+        uncharged(profile(read({"x": [1.0]}), epsilon=-1.0), rng=Seeded(1))
 
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_tables_of_nobody_and_of_one(rows: int) -> None:
     table = read({"x": [1.5] * rows, "town": pa.array(["Zzyzx"] * rows, pa.string())})
-    made = describe(profile(table, epsilon=1.0), rng=Seeded(1))
+    made = uncharged(profile(table, epsilon=1.0), rng=Seeded(1))
     assert "Zzyzx" not in str(made)
 
 
@@ -144,7 +144,7 @@ def test_tables_of_nobody_and_of_one(rows: int) -> None:
 def test_a_column_that_too_few_people_can_answer_is_refused_alone() -> None:
     """Under REPLACE their number is public, and known before: the profile is paid for, and shows the other columns."""
     few = read({"town": ["Ulm", "Bonn"] * 20, "age": np.arange(40.0)}, types={"age": "number"})
-    made = describe(profile(few, 1.0, people=People.of(None, None, Neighbours.REPLACE)), rng=Seeded(1))
+    made = uncharged(profile(few, 1.0, people=People.of(None, None, Neighbours.REPLACE)), rng=Seeded(1))
     (town,) = about(made, "town")[-1:]
     assert "40 rows are fewer than the threshold" in town["release"]["refusal"]
     assert about(made, "age")
@@ -162,10 +162,35 @@ def test_a_profile_of_neighbours_asks_for_draws_that_differ_by_what_was_paid(per
     left, right = read(rows), read({name: column[kept] for name, column in rows.items()})
     people = People.of(person, None, Neighbours.ADD_OR_REMOVE)
     recorder = Recorder(Seeded(1))
-    first = describe(profile(left, people=people), rng=recorder)
+    first = uncharged(profile(left, people=people), rng=recorder)
     replayer = Moved(recorder)
-    second = describe(profile(right, people=people), rng=replayer)
+    second = uncharged(profile(right, people=people), rng=replayer)
     assert (replayer.objections, replayer.unused) == ([], 0)
     assert first | {"created": ""} == second | {"created": ""}
     assert replayer.losses
     assert compose.epsilon(Composed(tuple(replayer.losses)), 1e-5) <= 3
+
+
+def test_describe_gives_a_value_that_says_that_it_is_in_no_ledger(table: Table, folder: Path) -> None:
+    assert table.names
+    made = describe(folder / "people.csv", epsilon=4.0, delta=1e-5, rng=Seeded(1))
+    assert not made.recorded
+    assert "in no ledger" in str(made)
+    assert str(made).startswith("A profile of ")
+    assert made._repr_html_().count("<li>") == len(made.to_dict()["releases"]) + 1
+    assert json.loads(json.dumps(made.to_dict())) == made.report
+    frame = {"age": np.arange(900.0), "sex": ["F", "M", "F"] * 300}
+    assert describe(frame, epsilon=4.0, delta=1e-5, types={"age": "integer"}).report["data"]["unit"] == "row"
+    with pytest.raises(BadInput, match="give a ledger"):
+        describe(frame, epsilon=1.0, delta=1e-5, population="patients")
+    with pytest.raises(BadInput, match="there is no column 'id'"):
+        describe(frame, epsilon=1.0, delta=1e-5, person="id")
+
+
+def test_describe_with_a_ledger_is_charged_to_it(folder: Path) -> None:
+    asked: dict[str, Any] = {"ledger": folder / "study.ledger", "population": "patients", "delta": 1e-5}
+    made = describe(folder / "people.csv", epsilon=1.0, budget=Budget(1.5, 1e-4), rng=Seeded(1), **asked)
+    assert made.recorded
+    assert "in no ledger" not in str(made)
+    with pytest.raises(OverBudget):
+        describe(folder / "people.csv", epsilon=1.0, **asked)

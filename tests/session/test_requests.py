@@ -156,7 +156,7 @@ def test_people_are_in_an_order_drawn_at_random_where_places_matter(tmp_path: Pa
         assert [type(request) for request, _ in recorder.log][:1] == [Shuffle]
         assert recorder.log[0][0].size == 250  # type: ignore[attr-defined]
         private.run(Told(0, 500, 0.5, neighbours=Neighbours.REPLACE, unit="person"), "y")
-    assert question.asked["neighbours"] is Neighbours.REPLACE
+    assert question.price.relation is Neighbours.REPLACE
     assert sorted(seen[0]) == [0.5 + 2 * k for k in range(250)]
     assert sorted(seen[0]) != list(seen[0])
 

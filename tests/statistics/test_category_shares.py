@@ -32,7 +32,9 @@ def test_shares_intervals_and_distance(relation: str) -> None:
     rng, truth, hits, away, runs = np.random.default_rng(0), np.array([0.5, 0.3, 0.15, 0.05]), 0, [], 120
     for run in range(runs):
         rows = rng.choice(list("abcd"), size=500, p=truth)
-        release = discreet.density(rows, epsilon=1.0, categories=list("abcd"), neighbours=relation, rng=Seeded(run))
+        release = discreet.density(
+            rows, epsilon=1.0, categories=list("abcd"), neighbours=relation, missing="keep", rng=Seeded(run)
+        )
         bar = release.interval(0.9)
         hits += bool(np.all((bar.low.heights <= truth) & (truth <= bar.high.heights)))
         away.append(np.abs(release.value.heights - truth).sum() / 2)
@@ -63,7 +65,9 @@ def test_one_or_the_other() -> None:
 def test_what_drawing_to_the_simplex_may_add_is_told() -> None:
     """It may move shares away from the truth, by no more than their sum is away from 1."""
     rng = np.random.default_rng(5)
-    release = discreet.density(["a"] * 900, epsilon=0.4, categories=list("abc"), rng=Seeded(1))
+    release = discreet.density(
+        ["a"] * 900, epsilon=0.4, categories=list("abc"), neighbours="replace", missing="keep", rng=Seeded(1)
+    )
     deviation = release.spread.law.sd  # type: ignore[union-attr]
     told = float(release.provenance.notes[-1].rsplit(" ", 1)[1])
     assert told == pytest.approx(((4 / 900) ** 0.5 + (4 + 2) * deviation / 900) / 2, rel=1e-4)
@@ -87,12 +91,12 @@ def test_categories_that_are_shown_for_their_noise() -> None:
 
 def test_where_nobody_counts_the_others_shares_are_among_those_shown() -> None:
     rows = ["a"] * 300 + ["b"] * 100 + [f"rare {k}" for k in range(400)]
-    release = discreet.density(
-        rows, epsilon=2.0, delta=1e-6, categories="open", neighbours="add_or_remove", rng=Seeded(1)
-    )
+    release = discreet.density(rows, epsilon=2.0, delta=1e-6, categories="open", rng=Seeded(1))
     assert release.value("a") == pytest.approx(0.75, abs=0.05)
     assert "among the people" in release.interval().about
     assert "among the people shown" in release.provenance.notes[-1]
-    public = discreet.density(rows, epsilon=2.0, delta=1e-6, categories="open", rng=Seeded(1))
+    public = discreet.density(
+        rows, epsilon=2.0, delta=1e-6, categories="open", neighbours="replace", missing="keep", rng=Seeded(1)
+    )
     assert public.value("a") == pytest.approx(0.375, abs=0.05)
     assert public.interval().about == "the population's shares, all at once"

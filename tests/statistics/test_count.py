@@ -60,7 +60,7 @@ def test_interval_covers_exactly_as_often_as_the_law_says() -> None:
 def test_missing_and_odd_entries_count_as_no() -> None:
     odd = [1, True, 2.5, 0, False, None, math.nan, math.inf, "yes", [], {}, object()]
     release = count(odd, epsilon=1e6, rng=Seeded(0))
-    assert release.value == 4  # 1, True, 2.5 and infinity
+    assert release.value == 5  # 1, True, 2.5, infinity and "yes"
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", None, True, 1e-12, 1e7])
@@ -71,12 +71,12 @@ def test_bad_epsilon_is_our_error(epsilon: object) -> None:
 
 def test_empty_and_shapeless_data() -> None:
     with pytest.raises(BadInput, match="empty"):
-        count([], epsilon=1)
+        count([], epsilon=1, neighbours="replace", missing="keep")
     with pytest.raises(BadInput, match="shape"):
         count(np.ones((3, 2)), epsilon=1)
     with pytest.raises(BadInput, match="type str"):
         count("yes", epsilon=1)
-    assert count([], epsilon=1, neighbours="add_or_remove").value >= 0  # emptiness is private here
+    assert count([], epsilon=1).value >= 0  # emptiness is private here
 
 
 def test_a_seeded_release_says_so_and_a_secret_one_does_not() -> None:

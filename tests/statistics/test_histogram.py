@@ -87,7 +87,9 @@ def test_bands() -> None:
 
 
 def test_what_it_shows() -> None:
-    release = histogram(["a", "b", "a", "zebra", None], epsilon=1e6, categories=["a", "b"], rng=Seeded(0))
+    release = histogram(
+        ["a", "b", "a", "zebra", None], epsilon=1e6, categories=["a", "b"], missing="keep", rng=Seeded(0)
+    )
     assert release.value.keys == ("a", "b")
     assert release.value.counts.tolist() == [2, 1]
     assert release.value.other == 2
@@ -95,7 +97,7 @@ def test_what_it_shows() -> None:
     assert release.value.shares.tolist() == [0.4, 0.2]
     with pytest.raises(BadInput, match="zebra"):
         release.value["zebra"]
-    ages = histogram([5, 15, 15, 25, math.nan, 20], epsilon=1e6, edges=[0, 10, 20], rng=Seeded(0))
+    ages = histogram([5, 15, 15, 25, math.nan, 20], epsilon=1e6, edges=[0, 10, 20], missing="keep", rng=Seeded(0))
     assert ages.value.counts.tolist() == [1, 3]
     assert ages.value.other == 2
     assert "0 to 10: 1" in str(ages)
@@ -120,15 +122,19 @@ def test_what_it_shows() -> None:
 def test_bad_input(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         histogram(["a", "b"] * 5, **arguments)
+
+
+def test_no_rows_are_refused_where_their_number_is_public() -> None:
     with pytest.raises(BadInput, match="empty"):
-        histogram([], epsilon=1.0, categories=["a"])
+        histogram([], epsilon=1.0, categories=["a"], neighbours="replace", missing="keep")
+    assert histogram([], epsilon=1.0, categories=["a"]).value.counts.size == 1
 
 
 def test_a_large_delta_is_refused_by_the_public_size_or_the_public_ceiling() -> None:
-    rows = ["a"] * 1000
-    histogram(rows, epsilon=1.0, delta=1e-4, categories=["a"], noise="gaussian")
+    rows, public = ["a"] * 1000, {"neighbours": "replace", "missing": "keep"}
+    histogram(rows, epsilon=1.0, delta=1e-4, categories=["a"], noise="gaussian", **public)
     with pytest.raises(BadInput, match="outright"):
-        histogram(rows, epsilon=1.0, delta=1.1e-4, categories=["a"], noise="gaussian")
+        histogram(rows, epsilon=1.0, delta=1.1e-4, categories=["a"], noise="gaussian", **public)
     with pytest.raises(BadInput, match="private here"):
         histogram(rows, epsilon=1.0, delta=2e-4, categories=["a"], noise="gaussian", neighbours="add_or_remove")
 

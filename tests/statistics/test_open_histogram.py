@@ -93,12 +93,13 @@ def test_bands(relation: Neighbours) -> None:
 
 def test_what_it_shows() -> None:
     rows = ["flu"] * 400 + ["cold"] * 300 + ["rare"] + [None] * 200
-    release = histogram(rows, epsilon=1.0, delta=1e-5, rng=Seeded(0))
+    release = histogram(rows, epsilon=1.0, delta=1e-5, missing="keep", rng=Seeded(0))
     assert release.value.keys == ("flu", "cold", None)
+    assert histogram(rows, epsilon=1.0, delta=1e-5, rng=Seeded(0)).value.keys == ("flu", "cold")
     assert "rare" not in str(release)
     assert release.value.threshold is not None
     assert "not shown" in str(release)
-    reordered = histogram(rows[::-1], epsilon=1.0, delta=1e-5, rng=Seeded(0))
+    reordered = histogram(rows[::-1], epsilon=1.0, delta=1e-5, missing="keep", rng=Seeded(0))
     assert reordered.value.keys == release.value.keys  # an order that says nothing about the data
     numbers = histogram(
         np.repeat([7, 4_000_000_000], [50, 60]), epsilon=2.0, categories=range(5 * 10**9), rng=Seeded(5)
@@ -115,7 +116,7 @@ def test_bad_input() -> None:
     with pytest.raises(BadInput, match="delta above 0"):
         histogram(["a"] * 50, epsilon=1.0)
     with pytest.raises(BadInput, match="threshold"):
-        histogram(["a"] * 10, epsilon=0.5, delta=1e-3)
+        histogram(["a"] * 10, epsilon=0.5, delta=1e-3, neighbours="replace", missing="keep")
     with pytest.raises(BadInput, match="delta"):
         OpenHistogram(1e-3, 1e-3)
     with pytest.raises(BadInput, match="empty"):

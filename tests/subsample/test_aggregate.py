@@ -296,14 +296,14 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "blocks": "many"}, "blocks"),
         ({"epsilon": 1.0, "aggregator": "sum"}, "aggregator"),
         ({"epsilon": 1.0, "aggregator": "friendly"}, "delta"),
-        ({"epsilon": 1.0, "correct": "firth"}, "firth"),
+        ({"epsilon": 1.0, "bias_correction": "firth"}, "firth"),
         ({"epsilon": 1.0, "scales": -1}, "scales"),
         ({"epsilon": 1.0, "aggregator": "vote"}, "labels"),
         ({"epsilon": 1.0, "names": 0.5}, "names"),
         ({"epsilon": 1.0, "names": ["a", "a"]}, "names"),
         ({"epsilon": 1.0, "labels": [1]}, "labels"),
-        ({"epsilon": 1.0, "correct": "twice"}, "correct"),
-        ({"epsilon": 1.0, "labels": [0, 1], "correct": "half"}, "correct"),
+        ({"epsilon": 1.0, "bias_correction": "twice"}, "bias_correction"),
+        ({"epsilon": 1.0, "labels": [0, 1], "bias_correction": "half"}, "bias_correction"),
         ({"epsilon": 1.0, "smallest": 0}, "smallest"),
         ({"epsilon": 0.01}, "bring"),
         ({"epsilon": 1.0, "delta": 0.5}, "delta"),
@@ -312,7 +312,7 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "unit": [1, 2]}, "length"),
         ({"epsilon": 1.0, "unit": 3}, "unit is of type int"),
         ({"epsilon": 1.0, "unit": np.ones((4000, 2))}, "unit is of type"),
-        *(({"epsilon": 1.0, "seconds": odd}, "seconds is") for odd in (-1, math.nan, 0, "a", math.inf, True)),
+        *(({"epsilon": 1.0, "timeout": odd}, "timeout is") for odd in (-1, math.nan, 0, "a", math.inf, True)),
         *(({"epsilon": 1.0, "confidence": odd}, "confidence is") for odd in (2.0, "x", math.nan, 0, None)),
         *(({"epsilon": 1.0, "blocks": odd}, "blocks is") for odd in (True, 2.5, -1, None, "all", [400], math.nan)),
         *(({"epsilon": 1.0, "names": odd}, "names is") for odd in (3.5, "slope", b"x", {"a": 1}, [1], [], True, -1)),
@@ -320,7 +320,7 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         *(({"epsilon": 1.0, "labels": odd}, "labels are") for odd in ("ab", 3, [], [0, 0], [[1], [2]], [math.nan, 1])),
         *(({"epsilon": 1.0, "attributes": odd}, "attributes is") for odd in (3, [1, 2], [], {"a": 1}, "coef_")),
         *(({"epsilon": 1.0, "options": odd}, "options is") for odd in (3, [1], {1: 2}, "ab")),
-        *(({"epsilon": 1.0, "correct": odd}, "correct is") for odd in ("nonsense", 3, True, ["half"])),
+        *(({"epsilon": 1.0, "bias_correction": odd}, "bias_correction is") for odd in ("nonsense", 3, True, ["half"])),
         *(({"epsilon": 1.0, "trust": odd}, "trust is") for odd in ("nonsense", 3, True, ["own"])),
         *(({"epsilon": 1.0, "smallest": odd}, "smallest is") for odd in (-1, 2.5, "a", True)),
         *(({"epsilon": 1.0, "scales": odd}, "scales is") for odd in (-1, 0, "a", math.nan, [1, 2], math.inf)),
@@ -329,8 +329,8 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "engine": "local"}, "engine is"),
         ({"epsilon": 1.0, "sandbox": 3}, "sandbox is 3"),
         ({"epsilon": 1.0, "sandbox": Sandbox(), "trust": "own"}, "trust is 'own'"),
-        ({"epsilon": 1.0, "sandbox": Sandbox(), "seconds": 2.0}, r"Sandbox\(seconds=2.0\)"),
-        ({"epsilon": 1.0, "seconds": 1e5, "trust": "sandbox", "names": "number"}, "seconds=100000"),
+        ({"epsilon": 1.0, "sandbox": Sandbox(), "timeout": 2.0}, r"Sandbox\(seconds=2.0\)"),
+        ({"epsilon": 1.0, "timeout": 1e5, "trust": "sandbox", "names": "number"}, "seconds=100000"),
         ({"epsilon": 1.0, "aggregator": object()}, "has no guarantee, loss, release, blocks"),
         ({"epsilon": 1.0, "aggregator": 3}, "has no guarantee"),
         ({"epsilon": 1.0, "aggregator": None}, "aggregator is None"),
@@ -386,7 +386,7 @@ def test_the_interval_that_is_shown_is_at_the_declared_confidence(aggregator: st
         ({"settings": 3}, "settings is 3"),
         ({"settings": {"colour": 1}}, "settings is"),
         ({"settings": {"epsilon": 9.0}}, "settings is"),
-        ({"settings": {"seconds": -1}}, "seconds is"),
+        ({"settings": {"timeout": -1}}, "timeout is"),
         ({"classes": 3}, "classes are 3"),
         ({"classes": [1]}, "classes are"),
         ({"epsilon": None}, "epsilon"),
@@ -395,7 +395,7 @@ def test_the_interval_that_is_shown_is_at_the_declared_confidence(aggregator: st
 def test_bad_arguments_of_the_face(odd: dict[str, Any], word: str) -> None:
     from sklearn.linear_model import LinearRegression
 
-    model = discreet.PrivateEstimator(LinearRegression(), **({"epsilon": 1.0} | odd))
+    model = discreet.sklearn.PrivateEstimator(LinearRegression(), **({"epsilon": 1.0} | odd))
     with pytest.raises(BadInput, match=word):
         model.fit(np.ones((400, 2)), np.ones(400))
     with pytest.raises(Refused, match="fit first"):

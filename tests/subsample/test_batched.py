@@ -285,7 +285,7 @@ def test_one_outcome_has_an_estimate_under_firth_if_it_is_known_which() -> None:
 def test_labels_other_than_0_and_1_reach_an_answer() -> None:
     y = np.where(CLASS, 2, -2)
     release = discreet.fit(
-        sklearn.LogisticRegression(), X, y, epsilon=20.0, delta=1e-5, blocks=60, correct=None, rng=Seeded(0)
+        sklearn.LogisticRegression(), X, y, epsilon=20.0, delta=1e-5, blocks=60, bias_correction=None, rng=Seeded(0)
     )
     assert release.refusal is None
     assert release.value["coef_[0]"] > 0.5 > -0.5 > release.value["coef_[1]"]

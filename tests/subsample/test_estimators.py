@@ -209,7 +209,7 @@ def test_the_scikit_learn_face() -> None:
 
     x = np.tile(X, (4, 1))
     y = np.tile(Y, 4)
-    model = discreet.PrivateEstimator(sklearn.LinearRegression(), 3.0, 1e-6, settings={"rng": Seeded(1)})
+    model = discreet.sklearn.PrivateEstimator(sklearn.LinearRegression(), 3.0, 1e-6, settings={"rng": Seeded(1)})
     copy = clone(model)
     assert copy.get_params()["epsilon"] == 3.0
     assert copy.set_params(estimator__fit_intercept=True, epsilon=4.0).epsilon == 4.0
@@ -221,14 +221,14 @@ def test_the_scikit_learn_face() -> None:
     assert model.release_.guarantee.epsilon == 3.0
     assert model.predict(x[:2]) == pytest.approx(x[:2] @ model.coef_ + model.intercept_)
     labels = np.where(y > 0, "yes", "no")
-    inner = discreet.PrivateEstimator(
+    inner = discreet.sklearn.PrivateEstimator(
         sklearn.LogisticRegression(), 4.0, 1e-6, classes=["no", "yes"], settings={"rng": Seeded(1)}
     )
     pipeline = make_pipeline(FunctionTransformer(), inner).fit(x, labels)
     assert (pipeline.predict(x) == labels).mean() > 0.7
     assert pipeline.predict_proba(x[:3]).shape == (3, 2)
     with pytest.raises(BadInput, match="no default"):
-        discreet.PrivateEstimator(sklearn.LinearRegression()).fit(x, y)
+        discreet.sklearn.PrivateEstimator(sklearn.LinearRegression()).fit(x, y)
 
 
 def test_the_callers_own_random_numbers_go_on() -> None:

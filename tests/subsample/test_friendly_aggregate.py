@@ -216,7 +216,7 @@ def test_a_probe_sees_a_bias_and_costs_what_it_says() -> None:
         return float(x.var())  # too small by 1 / m
 
     release = discreet.fit(
-        spread, rows, epsilon=8.0, correct=None, blocks=4000, names="number", probe=True, rng=Seeded(1)
+        spread, rows, epsilon=8.0, bias_correction=None, blocks=4000, names="number", probe=True, rng=Seeded(1)
     )
     assert release.guarantee.epsilon == 8.0
     assert "is seen" in release.provenance.notes[-1]
@@ -226,7 +226,7 @@ def test_a_probe_sees_a_bias_and_costs_what_it_says() -> None:
         lambda x: float(x.mean()),
         rows,
         epsilon=8.0,
-        correct=None,
+        bias_correction=None,
         blocks=1000,
         names="number",
         probe=True,

@@ -261,10 +261,10 @@ def test_a_file_that_changes_keeps_its_length(tmp_path: Path, monkeypatch: pytes
 def test_what_is_refused_before_a_row_is_read() -> None:
     held = read(VISITS)
     for make, says in (
-        (lambda: Want("x", "float"), "number, truth, key"),  # type: ignore[arg-type]
+        (lambda: Want("x", "float"), "'number', 'boolean' or 'category'"),  # type: ignore[arg-type]
         (lambda: Want("x", "number", rule="median"), "one of first"),  # type: ignore[arg-type]
         (lambda: Want("x", "category", rule="mean"), "for numbers"),
-        (lambda: Want("x", "number", rule="sum"), "needs cap="),
+        (lambda: Want("x", "number", rule="sum"), "needs max_rows="),
         (lambda: Want("x", "number", cap=0), "at least 1"),
         (lambda: Want("x", "number", cap=True), "at least 1"),
         (lambda: Want("x", "number", missing="zero"), "finite number"),

@@ -1,8 +1,8 @@
-"""The command line: `discreet demo`, `describe`, `plan`, `release`, `explain`, `ledger`.
+"""The command line: `discreet demo`, `describe`, `release`, `forecast`, `explain`, `ledger`, `report`, `audit`.
 
-Exit codes: 0 done; 1 a fault of ours or of the disk, or nobody said yes; 2 what was asked cannot be done (a ledger that
-is not there, too), and nothing was spent; 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or
-its anchor; 6 the budget was spent, and no answer could be made.
+Exit codes: 0 done; 1 a fault of ours or of the disk, or the question was answered with no; 2 what was asked cannot be
+done, and nothing was spent; 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor;
+6 the budget was spent, and no answer could be made; 7 an audit found something.
 """
 
 import io
@@ -45,7 +45,7 @@ def main() -> None:
         sys.exit(1)
     except Exception as error:  # noqa: BLE001  whatever it says may tell of the data
         sys.stderr.write(
-            f"{type(error).__name__}: a fault of discreet itself. What it says is not shown, for it might tell of the "
-            "data; what was charged stays charged. Please report the command and this name\n"
+            f"{type(error).__name__}: a fault of discreet itself. Its message is not shown, because it might tell of "
+            "the data; what was charged stays charged. Please report the command and this name\n"
         )
         sys.exit(1)

@@ -1,29 +1,26 @@
-"""What is being worked on, on a terminal's error stream; nothing where nobody watches.
-
-`discreet explain`: the meaning of epsilon in the terminal.
-
-The commands.
-"""
+"""The commands, each with its options and its output; what takes more than a few lines is in a module of its own."""
 
 import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from discreet.cli.ledger_commands import app as ledger
-from discreet.errors import BadInput
+from discreet.errors import BadInput, printable
 from discreet.privacy.meaning import Meaning
 from discreet.privacy.safe_text import clean
 from discreet.version import __version__
 
+FOUND: Final = 7  # the exit code of an audit that found something
+
 
 @contextmanager
 def watching(total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function to tell what begins. The bar leaves nothing behind; its steps are the plan's, not the data's."""
+    """A function to tell what begins, shown on a terminal's error stream; its steps are the plan's, not the data's."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
@@ -153,7 +150,9 @@ def release(
     again = bound.answered()
     if not yes and not again:
         if not sys.stdin.isatty():
-            raise BadInput("nobody is there to say yes; give --yes, or --dry-run to see the price alone")
+            raise BadInput(
+                "spending needs a yes, and there is no terminal to ask at; give --yes, or --dry-run to see the price"
+            )
         typer.confirm("Spend this?", abort=True)
     with watching(len(bound.priced.questions), quiet=as_json) as watch:
         rng = None if seed is None else Seeded(seed)
@@ -172,7 +171,8 @@ def describe(
     person: Annotated[str | None, typer.Option(help="The column that says whose row it is.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     types: Annotated[
-        list[str] | None, typer.Option("--type", help="A column's type, as NAME=number, whole, truth, text or date.")
+        list[str] | None,
+        typer.Option("--type", help="What a column holds, as NAME=number, integer, boolean, category, text or date."),
     ] = None,
     ledger: Annotated[str | None, typer.Option(help="The ledger that records it.")] = None,
     population: Annotated[str | None, typer.Option(help="Whose budget is charged; else the file's name.")] = None,
@@ -189,27 +189,28 @@ def describe(
     Example: discreet describe patients.parquet --epsilon 1 --person id --html profile.html
     """
     from discreet.accounting.filter import Budget
-    from discreet.cli.describe_command import profile, show_profile
+    from discreet.cli.describe_command import show_profile
     from discreet.noise.randomness import Seeded
+    from discreet.plan.profile import describe as profile_of
 
     if html is not None:
         check_file(html, force)
     declared = dict(_pair(entry) for entry in types or [])
     with watching(None, quiet=as_json) as watch:
-        dossier = profile(
+        dossier = profile_of(
             file,
             epsilon=epsilon,
             delta=delta,
             person=person,
             unit=unit,
             table=table,
-            types=declared,
+            types=declared or None,
             ledger=ledger,
             population=population,
             budget=None if budget is None else Budget(budget, budget_delta),
             rng=None if seed is None else Seeded(seed),
             watch=watch,
-        )
+        ).to_dict()
     if as_json:
         _print(dossier)
     else:
@@ -230,7 +231,7 @@ def forecast(
     scale: Annotated[float | None, typer.Option(help="A public guess of the standard deviation.")] = None,
     as_json: Json = False,
 ) -> None:
-    """The error to expect before anything is spent; or, with --error, the rows or the epsilon that it takes.
+    """The error to expect before anything is spent; or, with --error, the rows or the epsilon that it needs.
 
     Example: discreet forecast mean --rows 10000 --epsilon 0.5
 
@@ -250,6 +251,58 @@ def forecast(
         _print(found.to_dict())
     else:
         typer.echo(str(found))
+
+
+@app.command()
+def report(
+    file: Annotated[Path, typer.Argument(help="The results.json of a release.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(help="The folder for the files; else that of the JSON.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """The page, the table and the PDF of a stored report, made anew from its JSON: nothing is asked or charged.
+
+    Example: discreet report plan-release/results.json --out again
+    """
+    from discreet.cli import release_command as work
+
+    written = work.render(file, out or file.absolute().parent, force)
+    if as_json:
+        _print({"written": [str(path) for path in written]})
+    else:
+        typer.echo("Written: " + ", ".join(printable(str(path)) for path in written))
+
+
+@app.command()
+def audit(
+    mechanism: Annotated[str, typer.Argument(help="module:factory, a function without arguments.", show_default=False)],
+    world: Annotated[
+        str, typer.Option(help="What its rows are: numbers, truths or labels; or module:pairs.")
+    ] = "numbers",
+    runs: Annotated[int, typer.Option(min=0, help="Tell neighbours apart by so many outputs each, too.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the audit's own draws.")] = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be audited, and stop.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Audit a mechanism on neighbouring tables: exit code 0 if nothing is found, 7 if something is.
+
+    An audit can refute a promise; it cannot prove one.
+
+    Example: discreet audit my_package.mechanisms:make --world numbers --runs 2000
+    """
+    from discreet.cli.audit_command import Audit
+
+    planned = Audit.of(mechanism, world, runs=runs, seed=seed)
+    if dry_run:
+        _print(planned.record()) if as_json else typer.echo(str(planned))
+        return
+    verdict = planned.run()
+    if as_json:
+        _print(planned.record() | {"passed": verdict.passed, "findings": list(verdict.findings)})
+    else:
+        typer.echo(printable(str(verdict)))
+    if not verdict.passed:
+        raise typer.Exit(FOUND)
 
 
 def check_file(file: Path, force: bool) -> None:

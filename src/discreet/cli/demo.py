@@ -13,8 +13,9 @@ from discreet.cli.app import watching
 from discreet.errors import BadInput, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded
+from discreet.plan.profile import describe
 from discreet.privacy.exact import show
-from discreet.session.private import open as open_table
+from discreet.session import open as open_table
 
 FOLDER: Final = "discreet-demo"
 DATA: Final = ("nhanes.parquet", "nhanes_plan.toml")
@@ -84,20 +85,17 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     )
     chapter(1, "What is in the table?", f"discreet describe {DATA[0]} --epsilon 1 --ledger {LEDGER} ...")
     with watching(None, quiet=quiet) as watch:
-        story.profile = profiles.profile(
+        story.profile = describe(
             str(table),
             epsilon=1.0,
             delta=1e-6,
-            person=None,
             unit="person",
-            table=None,
-            types={},
             ledger=str(ledger),
             population=POPULATION,
             budget=Budget(BUDGET, 1e-5),
             rng=rng,
             watch=watch,
-        )
+        ).to_dict()
     if not quiet:
         profiles.show_profile(story.profile)
     chapter(2, "A plan: what it would cost, and how good it would be", f"discreet release {DATA[1]} --dry-run")
@@ -114,7 +112,7 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     chapter(4, "The same plan again: stored answers, at no cost", f"discreet release {DATA[1]} --yes --force")
     _again(story, bound, ledger)
     console.print("The same answers; nothing was charged." if not story.charged_again else "It was charged again.")
-    chapter(5, "One question too many", f'private.mean("total_cholesterol", epsilon={ASKED:g})')
+    chapter(5, "One question too many", f'session.mean("total_cholesterol", epsilon={ASKED:g})')
     story.refusal = _refused(table, ledger)
     console.print(Text(f"OverBudget: {story.refusal}"))
     chapter(6, "What an auditor sees", f"discreet ledger verify {LEDGER}")
@@ -144,9 +142,9 @@ def _again(story: Story, bound: Any, ledger: Path) -> None:
 
 
 def _refused(table: Path, ledger: Path) -> str:
-    with open_table(str(table), None, None, ledger, population=POPULATION, unit="person") as private:
+    with open_table(str(table), None, None, ledger, population=POPULATION) as session:
         try:
-            private.mean("total_cholesterol", epsilon=ASKED)
+            session.mean("total_cholesterol", epsilon=ASKED)
         except OverBudget as error:
             return str(error)
     return ""

@@ -1,58 +1,10 @@
 """`discreet describe`: a private profile of a whole table, in the terminal and as a page."""
 
-from pathlib import Path
 from typing import Any
 
-from discreet.accounting.filter import Budget
-from discreet.errors import BadInput
-from discreet.ledger import Ledger
-from discreet.noise.randomness import Secure
-from discreet.plan.profile import Profile, describe
-from discreet.plan.run_plan import Watch
+from discreet.plan.profile import UNRECORDED, plural
 from discreet.privacy.exact import show
-from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.safe_text import clean, cleaned
-from discreet.session.columns import known
-from discreet.session.private import session_of
-from discreet.session.terms import People, several
-from discreet.tables.opening import read
-
-UNRECORDED = (
-    "This profile is in no ledger: asked again it costs as much again, and nothing adds it up. Give --ledger and "
-    "--population to record it."
-)
-
-
-def profile(
-    file: str,
-    *,
-    epsilon: float,
-    delta: float,
-    person: str | None,
-    unit: str | None,
-    table: str | None,
-    types: dict[str, str],
-    ledger: str | None,
-    population: str | None,
-    budget: Budget | None,
-    rng: Randomness | None,
-    watch: Watch,
-) -> dict[str, Any]:
-    """The dossier; recorded if there is a ledger."""
-    found = read(file, table=table, types=types or None)
-    if person is not None:
-        known(found, person)
-    asked = Profile(found, People.of(person, unit, Neighbours.ADD_OR_REMOVE), epsilon, delta)
-    noise = Secure() if rng is None else rng
-    if ledger is None:
-        if population is not None or budget is not None:
-            raise BadInput("a population and its budget are kept in a ledger; give --ledger too")
-        return describe(asked, rng=noise, watch=watch)
-    with Ledger(ledger) as book:
-        name = population or Path(file).name.split(".")[0]
-        private = session_of(found, asked.people, book, name, budget=budget)
-        return describe(asked, private=private, rng=noise, watch=watch)
 
 
 def show_profile(dossier: dict[str, Any]) -> None:
@@ -68,7 +20,7 @@ def show_profile(dossier: dict[str, Any]) -> None:
     for entry in dossier["releases"]:
         record = entry["release"]
         if not entry["columns"]:
-            people = f"{_with_bar(record)} {several(dossier['data']['unit'])}"
+            people = f"{_with_bar(record)} {plural(dossier['data']['unit'])}"
             console.print(Text(f"{dossier['title']}: {people}", style="bold"))
             continue
         seen = columns.setdefault(entry["columns"][0], {"kind": entry["kind"]})

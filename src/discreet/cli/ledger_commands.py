@@ -23,19 +23,19 @@ app = typer.Typer(
 )
 
 
-class Counted(StrEnum):
+class Accounting(StrEnum):
     """What a budget is counted in."""
 
     EPSILON = "epsilon"
-    RHO = "rho"
-    MU = "mu"
+    ZCDP = "zcdp"
+    GDP = "gdp"
 
 
 class Change(StrEnum):
     """What neighbours differ by."""
 
-    REPLACE = "replace"
     ADD_OR_REMOVE = "add_or_remove"
+    REPLACE = "replace"
 
 
 class Form(StrEnum):
@@ -195,9 +195,13 @@ def budget(
     delta: Annotated[
         float | None, typer.Option(help="What is added to the chance of any set of answers; 0, if not given.")
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="Whom the promise protects; person, if not given.")] = None,
-    neighbours: Annotated[Change | None, typer.Option(help="What neighbours differ by; replace, if not given.")] = None,
-    counted: Annotated[Counted | None, typer.Option(help="What is summed; epsilon, if not given.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Whom the promise protects; row, if not given.")] = None,
+    neighbours: Annotated[
+        Change | None, typer.Option(help="What neighbours differ by; add_or_remove, if not given.")
+    ] = None,
+    accounting: Annotated[
+        Accounting | None, typer.Option(help="What the budget is counted in; epsilon, if not given.")
+    ] = None,
     analyst: Annotated[str | None, typer.Option(help="One analyst's part of the population's budget.")] = None,
     key: Key = None,
     anchor: Anchor = None,
@@ -207,21 +211,23 @@ def budget(
 
     A budget is never changed afterwards. A ledger that is not there is made, with its key beside it.
 
-    Example: discreet ledger budget region.ledger patients --epsilon 1 --delta 1e-6 --counted mu
+    Example: discreet ledger budget region.ledger patients --epsilon 1 --delta 1e-6 --accounting gdp
 
     Example: discreet ledger budget region.ledger patients --epsilon 0.2 --analyst ann
     """
-    from discreet.cli.ledger_tables import account_record
-    from discreet.cli.ledger_tables import counted as number_of
+    from discreet.cli.ledger_tables import account_record, how_many
     from discreet.errors import BadInput
     from discreet.privacy.safe_text import clean
 
-    terms = {"delta": delta, "unit": unit, "neighbours": neighbours, "counted": counted}
+    terms = {"delta": delta, "unit": unit, "neighbours": neighbours, "accounting": accounting}
     given = [name for name, value in terms.items() if value is not None]
     if epsilon is None and given:
         raise BadInput(f"--{given[0]} opens a budget, which needs --epsilon too; leave it out to see the balance")
     if analyst is not None and any(name != "delta" for name in given):
-        raise BadInput("an analyst's part has its population's unit, neighbours and counting; give --epsilon, --delta")
+        raise BadInput(
+            "an analyst's part has the unit, the neighbours and the accounting of its population; give --epsilon and "
+            "--delta alone"
+        )
     if epsilon is None:
         with _opened(ledger, key, anchor) as book:
             account = book.account(population, analyst)
@@ -234,7 +240,7 @@ def budget(
         return
     whose = population if analyst is None else f"{analyst} in {population}"
     typer.echo(f"{clean(whose)}: {account.filter}")
-    typer.echo(f"{number_of(account.charges)}; per {clean(account.unit)}; {account.neighbours.value}")
+    typer.echo(f"{how_many(account.charges)}; per {clean(account.unit)}; {account.neighbours.value}")
 
 
 def _open(
@@ -247,16 +253,14 @@ def _open(
     epsilon: float,
     terms: dict[str, Any],
 ) -> Any:
-    from discreet.accounting.filter import Budget, Currency
+    from discreet.accounting.filter import Budget
     from discreet.ledger import Ledger
-    from discreet.privacy.neighbours import Neighbours
 
     budget = Budget(epsilon, terms["delta"] or 0.0)  # before a ledger is made for it
-    counted = {Counted.MU: Currency.MU_SQUARED, Counted.RHO: Currency.RHO}.get(terms["counted"], Currency.EPSILON)
-    neighbours = Neighbours((terms["neighbours"] or Change.REPLACE).value)
+    given: dict[str, Any] = {name: str(value) for name, value in terms.items() if name != "delta" and value is not None}
     with Ledger(where, key=key, anchor=anchor) as book:
         if analyst is None:
-            book.open(population, budget, counted=counted, neighbours=neighbours, unit=terms["unit"] or "person")
+            book.open(population, budget, **given)
         else:
             book.allot(population, analyst, budget)
         return book.account(population, analyst)

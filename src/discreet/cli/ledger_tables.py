@@ -35,7 +35,7 @@ def account_record(population: str, analyst: str, account: Account) -> dict[str,
         "analyst": analyst or None,
         "epsilon": float(filter_.budget.epsilon),
         "delta": float(filter_.budget.delta),
-        "counted": filter_.total.currency.value,
+        "accounting": filter_.total.currency.value,
         "budget": _amount(filter_.total),
         "spent": _amount(filter_.spent),
         "left": _amount(filter_.left),
@@ -66,7 +66,7 @@ def accounts_table(accounts: Sequence[tuple[str, str, Account]]) -> Table:
     """Populations, with their analysts below them; a second line for delta, where there is one."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("population", overflow="fold", min_width=12)
-    table.add_column("counted in", no_wrap=True)
+    table.add_column("accounting", no_wrap=True)
     for name in ("budget", "spent", "left", "charges"):
         table.add_column(name, justify="right", no_wrap=True)
     for population, analyst, account in accounts:
@@ -114,7 +114,7 @@ def charges_table(account: Account, charges: Sequence[Receipt], answers: bool) -
     return table
 
 
-def counted(charges: int) -> str:
+def how_many(charges: int) -> str:
     """How many charges, in words."""
     return "1 charge" if charges == 1 else f"{charges} charges"
 
@@ -123,7 +123,7 @@ def total_line(account: Account, listed: int) -> str:
     """What all charges come to."""
     filter_ = account.filter
     some = "" if listed == account.charges else f", of which {listed} are listed"
-    return f"{counted(account.charges)}{some}: {_words(filter_.spent)} spent; {filter_}"
+    return f"{how_many(account.charges)}{some}: {_words(filter_.spent)} spent; {filter_}"
 
 
 def _amount(amount: Amount) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""`discreet release`: a plan, what it will cost, a question, a run, and four files."""
+"""`discreet release`: a plan, its price, a question, a run, and four files; `discreet report`: the files again."""
 
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.plan.bound_plan import Bound, bind
@@ -13,7 +13,9 @@ from discreet.plan.run_plan import composition, run_plan
 from discreet.privacy.exact import show
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.safe_text import clean, cleaned
-from discreet.report import page, sentence, to_csv, to_json, to_pdf
+from discreet.report import from_json, page, sentence, to_csv, to_json, to_pdf
+
+FILES: Final = ("results.json", "results.csv", "report.html")
 
 
 def load(path: Path) -> Bound:
@@ -36,8 +38,8 @@ def foreseen(bound: Bound) -> dict[str, Any]:
             {
                 "id": asked.id,
                 "question": asked.title or question.title,
-                "epsilon": float(question.guarantee.epsilon),
-                "delta": float(question.guarantee.delta),
+                "epsilon": float(question.price.guarantee.epsilon),
+                "delta": float(question.price.guarantee.delta),
                 "forecast": forecast,
             }
             for asked, question, forecast in zip(
@@ -95,7 +97,7 @@ def _brief(number: Any) -> str:
     return f"{number:.3g}" if isinstance(number, int | float) else ""
 
 
-def check_writable(folder: Path, force: bool) -> None:
+def check_writable(folder: Path, force: bool, names: tuple[str, ...] = FILES) -> None:
     """Before anything is paid for: the answers will have a place."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +105,7 @@ def check_writable(folder: Path, force: bool) -> None:
             pass
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror}; give another folder with --out") from None
-    there = [name for name in ("results.json", "results.csv", "report.html") if (folder / name).exists()]
+    there = [name for name in names if (folder / name).exists()]
     if there and not force:
         raise BadInput(f"{folder} already holds {', '.join(there)}; give another folder with --out, or --force")
 
@@ -118,13 +120,27 @@ def release(
 
 def write(dossier: dict[str, Any], folder: Path) -> list[Path]:
     """JSON, CSV, a page, and a PDF where a browser can print one."""
+    _replace(folder / "results.json", to_json(dossier))
+    return [folder / "results.json", *_pages(dossier, folder)]
+
+
+def render(file: Path, folder: Path, force: bool) -> list[Path]:
+    """The files of a stored report, made anew from its JSON; the JSON itself is not written over."""
+    try:
+        dossier = from_json(file.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}; give the results.json of a release") from None
+    check_writable(folder, force, FILES[1:])
+    return _pages(dossier, folder)
+
+
+def _pages(dossier: dict[str, Any], folder: Path) -> list[Path]:
     html = page(dossier)
-    files = {"results.json": to_json(dossier), "results.csv": to_csv(dossier), "report.html": html}
+    files = {"results.csv": to_csv(dossier), "report.html": html}
     for name, text in files.items():
         _replace(folder / name, text)
-    written = [folder / name for name in files]
     pdf = folder / "report.pdf"
-    return [*written, pdf] if to_pdf(html, pdf) else written
+    return [*(folder / name for name in files), *([pdf] if to_pdf(html, pdf) else [])]
 
 
 def _replace(path: Path, text: str) -> None:

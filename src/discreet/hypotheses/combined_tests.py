@@ -39,7 +39,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.statistics.normal_laplace import quantile_of, tail
+from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.proportion import KnownSize, centred
 
 STEPS: Final = 64  # from 0 to the clip

@@ -59,8 +59,8 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.bins import Categories
-from discreet.statistics.normal_laplace import quantile_of, tail
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import shift

@@ -48,7 +48,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, noisy_moment, noisy_sum, paid
-from discreet.statistics.normal_laplace import ConvolvedSpread
+from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.tables.entries import numbers, public_size
 
 FAILURE: Final = 0.01  # the chance that clipping touches anybody, in the lectures' bounds

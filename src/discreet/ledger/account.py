@@ -104,12 +104,12 @@ class Account:
 
     @classmethod
     def opened(
-        cls, budget: Budget, counted: Currency, reserve: Number | None, neighbours: Neighbours, unit: str
+        cls, budget: Budget, accounting: Currency, reserve: Number | None, neighbours: Neighbours, unit: str
     ) -> "Account":
         """A new account; `reserve` is the share of delta kept for the charges' own deltas (half, unless given)."""
         budget = Budget(exact(budget.epsilon), exact(budget.delta))
         share = {} if reserve is None else {"reserve": reserve}
-        match counted:
+        match accounting:
             case Currency.EPSILON:
                 if share:
                     raise BadInput("a budget that is counted in epsilon keeps no reserve of delta; leave reserve out")
@@ -119,7 +119,7 @@ class Account:
             case Currency.MU_SQUARED:
                 filter_ = Filter.gdp(budget, neighbours=neighbours, **share)
             case _:
-                assert_never(counted)
+                assert_never(accounting)
         return cls(filter_, unit)
 
     def charge(self, loss: Loss) -> tuple["Account", Amount]:

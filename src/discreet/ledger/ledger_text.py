@@ -107,13 +107,13 @@ def answer(text: object) -> str:
     return text
 
 
-def currency(counted: object) -> Currency:
-    """What a budget is counted in, by its name."""
+def currency(accounting: object) -> Currency:
+    """What a budget is accounting in, by its name."""
     try:
-        return Currency(counted)
+        return Currency(accounting)
     except ValueError:
         names = ", ".join(repr(known.value) for known in Currency)
-        raise BadInput(f"counted is {_short(counted)}; it must be one of {names}") from None
+        raise BadInput(f"accounting is {_short(accounting)}; it must be one of {names}") from None
 
 
 def _short(thing: object) -> str:

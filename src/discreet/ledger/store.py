@@ -102,12 +102,14 @@ class Ledger:
         *,
         accounting: Currency | str = Currency.EPSILON,
         reserve: Number | None = None,
-        neighbours: Neighbours = Neighbours.REPLACE,
-        unit: str = "person",
+        neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
+        unit: str = "row",
     ) -> Filter:
-        """A population's budget, and what it is counted in, once and for all; the same again changes nothing.
+        """A population's budget and its terms, once and for all; the same again changes nothing.
 
-        `reserve` is the share of delta for the charges' own deltas, where rho or mu squared is counted.
+        `accounting` is what the budget is counted in: "epsilon", "zcdp" or "gdp". `reserve` is the share of delta for
+        the charges' own deltas, where that is not epsilon. `neighbours` and `unit` say what is hidden: by default that
+        one row is added or removed, as elsewhere.
         """
         name, unit = words.name("the population", population), words.name("the unit", unit)
         account = Account.opened(budget, words.currency(accounting), reserve, Neighbours(neighbours), unit)

@@ -277,6 +277,10 @@ def sgd(
     >>> bool(1.5 < r.value.coef[0] < 2.5)
     True
     """
+    if size is None and people.size is None:
+        raise BadInput("the number of people is private here; give size=, a public guess of how many there are")
+    if size is not None and people.size is not None and size != people.size:
+        raise BadInput(f"size is {size!r}, and the table has {people.size} rows; leave size out")
     return StochasticDescent(
         Features(named_columns(X, names).names, intercept, bounds, norm),
         loss,

@@ -87,37 +87,22 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     return low >> shift, -(-high >> shift)  # [choose.1]
 
 
-class Powers:
-    """A table of exp(-base * s), s = 0, 1, 2, ...: bounds, grown by multiplication.
+def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> list[tuple[int, int]]:
+    """Bounds of 2^bits exp(-base s) for s = wanted, which increase: each by multiplication from the one before.
 
     The lower ends are rounded down. If one is within e of the truth, the next is within e + 5: the factor is within 4
-    of its truth [choose.1], both are at most 2^bits, and rounding takes off less than 1. So the upper end is 5 s
-    higher.
+    of its truth [choose.1], both are at most 2^bits, and rounding takes off less than 1. So the k-th upper end is 5 k
+    higher. Steps of the same size share their factor.
     """
-
-    def __init__(self, base: Fraction, bits: int) -> None:
-        self._base, self._bits = base, bits
-        self._low = [1 << bits]
-        self._factor = exp_bounds(base, bits)[0]
-
-    def __getitem__(self, s: int) -> tuple[int, int]:
-        if s > len(self._low) + 64:  # far ahead: on its own, at the price of about as many steps
-            return exp_bounds(self._base * s, self._bits)
-        self._grow(s)
-        return self._low[s], self._low[s] + 5 * s
-
-    def _grow(self, s: int) -> None:
-        lows, last, factor, bits = self._low, self._low[-1], self._factor, self._bits
-        for _ in range(len(lows), s + 1):
-            last = last * factor >> bits
-            lows.append(last)
-
-    def all(self, wanted: Sequence[int]) -> list[tuple[int, int]]:
-        """The bounds for many s, in increasing order."""
-        if wanted and wanted[-1] <= 4 * len(wanted):  # dense: all at once
-            self._grow(wanted[-1])
-            return [(self._low[s], self._low[s] + 5 * s) for s in wanted]
-        return [self[s] for s in wanted]
+    factors: dict[int, int] = {}
+    found, low, last = [], 1 << bits, 0
+    for place, s in enumerate(wanted, start=1):
+        step = s - last
+        if step not in factors:
+            factors[step] = exp_bounds(base * step, bits)[0]
+        low, last = low * factors[step] >> bits, s
+        found.append((low, low + 5 * place))
+    return found
 
 
 def pick(weights: Callable[[int], Bounds], source: BitSource, bits: int = 192) -> int:
@@ -186,8 +171,7 @@ class Choose:
         heights = [int(level) - int(levels[0]) for level in levels]
 
         def weights(bits: int) -> Bounds:
-            table = Powers(unit, bits)
-            pairs = [table[height] for height in heights]
+            pairs = exp_ladder(unit, heights, bits)
             low = [int(count) * small for count, (small, _) in zip(members, pairs, strict=True)]
             return low, [int(count) * large for count, (_, large) in zip(members, pairs, strict=True)]
 

@@ -40,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.choose import Bounds, Powers, pick
+from discreet.noise.choose import Bounds, exp_bounds, exp_ladder, pick
 from discreet.noise.integers import BitSource, claimed
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
@@ -253,10 +253,9 @@ class ChooseFloat:
             nonlocal first, last
             reach = ceil(bits * Fraction(7, 10) / unit)  # exp(-unit reach) < 2^-bits
             levels, first, last = stairs.levels(reach)
-            table = Powers(unit / stairs.grain, bits)
             masses = stairs.measure.between_all(first, last)
             distinct, which = np.unique(levels, return_inverse=True)
-            ends = table.all(distinct.tolist())
+            ends = exp_ladder(unit / stairs.grain, distinct.tolist(), bits)
             low, high = (
                 (masses * np.array([pair[end] for pair in ends], dtype=object)[which]).tolist() for end in (0, 1)
             )
@@ -264,7 +263,7 @@ class ChooseFloat:
             if rest:
                 low.append(0)
                 # [choose_float.3]: the rest has a score of at least `reach`
-                high.append(rest * table[reach * stairs.grain][1])
+                high.append(rest * exp_bounds(unit * reach, bits)[1])
             return low, high
 
         chosen = pick(weights, source, bits=64 + whole.bit_length())  # the lightest float against all the others

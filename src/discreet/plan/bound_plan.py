@@ -3,31 +3,30 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Filter
+from discreet.asking import People, Question
 from discreet.errors import BadInput, DiscreetError
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.required import required
 from discreet.ledger import Ledger
+from discreet.ledger.account import Account
 from discreet.ledger.place import is_there
 from discreet.plan.plan_file import line_of, lines_of
-from discreet.plan.plan_model import Plan, PlannedRelease
+from discreet.plan.plan_model import Plan, PlannedRelease, Population
 from discreet.plan.price import Priced, price
+from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.session.columns import known, parameters
-from discreet.session.private import Session, session_of
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms
+from discreet.session import Session, asked, session_of
 from discreet.tables.opening import read
 from discreet.tables.table import Table
+from discreet.tables.wanted import Terms, known, wanted
 
-NEEDS_DELTA: Final = ("covariance", "linear_regression", "poisson_regression", "kmeans", "likelihood", "sgd")
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
 
@@ -39,6 +38,7 @@ class Bound:
     text: str
     folder: Path
     table: Table
+    people: People
     priced: Priced
     forecasts: tuple[Mapping[str, Any] | None, ...]
 
@@ -55,69 +55,97 @@ class Bound:
 
     def balance(self) -> Filter | None:
         """The population's budget as it is now; None if it is not opened yet. Nothing is written."""
-        people = self.plan.population
-        if not is_there(_path(people.ledger, self.folder)):
-            return None
-        with self._ledger(reading=True) as ledger:
-            names = [name for name, analyst, _ in ledger.accounts() if not analyst]
-            return ledger.balance(people.name, people.analyst) if people.name in names else None
+        population = self.plan.population
+        account = _account(population, self.folder, population.analyst)
+        return None if account is None else account.filter
 
     def answered(self) -> bool:
         """Whether its answers are stored: then they cost nothing. Nothing is written."""
         if not is_there(_path(self.plan.population.ledger, self.folder)):
             return False
-        with self._ledger(reading=True) as ledger:
+        with _ledger(self.plan.population, self.folder, reading=True) as ledger:
             return ledger.answer(self.request) is not None
 
     def session(self, rng: Randomness | None = None) -> Session:
         """The table behind its budget, which is opened if it is new."""
-        people = self.plan.population
-        ledger = self._ledger()
+        population = self.plan.population
+        ledger = _ledger(population, self.folder)
         try:
-            budget = None if people.epsilon is None else Budget(people.epsilon, people.delta)
+            budget = None if population.epsilon is None else Budget(population.epsilon, population.delta)
             return session_of(
                 self.table,
-                people_of(self.plan),
+                self.people,
                 ledger,
-                people.name,
+                population.name,
                 budget=budget,
-                counted=people.counted,
-                analyst=people.analyst,
+                accounting=population.accounting,
+                analyst=population.analyst,
                 rng=rng,
             ).closing()
         except BaseException:
             ledger.close()
             raise
 
-    def _ledger(self, *, reading: bool = False) -> Ledger:
-        people = self.plan.population
-        key, anchor = (None if where is None else _path(where, self.folder) for where in (people.key, people.anchor))
-        return Ledger(_path(people.ledger, self.folder), key=key, anchor=anchor, reading=reading)
-
 
 def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Bound:
     """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong."""
     lines = lines_of(text)
     table = read(_path(plan.data.source, folder), table=plan.data.table, types=plan.data.types or None)
-    for column in (plan.data.person, *plan.data.types, *plan.data.missing, *plan.data.rules):
+    for column in (plan.data.person, *plan.data.types, *plan.data.missing, *plan.data.per_person):
         if column is not None:
             known(table, column)
+    people = people_of(plan, folder)
+
+    def told(place: int, error: DiscreetError) -> DiscreetError:
+        line = line_of(lines, ("release", place))
+        where = f"{name}, line {line}" if line is not None else name
+        return type(error)(f"{where}: release {plan.release[place].id!r}: {error}")
+
+    takers = []
+    for place, entry in enumerate(plan.release):
+        try:
+            takers.append(entry.delta is None and _needs_delta(table, entry))
+        except DiscreetError as error:
+            raise told(place, error) from None
+    each = float(OWN * Fraction(plan.spend.delta) / max(1, sum(takers)))
 
     def ask(place: int, epsilon: Number) -> Question:
+        entry = plan.release[place]
+        delta = each if takers[place] else entry.delta
+        options = entry.placed() | {"epsilon": epsilon} | entry.options | ({} if delta is None else {"delta": delta})
         try:
-            return _prepared(table, plan, plan.release[place], epsilon)
+            return asked(table, people, entry.statistic, (), options, terms=_terms(plan, entry))
         except DiscreetError as error:
-            line = line_of(lines, ("release", place))
-            where = f"{name}, line {line}" if line is not None else name
-            raise type(error)(f"{where}: release {plan.release[place].id!r}: {error}") from None
+            raise told(place, error) from None
 
-    fixed = [_fixed(plan, asked) for asked in plan.release]
-    shares = [asked.share or 1 for asked in plan.release]
+    fixed = [_fixed(plan, entry) for entry in plan.release]
+    shares = [entry.share or 1 for entry in plan.release]
     priced = price(ask, fixed, shares, Budget(plan.spend.epsilon, plan.spend.delta))
     forecasts = tuple(
-        _forecast(plan, asked, question) for asked, question in zip(plan.release, priced.questions, strict=True)
+        _forecast(plan, entry, question) for entry, question in zip(plan.release, priced.questions, strict=True)
     )
-    return Bound(plan=plan, text=text, folder=folder, table=table, priced=priced, forecasts=forecasts)
+    return Bound(plan=plan, text=text, folder=folder, table=table, people=people, priced=priced, forecasts=forecasts)
+
+
+def people_of(plan: Plan, folder: Path) -> People:
+    """Whose rows the plan is about; what one of them is called is the account's word, unless the plan has its own."""
+    people = People.of(plan.data.person, plan.data.unit, plan.data.neighbours)
+    account = None if plan.data.unit is not None else _account(plan.population, folder, None)
+    return people if account is None else replace(people, unit=account.unit)
+
+
+def _ledger(population: Population, folder: Path, *, reading: bool = False) -> Ledger:
+    key, anchor = (None if where is None else _path(where, folder) for where in (population.key, population.anchor))
+    return Ledger(_path(population.ledger, folder), key=key, anchor=anchor, reading=reading)
+
+
+def _account(population: Population, folder: Path, analyst: str | None) -> Account | None:
+    """The population's account, or an analyst's; None if the population is not opened yet. Nothing is written."""
+    if not is_there(_path(population.ledger, folder)):
+        return None
+    with _ledger(population, folder, reading=True) as ledger:
+        opened = [name for name, part, _ in ledger.accounts() if not part]
+        return ledger.account(population.name, analyst) if population.name in opened else None
 
 
 def _path(where: str, folder: Path) -> str:
@@ -128,103 +156,69 @@ def _path(where: str, folder: Path) -> str:
     return where if "://" in where else str(folder / where)
 
 
-def _columns(asked: PlannedRelease) -> dict[str, Any]:
-    """The columns, by the names of the verb's parameters."""
-    names = parameters(asked.statistic)
-    if "X" in names:
-        given: dict[str, Any] = {"X": asked.formula or asked.columns}
-        return given if asked.outcome is None else given | {"y": asked.outcome}
-    if asked.formula is not None or asked.outcome is not None:
-        raise BadInput(f"{asked.statistic} has no formula and no outcome; name its columns")
-    if "data" in names:
-        return {"data": asked.columns}
-    if "y" in names and isinstance(asked.columns, list):
-        if len(asked.columns) != 2:
-            raise BadInput(f"{asked.statistic} is about two columns; {len(asked.columns)} are given")
-        return {"x": asked.columns[0], "y": asked.columns[1]}
-    return {} if asked.columns is None else {"x": asked.columns}
-
-
-def _prepared(table: Table, plan: Plan, asked: PlannedRelease, epsilon: Number) -> Question:
-    options = dict(asked.options)
-    delta = asked.delta
-    if delta is None and _wants_delta(asked):
-        takers = sum(1 for other in plan.release if other.delta is None and _wants_delta(other))
-        delta = float(OWN * Fraction(plan.spend.delta) / takers)
-    if delta is not None:
-        options["delta"] = delta
-    given = _columns(asked) | {"epsilon": epsilon} | options
-    data = plan.data
-    terms = Terms(
-        where=asked.where,
-        groupby=asked.groupby,
-        keys=asked.keys,
-        missing=data.missing or None,
-        rule=data.rules or None,
-        cap=data.cap,
+def _terms(plan: Plan, entry: PlannedRelease) -> Terms:
+    return Terms(
+        where=entry.where,
+        groupby=entry.groupby,
+        keys=entry.keys,
+        missing=plan.data.missing or None,
+        per_person=plan.data.per_person or None,
+        max_rows=plan.data.max_rows,
     )
-    return prepare(table, people_of(plan), asked.statistic, (), given, terms=terms)
 
 
-def people_of(plan: Plan) -> People:
-    """Whose rows the plan is about."""
-    return People.of(plan.data.person, plan.data.unit, Neighbours(plan.data.neighbours))
+def _needs_delta(table: Table, entry: PlannedRelease) -> bool:
+    """Whether a release has no answer at delta 0: by its declaration, or for groups that have to be found."""
+    statistic = declared(entry.statistic)
+    facts = wanted(table, statistic, entry.placed() | entry.options, Terms()).facts
+    return (entry.groupby is not None and entry.keys is None) or statistic.needs_delta(entry.options, facts)
 
 
-def _wants_delta(asked: PlannedRelease) -> bool:
-    """Whether the statistic needs a delta: those of several columns, bins and groups that have to be found."""
-    found = asked.statistic == "histogram" and not {"categories", "edges"} & set(asked.options)
-    opened = asked.statistic == "density" and asked.options.get("categories") == "open"
-    several = asked.statistic in ("mean", "gaussian") and isinstance(asked.columns, list)
-    groups = asked.groupby is not None and asked.keys is None
-    return asked.statistic in NEEDS_DELTA or found or opened or several or groups
+def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
+    """What a forecast may take for granted: the release's options and its public guesses."""
+    about = dict(entry.options) | {"neighbours": plan.data.neighbours}
+    if entry.scale is not None:
+        about["scale"] = entry.scale
+    several = [names for names in entry.placed().values() if isinstance(names, list)]
+    return about | ({"columns": len(several[0])} if several else {})
 
 
-def _assumed(plan: Plan, asked: PlannedRelease) -> dict[str, Any]:
-    about = {name: value for name, value in asked.options.items() if name in parameters(asked.statistic)}
-    if asked.scale is not None:
-        about["scale"] = asked.scale
-    if isinstance(asked.columns, list) and asked.statistic not in ("test_independence", "test_paired"):
-        about["columns"] = len(asked.columns)
-    return about | {"neighbours": plan.data.neighbours}
-
-
-def _rows(plan: Plan, asked: PlannedRelease) -> int | None:
+def _rows(plan: Plan, entry: PlannedRelease) -> int | None:
     """About how many people a release is about: in each group, if there are several."""
-    about = asked.rows or plan.data.rows
-    return None if about is None else max(1, about // len(asked.keys)) if asked.keys and not asked.rows else about
+    about = entry.rows or plan.data.rows
+    return None if about is None else max(1, about // len(entry.keys)) if entry.keys and not entry.rows else about
 
 
-def _fixed(plan: Plan, asked: PlannedRelease) -> Number | None:
+def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
     """The epsilon of a release that says one, or an accuracy; None for one that says a share."""
-    if asked.accuracy is None:
-        return asked.epsilon
-    rows = _rows(plan, asked)
+    if entry.accuracy is None:
+        return entry.epsilon
+    rows = _rows(plan, entry)
     if rows is None:
         raise BadInput(
-            f"release {asked.id!r} asks for an accuracy, which needs rows, there or in [data]: about how many people "
-            "there are"
+            f"release {entry.id!r} asks for an accuracy, which depends on the number of people; give rows, about how "
+            "many there are, in the release or in [data]"
         )
     found = required(
-        asked.statistic, half_width=asked.accuracy, rows=rows, delta=asked.delta or 0.0, **_assumed(plan, asked)
+        entry.statistic, half_width=entry.accuracy, rows=rows, delta=entry.delta or 0.0, **_assumed(plan, entry)
     )
     if found.epsilon is None:
-        raise BadInput(f"release {asked.id!r}: an accuracy of {asked.accuracy:g} cannot be had. {found}")
+        raise BadInput(f"release {entry.id!r}: an accuracy of {entry.accuracy:g} cannot be reached. {found}")
     return float(found.epsilon)
 
 
-def _forecast(plan: Plan, asked: PlannedRelease, question: Question) -> Mapping[str, Any] | None:
+def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[str, Any] | None:
     """The error to expect, from public guesses; None where there are none to go by."""
-    rows = _rows(plan, asked)
+    rows = _rows(plan, entry)
     if rows is None:
         return None
     try:
         seen = forecast(
-            asked.statistic,
+            entry.statistic,
             rows=rows,
-            epsilon=question.asked["epsilon"],
-            delta=question.asked.get("delta", 0.0),
-            **_assumed(plan, asked) | {"neighbours": question.asked["neighbours"]},
+            epsilon=question.arguments["epsilon"],
+            delta=question.arguments.get("delta", 0.0),
+            **_assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()},
         )
     except BadInput:
         return None

@@ -18,13 +18,14 @@ from typing import Final
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
+from discreet.asking import Question
 from discreet.errors import BadInput, OverBudget
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.loss import Composed, Loss
-from discreet.session.question import Question
 
 STEPS: Final = 24  # of the search for how much more than the plain sum fits
-PRECISION: Final = Fraction(1, 200)
+CLOSE: Final = 0.995  # a plan that costs this part of what it may spend is not searched any further
+Tried = tuple[Fraction, float]  # a total of epsilons one by one, and what it costs together
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,12 @@ class Priced:
     @property
     def loss(self) -> Loss:
         """All losses, as one list."""
-        return Composed(tuple(question.loss for question in self.questions))
+        return Composed(tuple(question.price.loss for question in self.questions))
 
     @property
     def apart(self) -> Fraction:
         """The sum of the epsilons, which is what they would cost one by one."""
-        return sum((exact(question.guarantee.epsilon) for question in self.questions), Fraction(0))
+        return sum((exact(question.price.guarantee.epsilon) for question in self.questions), Fraction(0))
 
 
 def price(
@@ -60,7 +61,7 @@ def price(
         )
         found = Priced(asked, spend)
         epsilon = compose.epsilon(found.loss, spend.delta)  # [price.1]
-        if sum(exact(question.guarantee.delta) for question in asked) <= exact(spend.delta):
+        if sum(exact(question.price.guarantee.delta) for question in asked) <= exact(spend.delta):
             # [price.1]: slack may cost less at each epsilon alone
             epsilon = min(epsilon, compose.as_written(found.apart))
         return asked, epsilon
@@ -72,25 +73,26 @@ def price(
             f"the releases with an epsilon of their own take {show(held)}, and the plan may spend "
             f"{show(spend.epsilon)} in all: nothing is left for those with a share"
         )
-    low = exact(spend.epsilon) - held
-    best = _fitting(*at(low), spend)
-    if len(fixed) == 1 or not spend.delta:
-        return best
-    high = low
-    for _ in range(STEPS):  # composed tightly, more than the plain sum may fit
-        higher, epsilon = at(high * 2)
-        if not _fits(epsilon, spend):
+    best = _fitting(*at(exact(spend.epsilon) - held), spend)
+    low, high = (exact(spend.epsilon) - held, float(best.together.epsilon)), None
+    for _ in range(STEPS if spend.delta else 0):  # composed tightly, more than the plain sum may fit
+        if low[1] >= CLOSE * spend.epsilon or (high is not None and high[0] - low[0] <= low[0] / 200):
             break
-        best, low, high = _fitting(higher, epsilon, spend), high * 2, high * 2
-    high *= 2
-    while high - low > PRECISION * low:
-        middle = (low + high) / 2
-        tried, epsilon = at(middle)
+        total = low[0] * 2 if high is None else _between(low, high, float(spend.epsilon) * (1 + CLOSE) / 2)
+        tried, epsilon = at(total)
         if _fits(epsilon, spend):
-            best, low = _fitting(tried, epsilon, spend), middle
+            best, low = _fitting(tried, epsilon, spend), (total, epsilon)
         else:
-            high = middle
+            high = (total, epsilon)
     return best
+
+
+def _between(low: Tried, high: Tried, target: float) -> Fraction:
+    """The total that would cost the target if the price were a power of the total between these two."""
+    if not math.isfinite(high[1]):
+        return (low[0] + high[0]) / 2
+    place = math.log(target / low[1]) / math.log(high[1] / low[1])
+    return low[0] * exact((high[0] / low[0]) ** min(max(place, 0.05), 0.95))
 
 
 def _fits(epsilon: float, spend: Budget) -> bool:
@@ -101,7 +103,7 @@ def _fitting(asked: tuple[Question, ...], epsilon: float, spend: Budget) -> Pric
     if not math.isfinite(epsilon):
         raise BadInput(
             f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
-            f"give less to {', '.join(question.title for question in asked if question.guarantee.delta)}"
+            f"give less to {', '.join(question.title for question in asked if question.price.guarantee.delta)}"
         )
     if not _fits(epsilon, spend):
         raise OverBudget(

@@ -13,10 +13,15 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Filter
+from discreet.api import door
+from discreet.asking import People, Question
 from discreet.errors import BadInput, Refused
+from discreet.ledger import Ledger
 from discreet.ledger.book import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.price import Priced, price
@@ -25,14 +30,16 @@ from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.session.paid import paid
-from discreet.session.private import Session
-from discreet.session.question import Question, prepare
-from discreet.session.terms import People, Terms, several
+from discreet.report import sentence
+from discreet.session import Session, asked, paid
+from discreet.session import open as open_session
 from discreet.statistics.quantile import Quantile
+from discreet.tables.opening import read
 from discreet.tables.table import Table
+from discreet.tables.wanted import Terms, known
 
 COUNTING: Final = Fraction(1, 20)
 TYPING: Final = Fraction(1, 10)
@@ -40,17 +47,54 @@ QUANTILES: Final = ((0.05, 0.25, 0.5, 0.75, 0.95), (0.25, 0.5, 0.75), (0.5,))  #
 SAFE: Final = 0.8  # of the people: some entries are missing
 DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
 MOST: Final = 200  # columns
+TEXTS: Final = ("text", "category", "unknown")  # whose categories may have to be found
 WORDS: Final = {
     "quantiles": "quantiles of",
     "categories": "categories of",
     "missing": "share missing in",
     "numbers": "share of numbers in",
 }
+UNRECORDED: Final = (
+    "This profile is in no ledger: a second one costs as much again, and nothing adds the two up. Give a ledger and a "
+    "population to record it."
+)
 Answer = tuple[str | None, Question, Release[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
+    """A private profile of a table: the report of all its releases."""
+
+    report: dict[str, Any]
+
+    @property
+    def recorded(self) -> bool:
+        """Whether a ledger was charged for it."""
+        return bool(self.report["reproducibility"]["receipts"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON: what a report is made of."""
+        return dict(self.report)
+
+    def _lines(self) -> list[str]:
+        spent = self.report["budget"]["this"]
+        cost = f"epsilon {show(spent['epsilon'])}, delta {show(spent['delta'])}"
+        lines = [f"{self.report['title']}, at {cost}: {self.report['data']['neighbours']}"]
+        lines += [sentence(entry) for entry in self.report["releases"]]
+        return lines if self.recorded else [*lines, UNRECORDED]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        head, *rest = map(escape, self._lines())
+        items = "".join(f"<li>{line}</li>" for line in rest)
+        return f"<div style='font-family:sans-serif'><b>{head}</b><ul>{items}</ul></div>"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileQuestions:
     """What is asked of a table, before anything is known of it but its columns and their declared types."""
 
     table: Table
@@ -61,9 +105,9 @@ class Profile:
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta)  # says what is wrong with them
         if not self.columns or len(self.columns) > MOST:
-            raise BadInput(f"the table has {len(self.columns)} columns to describe; a profile is of 1 to {MOST}")
-        if not self.delta and any(self.table.kinds[name] in ("text", "unknown") for name in self.columns):
-            raise BadInput("categories are found in texts, which needs delta above 0, for example 1e-6")
+            raise BadInput(f"the table has {len(self.columns)} columns to describe; a profile takes 1 to {MOST}")
+        if not self.delta and any(self.table.kinds[name] in TEXTS for name in self.columns):
+            raise BadInput("the categories of texts have to be found, which needs delta above 0, for example 1e-6")
 
     @property
     def columns(self) -> list[str]:
@@ -73,7 +117,8 @@ class Profile:
     def ask(self, statistic: str, epsilon: Number, about: str | None, **options: Any) -> Question:
         """One question."""
         given = {"epsilon": epsilon, **options} | ({} if about is None else {"x": about})
-        return prepare(self.table, self.people, statistic, (), given, terms=Terms())
+        terms = Terms(missing="keep" if statistic == "histogram" else None)  # missing entries are a category
+        return asked(self.table, self.people, statistic, (), given, terms=terms)
 
     def first(self) -> list[tuple[str | None, Question]]:
         """How many people there are, and whether columns without a type hold numbers."""
@@ -91,16 +136,16 @@ class Profile:
 
     def plan(self, kinds: Mapping[str, str], shares: tuple[float, ...]) -> tuple[list[str], Priced]:
         """One question or two for each column, all together at the price of the rest. [profile.1]"""
-        asked = [question for name in self.columns for question in _questions(name, kinds[name], shares)]
-        finders = sum(1 for *_, finds in asked if finds)
+        planned = [question for name in self.columns for question in _questions(name, kinds[name], shares)]
+        finders = sum(1 for *_, finds in planned if finds)
 
         def prepared(place: int, epsilon: Number) -> Question:
-            _, statistic, about, options, _, finds = asked[place]
+            _, statistic, about, options, _, finds = planned[place]
             own = {"delta": exact(self.delta) / 2 / finders} if finds else {}
             return self.ask(statistic, epsilon, about, **options | own)
 
-        priced = price(prepared, [None] * len(asked), [item[4] for item in asked], Budget(self.rest, self.delta))
-        return [item[0] for item in asked], priced
+        priced = price(prepared, [None] * len(planned), [item[4] for item in planned], Budget(self.rest, self.delta))
+        return [item[0] for item in planned], priced
 
     def check(self) -> None:
         """What cannot be asked is said before anything is paid."""
@@ -115,7 +160,7 @@ class Profile:
         """The plan with the most quantiles that so many people can answer."""
         for shares in QUANTILES:
             names, priced = self.plan(kinds, shares)
-            drawn = [question.mechanism for question in priced.questions]
+            drawn = [question.price.mechanism for question in priced.questions]
             if all(one.answers(round(SAFE * people)) for one in drawn if isinstance(one, Quantile)):
                 break
         return names, priced
@@ -142,26 +187,74 @@ def _quoted(name: str) -> str:
 
 
 def describe(
-    profile: Profile, *, private: Session | None = None, rng: Randomness, watch: Watch = lambda _: None
-) -> dict[str, Any]:
-    """The profile as a dossier. With `private` it is charged to that session's budget; without, to none."""
-    first = profile.first()
-    profile.check()
-    spent = Budget(profile.epsilon, profile.delta)
-    if private is None:
-        return _answered(profile, first, rng, watch)
-    before = private.balance
+    source: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    person: str | None = None,
+    unit: str | None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
+    table: str | None = None,
+    types: Mapping[str, str] | None = None,
+    ledger: str | Path | Ledger | None = None,
+    population: str | None = None,
+    budget: Budget | float | None = None,
+    rng: Randomness | None = None,
+    watch: Watch = lambda _: None,
+) -> Profile:
+    """A private profile of a whole table: how many people, what is missing, quantiles and categories, with intervals.
+
+    `source` is what `discreet.open` takes: a file, a frame, a dictionary of columns, or a database and its `table`. All
+    of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. With a
+    `ledger` it is charged to the budget of the `population` before a row is read; without one it is recorded nowhere,
+    and says so. `watch` is told the title of each question as it begins.
+
+    >>> import discreet
+    >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
+    >>> profile = discreet.describe(people, epsilon=2.0, delta=1e-6, types={"age": "number", "sex": "category"})
+    >>> [entry["question"] for entry in profile.to_dict()["releases"]][:2]
+    ['number of rows', 'share missing in age']
+    >>> "in no ledger" in str(profile)
+    True
+    """
+    if ledger is not None:
+        terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "types": types}
+        with open_session(source, person, budget, ledger, population=population, rng=rng, **terms) as session:
+            questions = ProfileQuestions(session.table, session.people, epsilon, delta)
+            return Profile(charged(questions, session, watch=watch))
+    if population is not None or budget is not None:
+        raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
+    found = read(source, table=table, types=types)
+    if person is not None:
+        known(found, person)
+    questions = ProfileQuestions(found, People.of(person, unit, neighbours), epsilon, delta)
+    return Profile(uncharged(questions, rng=door(rng), watch=watch))
+
+
+def uncharged(questions: ProfileQuestions, *, rng: Randomness, watch: Watch = lambda _: None) -> dict[str, Any]:
+    """The profile as a dossier, charged to no budget."""
+    first = questions.first()
+    questions.check()
+    return _answered(questions, first, rng, watch)
+
+
+def charged(questions: ProfileQuestions, session: Session, *, watch: Watch = lambda _: None) -> dict[str, Any]:
+    """The profile as a dossier, charged to the session's budget before a row is read. [profile.1]"""
+    first = questions.first()
+    questions.check()
+    spent, before = Budget(questions.epsilon, questions.delta), session.balance
     loss = Approximate(spent.epsilon, spent.delta)
-    guarantee = Guarantee(spent.epsilon, spent.delta, profile.people.neighbours, profile.people.unit)
-    note = written(f"profile of {profile.table.description}", {"profile": profile.columns})
-    receipt = private.charge(loss, guarantee, note)
-    charged = (private, before, receipt)
-    made = paid(lambda: json.dumps(_answered(profile, first, rng, watch, charged=charged), allow_nan=False))
-    return stored(private.ledger.store(receipt, made))  # shown when it is stored
+    guarantee = Guarantee(spent.epsilon, spent.delta, questions.people.neighbours, questions.people.unit)
+    note = written(f"profile of {questions.table.description}", {"profile": questions.columns})
+    receipt = session.charge(loss, guarantee, note)
+    paid_for = (session, before, receipt)
+    with session.once(receipt) as rng:
+        made = paid(lambda: json.dumps(_answered(questions, first, rng, watch, charged=paid_for), allow_nan=False))
+    return stored(session.ledger.store(receipt, made))  # shown when it is stored
 
 
 def _answered(
-    profile: Profile,
+    profile: ProfileQuestions,
     first: list[tuple[str | None, Question]],
     rng: Randomness,
     watch: Watch,
@@ -176,7 +269,7 @@ def _answered(
 
     def answered(name: str | None, question: Question) -> Release[Any]:
         watch(question.title)
-        release = _refused(question, profile.table, rng) or question.answer(profile.table, rng)
+        release = _refused(question, rng) or question.answer(profile.table, rng)
         assert isinstance(release, Release)
         answers.append((name, question, release if receipt is None else release.signed(str(receipt))))
         return release
@@ -210,13 +303,13 @@ def _answered(
     )
 
 
-def _refused(question: Question, table: Table, rng: Randomness) -> Release[Any] | None:
+def _refused(question: Question, rng: Randomness) -> Release[Any] | None:
     """What too few people cannot answer, where their number is public: the other columns still have their answers."""
     try:
-        question.rehearse(table)
+        question.check()
     except (BadInput, Refused) as error:
-        history = Provenance(type(question.mechanism).__name__, {}, rng.secure)
-        return Release(question.guarantee, history, refusal=str(error), name=question.title)
+        history = Provenance(type(question.price.mechanism).__name__, {}, rng.secure)
+        return Release(question.price.guarantee, history, refusal=str(error), name=question.title)
     return None
 
 
@@ -224,7 +317,7 @@ def _each(planned: tuple[list[str], Priced]) -> tuple[list[str], tuple[Question,
     return planned[0], planned[1].questions
 
 
-def _by_column(profile: Profile, answers: list[Answer]) -> list[Answer]:
+def _by_column(profile: ProfileQuestions, answers: list[Answer]) -> list[Answer]:
     """The count first, then all about one column after the other."""
     places = {None: -1} | {name: place for place, name in enumerate(profile.columns)}
     return sorted(answers, key=lambda answer: places[answer[0]])
@@ -237,7 +330,7 @@ def _entry(
     return {
         "id": str(place),
         "question": about if name is None else f"{WORDS[about]} {name}",
-        "statistic": question.reading.verb,
+        "statistic": question.statistic.name,
         "about": about,
         "columns": [] if name is None else [name],
         "kind": None if name is None else kinds[name],
@@ -249,12 +342,21 @@ def _entry(
 
 
 def _about(question: Question) -> str:
-    match question.reading.verb:
+    match question.statistic.name:
         case "count":
-            return f"number of {several(question.people.unit)}"
+            return f"number of {plural(question.people.unit)}"
         case "quantile":
             return "quantiles"
         case "histogram":
             return "categories"
         case _:
             return "missing" if question.title.endswith("is missing") else "numbers"
+
+
+def plural(unit: str) -> str:
+    """More than one of them.
+
+    >>> plural("person"), plural("row")
+    ('people', 'rows')
+    """
+    return "people" if unit == "person" else f"{unit}s"

@@ -18,6 +18,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
+from discreet.asking import Question
 from discreet.errors import DiscreetError
 from discreet.ledger.book import Receipt
 from discreet.ledger.ledger_text import written
@@ -33,7 +34,6 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import versions
 from discreet.privacy.release import Release, plain
 from discreet.session import Session, paid
-from discreet.session.question import Question
 from discreet.version import __version__
 
 FORMAT: Final = "discreet report 1"
@@ -44,7 +44,7 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
     """Charge, read, answer and store: the dossier of all answers. `watch` is told the title of each as it begins."""
     with bound.session(rng) as private:
         for question in bound.priced.questions:
-            question.rehearse(private.table)
+            question.check()
         before, spent = private.balance, bound.priced.together
         counted = before.total.currency
         loss = Approximate(spent.epsilon, spent.delta) if counted is Currency.EPSILON else bound.priced.loss
@@ -62,9 +62,13 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
         with private.once(receipt) as noise:
             for question in bound.priced.questions:
                 watch(question.title)
-                answers.append(question.answer(private.table, noise).signed(str(receipt)))
+                answers.append(_answered(question, private, noise, receipt))
             made = paid(lambda: json.dumps(_dossier(bound, private, before, receipt, answers), allow_nan=False))
         return stored(private.ledger.store(receipt, made))
+
+
+def _answered(question: Question, session: Session, rng: Randomness, receipt: Receipt) -> Release[Any] | Groups:
+    return paid(lambda: question.answer(session.table, rng).signed(str(receipt)))
 
 
 def _dossier(
@@ -91,7 +95,7 @@ def stored(text: str) -> dict[str, Any]:
     if "failed" in found:
         raise DiscreetError(
             "no answers could be made to this plan when it was paid for, and a second draw would cost as much again; "
-            "another title asks anew"
+            "to pay for one, give the plan another title"
         )
     return found
 
@@ -187,13 +191,18 @@ def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str,
         "id": asked.id,
         "question": asked.title or question.title,
         "statistic": asked.statistic,
-        "columns": columns or question.reading.named,
+        "columns": columns or _columns_of(question),
         "where": asked.where,
         "by": asked.groupby,
         "options": plain(asked.options),
         "forecast": bound.forecasts[place],
     }
     return entry | shown(answer)
+
+
+def _columns_of(question: Question) -> list[str]:
+    """The columns of a question, each once; of a count of all, none."""
+    return [want.name for want in question.wanted.wants] if question.wanted.references else []
 
 
 def shown(answer: Release[Any] | Groups) -> dict[str, Any]:
@@ -209,7 +218,9 @@ def methods(questions: Sequence[Question]) -> list[dict[str, str]]:
     """Each mechanism once, with what its module says that it releases."""
     found = {}
     for question in questions:
-        kinds = [type(question.mechanism)] + ([type(question.finder)] if question.finder is not None else [])
+        kinds = [type(question.price.mechanism)] + (
+            [type(question.price.finder)] if question.price.finder is not None else []
+        )
         for kind in kinds:
             found[kind.__name__] = releases_of(kind)
     return [{"name": name, "text": text} for name, text in found.items()]

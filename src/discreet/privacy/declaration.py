@@ -52,12 +52,12 @@ def number(width: Literal["one", "several", "either"] = "one", **how: bool) -> R
 
 def boolean(**how: bool) -> Reads:
     """A column of yes and no."""
-    return Reads("boolean", **how)
+    return Reads("boolean", "one", **how)
 
 
 def category(**how: bool) -> Reads:
     """A column of categories."""
-    return Reads("category", **how)
+    return Reads("category", "one", **how)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,10 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import solve
+from discreet.stages.normal_laplace import radius
 from discreet.statistics.bins import Categories
 from discreet.statistics.family import Fitted, binomial
 from discreet.statistics.histogram import Band, Histogram, label
-from discreet.statistics.normal_laplace import radius
 from discreet.statistics.proportion import KnownSize, centred
 from discreet.statistics.sufficient import FamilySpread
 from discreet.tables.entries import numbers, public_size, truths

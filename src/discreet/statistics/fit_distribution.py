@@ -11,12 +11,12 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import After, Mechanism
 from discreet.privacy.release import Release
+from discreet.stages.normal_laplace import NormalSpread
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
 from discreet.statistics.category_shares import shares_world
 from discreet.statistics.family import FAMILIES, Family, Fitted, gaussian
 from discreet.statistics.normal import Gaussian1D
-from discreet.statistics.normal_laplace import NormalSpread
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
 from discreet.worlds.floors import BOUND, least_error, shares

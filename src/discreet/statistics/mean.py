@@ -57,9 +57,9 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import charged, moments
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import far_distance, middle
+from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.stage_budget import count_error, enough, noisy_size
 from discreet.statistics.normal import GaussianMean, too_few
-from discreet.statistics.normal_laplace import ConvolvedSpread
 from discreet.tables.entries import Numbers, long_numbers, public_size
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.floors import BOUND, RATES

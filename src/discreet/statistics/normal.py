@@ -51,9 +51,9 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import charged
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
+from discreet.stages.normal_laplace import ConvolvedSpread, Normal, NormalSpread, SquareSpread
 from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, located_square, mean_radius
 from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
-from discreet.statistics.normal_laplace import ConvolvedSpread, Normal, NormalSpread, SquareSpread
 from discreet.tables.entries import long_numbers, public_size
 
 LOCATE: Final = 42.0  # n epsilon that a centre of unknown place takes: 4 (3.5 + ln 1000)

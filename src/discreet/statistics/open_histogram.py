@@ -34,7 +34,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
@@ -42,7 +42,7 @@ from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -101,15 +101,18 @@ class OpenHistogram:
         """The least noisy count that is shown."""
         return threshold_for(_sensitivity(self.neighbours), self.epsilon, self.delta)  # [open_histogram.1]
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, if so few people reach no threshold."""
+        if size is not None and size < self.threshold:
+            raise Refused(
+                f"{size} rows are fewer than the threshold {self.threshold}: no category could be shown; give more "
+                "rows, a larger epsilon or delta, or list the public categories"
+            )
+
     def sifted(self, values: npt.NDArray[Any], rng: Randomness) -> dict[Hashable, int]:
         """The canonical keys of the shared categories, and their noisy counts, the largest first. [open_histogram.1]"""
         size, threshold = public_size(values, self.neighbours), self.threshold
         check_budget(self.epsilon, self.delta, size)
-        if size is not None and size < threshold:
-            raise BadInput(
-                f"{size} rows are fewer than the threshold {threshold}: no category could be shown; "
-                "give more rows, a larger epsilon or delta, or list the public categories"
-            )
         return rng.sift(
             tally(values),
             sensitivity=_sensitivity(self.neighbours),
@@ -123,6 +126,9 @@ class OpenHistogram:
         values = column(rows)
         size = public_size(values, self.neighbours)
         threshold = self.threshold
+        if (refusal := refusal_of(self, size)) is not None:
+            history = Provenance("OpenHistogram", {"threshold": threshold, "rows": size}, rng.secure)
+            return Release(self.guarantee, history, refusal=refusal, name="histogram")
         shown = self.sifted(values, rng)
         law = LaplaceLaw(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
         counts = np.array(list(shown.values()), dtype=np.int64)

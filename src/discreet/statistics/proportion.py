@@ -43,7 +43,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.statistics.normal_laplace import radius
+from discreet.stages.normal_laplace import radius
 from discreet.tables.entries import long_column, pieces, public_size, truths
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, least_error, shares

@@ -22,7 +22,7 @@ Why
     [sufficient.3] E cut = E cut at the truth, whatever the box; the box is independent of the last stage's noise and
     depends on the sample through a median alone.
     [sufficient.4] The mean of n cut records is normal with the family's own variance at the parameter, the noise is
-    Laplace of known scale: tails of their sum are those of statistics/normal_laplace.py. For two parameters the inverse
+    Laplace of known scale: tails of their sum are those of stages/normal_laplace.py. For two parameters the inverse
     of the slopes carries both to each; the two noises are taken as one Laplace variable of their joint variance, a
     little wide.
 Needs
@@ -57,11 +57,11 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import Floats, charged, moments
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import FINE, median_distance, middle, moves
+from discreet.stages.normal_laplace import ConvolvedSpread, radius
 from discreet.stages.stage_budget import enough, noisy_size
 from discreet.statistics.family import Family, Fitted, each, slope_of, unlink
 from discreet.statistics.family_clip import Boxes, boxes_for, crossing, inverted
 from discreet.statistics.normal import LOCATE, SCALE, too_few
-from discreet.statistics.normal_laplace import ConvolvedSpread, radius
 from discreet.tables.entries import numbers, public_size
 
 MOST: Final = Fraction(3, 10)  # the largest share of epsilon for each part of the guess

@@ -49,11 +49,11 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import charged, moments
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
+from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.stages.normal_stages import find_place, located_square
 from discreet.stages.stage_budget import noisy_size
 from discreet.statistics.mean import REACH, RankClippedMean, unseen
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
-from discreet.statistics.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.floors import BOUND, least_error, normal_scales

@@ -160,7 +160,7 @@ class SubsampleAggregate:
         table = BlockTable.of(rows)
         fast = self._fast(table)
         if self.correct == "firth" and fast is None:
-            raise BadInput("correct is 'firth', which this estimator, table or sandbox has no fast path for")
+            raise BadInput("bias_correction is 'firth', which this estimator, table or sandbox has no fast path for")
         path = "sandboxed processes" if self.trust == "sandbox" else fast.name if fast else "one fit a block"
         numeric = self.shape.kind in ("number", "array", "named")
         return BlockPlan(

@@ -179,13 +179,13 @@ def chosen_correction(
             return "firth"
         return "half" if size is not None and size >= max(HALVES, HALVES_A_NUMBER * width) else None
     if correct not in ("half", "jackknife", "firth", None):
-        raise BadInput(f"correct is {correct!r}; give 'half', 'jackknife', 'firth', None or 'auto'")
+        raise BadInput(f"bias_correction is {correct!r}; give 'half', 'jackknife', 'firth', None or 'auto'")
     if correct is not None and not numeric:
-        raise BadInput(f"correct is {correct!r}, but labels have no bias to correct; give correct=None")
+        raise BadInput(f"bias_correction is {correct!r}, but labels have no bias to correct; give bias_correction=None")
     if correct == "firth" and not likelihood:
         raise BadInput(
-            "correct is 'firth', which is for logistic and Poisson regression without a penalty, on arrays of numbers, "
-            "outside a sandbox; give 'half', 'jackknife' or None"
+            "bias_correction is 'firth', which is for logistic and Poisson regression without a penalty, on arrays of "
+            "numbers, outside a sandbox; give 'half', 'jackknife' or None"
         )
     return correct
 

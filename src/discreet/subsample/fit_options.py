@@ -51,9 +51,7 @@ def check_given(
 def check_seconds(seconds: object) -> None:
     """A positive number, or none."""
     if seconds is not None and not (is_number(seconds) and 0 < seconds <= LONGEST):  # type: ignore[operator]
-        raise BadInput(
-            f"seconds is {seconds!r}; give how long a block may take, a number above 0, or None for no limit"
-        )
+        raise BadInput(f"timeout is {seconds!r}; give how many seconds a block may take, above 0, or None for no limit")
 
 
 def check_engine(engine: object) -> None:
@@ -73,7 +71,7 @@ def check_trust(trust: object, sandbox: object, seconds: object = None) -> None:
     if sandbox is not None and trust == "own":
         raise BadInput("sandbox is given, but trust is 'own', which runs without one; leave one of the two out")
     if sandbox is not None and seconds is not None:
-        raise BadInput(f"seconds is {seconds!r}, and a sandbox has its own; give Sandbox(seconds={seconds!r}) alone")
+        raise BadInput(f"timeout is {seconds!r}, and a sandbox has its own; give Sandbox(seconds={seconds!r}) alone")
 
 
 def check_blocks(blocks: object, people: int | None) -> None:

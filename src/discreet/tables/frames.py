@@ -47,7 +47,7 @@ class Held:
         if self.whole:
             yield lambda: {name: self.held[name] for name in columns}
             return
-        for start, stop in chunks(self.length, ROWS):
+        for start, stop in chunks(self.length, ROWS) if self.length else [(0, 0)]:  # of no rows the shape is told too
             yield lambda start=start, stop=stop: {  # type: ignore[misc]
                 name: plain(_part(self.held[name], start, stop)) for name in columns
             }

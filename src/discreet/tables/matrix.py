@@ -152,9 +152,8 @@ def _framed(frame: Any) -> Floats:
 
 def _from_blocks(listed: Sequence[Any], declared: str) -> Stored:
     if not listed or not all(isinstance(part, np.ndarray) and part.ndim == 2 for part in listed):
-        raise BadInput(
-            f"the data are a list, which does not say how many columns it has; give an array, or declare {declared}="
-        )
+        told = f", or declare {declared}=" if declared else ""
+        raise BadInput(f"the data are a list, which does not say how many columns it has; give an array{told}")
     parts = tuple(_block(part) for part in listed)
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:

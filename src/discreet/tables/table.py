@@ -38,6 +38,7 @@ from discreet.tables.where import Where
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
+OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 OWNER: Final = ""  # the name under which the codes of the owners are given
 
 
@@ -58,18 +59,19 @@ class Want:
     cap: int | None = None
 
     def __post_init__(self) -> None:
+        name = self.name.removeprefix(OWN)
         if self.kind not in ("number", "boolean", "category", "where"):
-            raise BadInput(f"column {self.name!r} is wanted as {self.kind!r}; it is one of number, truth, key")
+            raise BadInput(f"column {name!r} is wanted as {self.kind!r}; give 'number', 'boolean' or 'category'")
         if self.rule not in RULES:
-            raise BadInput(f"the rule for {self.name!r} is {self.rule!r}; it is one of {', '.join(RULES)}")
+            raise BadInput(f"per_person for {name!r} is {self.rule!r}; give one of {', '.join(RULES)}")
         if self.kind == "category" and self.rule not in OF_KEYS:
-            raise BadInput(f"the rule {self.rule!r} is for numbers; {self.name!r} takes one of {', '.join(OF_KEYS)}")
+            raise BadInput(f"per_person={self.rule!r} is for numbers; for {name!r} give one of {', '.join(OF_KEYS)}")
         whole = isinstance(self.cap, int) and not isinstance(self.cap, bool) and self.cap >= 1
         if self.cap is not None and not whole:
-            raise BadInput(f"cap for {self.name!r} is {self.cap!r}; a whole number of at least 1 is needed")
+            raise BadInput(f"max_rows for {name!r} is {self.cap!r}; give a whole number of at least 1")
         if self.cap is None and self.rule in CAPPED:
             raise BadInput(
-                f"the rule {self.rule!r} for {self.name!r} needs cap=, how many rows of a person count at most"
+                f"per_person={self.rule!r} for {name!r} needs max_rows=, how many rows of a person count at most"
             )
         if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
             return
@@ -77,7 +79,7 @@ class Want:
         named = self.kind == "category" and isinstance(self.missing, str | datetime.date)
         if not number and not named:  # several might fit or not, by how many are missing
             needed = "a date, a text or a number" if self.kind == "category" else "a finite number"
-            raise BadInput(f"missing for {self.name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
+            raise BadInput(f"missing for {name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
 class _Cells:
@@ -310,15 +312,17 @@ class Table:
         if len(answers) == 1:
             return answers[0][: len(wants)], answers[0][len(wants) :]
         kinds = [np.dtype(object) if want.kind == "category" else np.dtype(np.float64) for want in wants]
+        if not answers:
+            return [np.empty(0, dtype=kind) for kind in kinds], []
         found = [
-            np.concatenate([np.empty(0, dtype=kind), *(answer[place] for answer in answers)])
+            np.concatenate([answer[place] for answer in answers]).astype(kind, copy=False)
             for place, kind in enumerate(kinds)
         ]
         return found, [answer[-1] for answer in answers] if question.owner is not None else []
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
-        if getattr(self._source, "integer", False):
+        if getattr(self._source, "whole", False):
             return self._held_alone(question)
         held: list[Floats] = []
         length, holding = 0, 0

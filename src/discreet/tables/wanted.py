@@ -6,11 +6,10 @@ from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
-from discreet.tables.table import Table, Want
+from discreet.tables.table import OWN, Table, Want
 from discreet.tables.where import Where
 
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
-OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +50,15 @@ class Wanted:
 
     def notes(self, unit: str, several_rows: bool) -> list[str]:
         """What was done about missing entries and a person's several rows."""
-        shown, notes = [want for want in self.wants if not want.name.startswith(OWN)], []
+        shown, notes = self.wants if any(not want.name.startswith(OWN) for want in self.wants) else (), []
         for want in shown:
+            name = want.name.removeprefix(OWN)
             if want.missing not in ("drop", "keep"):
-                notes.append(f"where {want.name} is missing, {want.missing!r} stands in")
+                notes.append(f"where {name} is missing, {want.missing!r} stands in")
             if several_rows:
                 cap = f" of at most {want.cap}" if want.cap is not None else ""
-                notes.append(f"{want.name}: the {want.rule}{cap} of a person's rows")
-        dropped = [want.name for want in shown if _leaves_out(want)]
+                notes.append(f"{name}: the {want.rule}{cap} of a person's rows")
+        dropped = [want.name.removeprefix(OWN) for want in shown if _leaves_out(want)]
         if dropped:
             notes.insert(0, f"each {unit} whose {' or '.join(dropped)} is missing is left out")
         return notes
@@ -83,7 +83,7 @@ def wanted(
             factors = statistic.formula(given)
             references[parameter] = dict.fromkeys(factors, given)
             for name in factors:
-                kinds[name] = _kind(table, name, factors[name], statistic.name)
+                kinds[name] = _kind(table, name, factors[name], statistic.name, formula=True)
         else:
             references[parameter] = _reference(given, parameter, reads)
             listed = [references[parameter]] if isinstance(references[parameter], str) else references[parameter]
@@ -106,7 +106,7 @@ def _reference(given: Any, parameter: str, reads: Reads) -> Any:
     return list(given)
 
 
-def _kind(table: Table, name: str, reads: Reads, verb: str) -> str:
+def _kind(table: Table, name: str, reads: Reads, verb: str, *, formula: bool = False) -> str:
     """As what a column is read."""
     if name not in table.names and reads.kind == "boolean" and _is_condition(table, name):
         return "where"
@@ -116,10 +116,13 @@ def _kind(table: Table, name: str, reads: Reads, verb: str) -> str:
     if reads.kind == "boolean":
         return "boolean"
     if declared in WRONG:
-        raise BadInput(
-            f"{verb} needs numbers, and {name.removeprefix(OWN)!r} is declared to hold {WRONG[declared]}. To read its "
-            f"cells as numbers, open the table with types={{{name.removeprefix(OWN)!r}: 'number'}}"
-        )
+        shown = name.removeprefix(OWN)
+        advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
+        if name != shown:
+            advice = "give a column of numbers"
+        elif formula:
+            advice = f"write C({shown}) for categories, or {advice}"
+        raise BadInput(f"{verb} needs numbers, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
     return "number"
 
 
@@ -145,7 +148,8 @@ def _wants(table: Table, kinds: Mapping[str, str], terms: Terms) -> tuple[Want, 
 def _by_column(given: Any, table: Table) -> dict[str, Any]:
     """One choice for all columns, under "", or one by name."""
     if isinstance(given, Mapping):
-        return {known(table, name): choice for name, choice in given.items()}
+        own = {name: OWN + name for name in given if isinstance(name, str) and OWN + name in table.names}
+        return {known(table, own.get(name, name)): choice for name, choice in given.items()}
     return {} if given is None else {"": given}
 
 
@@ -165,7 +169,8 @@ def _facts(table: Table, parameter: str, reference: Any, facts: Mapping[str, Col
 def known(table: Table, name: object) -> str:
     """The name of a column that is there."""
     if not isinstance(name, str) or name not in table.names:
-        there = ", ".join(table.names[:20]) + (", ..." if len(table.names) > 20 else "")
+        more = ", ..." if len(table.names) > 20 else ""
+        there = ", ".join(one.removeprefix(OWN) for one in table.names[:20]) + more
         raise BadInput(f"there is no column {short(name)}; the table has {there}")
     return name
 

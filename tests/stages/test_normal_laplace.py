@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.stages.normal_stages import Square, clipped_square
-from discreet.statistics.normal_laplace import (
+from discreet.stages.normal_laplace import (
     ConvolvedSpread,
     Normal,
     NormalSpread,

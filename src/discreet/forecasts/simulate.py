@@ -27,7 +27,7 @@ from discreet.privacy.mechanism import check
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect
-from discreet.statistics.normal_laplace import radius, tail
+from discreet.stages.normal_laplace import radius, tail
 from discreet.worlds.assumptions import CLOSED, Effect, Expected, Floats, World, flat
 
 SEED: Final = 20_260_301
@@ -189,8 +189,7 @@ def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]
         except BadInput as few:
             return None, str(few), CLOSED
         return chance, None, CLOSED if test in CLOSED_FORMS else f"simulated on made-up data, {RUNS_OF_POWER} runs"
-    times = 0
-    refusals: list[str] = []
+    times, refusals = 0, list[str]()
     for run in range(effect.runs):
         if len(refusals) == HOPELESS == run:
             break

@@ -157,11 +157,15 @@ def test_a_test_under_add_or_remove_is_run_itself() -> None:
 
 NEEDED: dict[str, dict[str, Any]] = {  # what a forecast cannot assume, or what makes it quick
     "closeness_test": {"bins": 2},
+    "custom_test": {"rows": 800},
     "density": {"categories": ["a", "b"]},
     "fit": {"estimator": lambda x: float(np.mean(x))},
     "fit_distribution": {"family": "bernoulli"},
     "histogram": {"categories": ["a", "b"]},
     "independence_test": {"bins": 2},
+    "likelihood_ratio_test": {"rows": 400},
+    "maximum_likelihood": {"model": "expon"},
+    "two_samples_test": {"rows": 400},
     "kmeans": {"k": 2, "radius": 10.0},
     "logistic_regression": {"columns": 1, "confidence": None},
     "poisson_regression": {"formula": "visits ~ age + C(sex)"},
@@ -170,7 +174,7 @@ NEEDED: dict[str, dict[str, Any]] = {  # what a forecast cannot assume, or what 
 
 @pytest.mark.parametrize("name", homes())
 def test_every_statistic_has_a_forecast(name: str) -> None:
-    said = forecast(name, rows=4000, epsilon=2.0, delta=1e-6, **NEEDED.get(name, {}))
+    said = forecast(name, **{"rows": 4000, "epsilon": 2.0, "delta": 1e-6, **NEEDED.get(name, {})})
     assert json.loads(json.dumps(said.to_dict()))["statistic"] == name
     assert said.measure
     assert said.refused is None or "runs" in said.refused

@@ -80,7 +80,7 @@ def required(
 
     >>> import discreet
     >>> discreet.required("proportion", error=0.01, epsilon=0.1, share=0.3).rows
-    1462
+    1302
     >>> "no epsilon" in str(discreet.required("proportion", error=0.001, rows=1000))
     True
     """

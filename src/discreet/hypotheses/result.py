@@ -103,7 +103,7 @@ def _world(about: About) -> Effect:
     effect = about.number("effect", 0.1 if null <= 0.5 else -0.1, -1.0, 1.0)
     share = about.share(min(max(null + effect, 0.0), 1.0))
     about.say(f"the population's share is {share:g}, {null:g} is tested")
-    return Effect(make=lambda g, n: {"x": g.random(n) < null + (share - null) * about.stretch(n)})
+    return Effect(make=lambda g, n: {"x": g.random(n) < null + (share - null) * about.stretch(n)}, runs=400)
 
 
 @statistic({"x": boolean(streams=True)}, world=_world)

@@ -1,0 +1,77 @@
+"""A function and a session read the same column in the same way: the same seed gives the same digits."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.session.verbs import asked
+
+import discreet
+from discreet.privacy.declaration import declared, homes
+from discreet.privacy.release import Release
+
+RNG = np.random.default_rng(7)
+N = 4000
+PEOPLE: dict[str, Any] = {
+    "age": RNG.integers(18, 90, N).astype(float),
+    "bmi": RNG.normal(27, 5, N),
+    "sex": RNG.choice(["F", "M"], N).astype(object),
+    "smokes": RNG.random(N) < 0.25,
+    "visits": RNG.poisson(2.0, N).astype(float),
+}
+PEOPLE["cost"] = 3 * PEOPLE["age"] + RNG.normal(0, 10, N)
+PEOPLE["bmi"][:200] = np.nan  # missing entries are left out by both
+ASKED = asked(blocks=400, people=N, steps=5)
+
+
+def columns_of(name: str, given: tuple[Any, ...]) -> list[Any]:
+    """The columns themselves, in place of their names."""
+    statistic, found = declared(name), []
+    for parameter, one in zip(statistic.signature.parameters, given, strict=False):
+        if parameter not in statistic.columns:
+            found.append(one)
+        elif isinstance(one, str) and "~" in one:
+            found += [one, PEOPLE]
+        elif isinstance(one, str):
+            found.append(PEOPLE[one])
+        elif statistic.blocks:
+            found.append(np.column_stack([PEOPLE[column] for column in one]))
+        else:
+            found.append({column: PEOPLE[column] for column in one})
+    return found
+
+
+def test_every_statistic_that_a_session_has_is_compared() -> None:
+    assert set(ASKED) == {name for name in homes() if not declared(name).samples}
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("name", ASKED)
+def test_function_and_session_give_the_same_digits(name: str, relation: str) -> None:
+    given, options = ASKED[name]
+    terms: dict[str, Any] = {"neighbours": relation, "rng": discreet.Seeded(3)}
+    budget = discreet.Budget(1000.0, 1e-2)
+    with discreet.open(dict(PEOPLE), budget=budget, ledger=":memory:", **terms) as session:
+        one = session.ask(name, *given, epsilon=4.0, **options)
+    terms["rng"] = discreet.Seeded(3)
+    two = getattr(discreet, name)(*columns_of(name, given), epsilon=4.0, **terms, **options)
+    assert isinstance(one, Release)
+    assert (one.refusal, repr(one.answer)) == (two.refusal, repr(two.answer))
+    assert one.guarantee == two.guarantee
+
+
+@pytest.mark.parametrize("container", ["list", "pandas", "polars", "arrow", "nullable"])
+def test_containers_give_the_same_digits(container: str) -> None:
+    pandas, polars, arrow = (pytest.importorskip(library) for library in ("pandas", "polars", "pyarrow"))
+    listed = [None if np.isnan(entry) else float(entry) for entry in PEOPLE["bmi"]]
+    made = {
+        "list": listed,
+        "pandas": pandas.Series(listed, dtype=object),
+        "polars": polars.Series(listed),
+        "arrow": arrow.array(listed),
+        "nullable": pandas.Series(listed, dtype="Float64"),
+    }[container]
+    wanted = discreet.mean(PEOPLE["bmi"], epsilon=1.0, rng=discreet.Seeded(5))
+    assert discreet.mean(made, epsilon=1.0, rng=discreet.Seeded(5)).value == wanted.value
+    with discreet.open({"bmi": made}, budget=9.0, ledger=":memory:", rng=discreet.Seeded(5)) as session:
+        assert session.mean("bmi", epsilon=1.0).value == wanted.value

@@ -68,7 +68,9 @@ def test_far_away_with_strangers(kind: tuple[Neighbours, Method]) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3000, 2)) + np.array([1e6, -1e6])
     rows[:100] = rng.choice([np.nan, np.inf, 1e300, 0.0], size=(100, 2))
-    release = discreet.friendly.FriendlyMean(14.0, 2.0, 1e-6, neighbours=relation, method=method).release(rows, Seeded(1))
+    release = discreet.friendly.FriendlyMean(14.0, 2.0, 1e-6, neighbours=relation, method=method).release(
+        rows, Seeded(1)
+    )
     deviation = release.spread.privacy if release.spread else 0.0
     assert np.abs(release.value - [1e6, -1e6]).max() < 6 * deviation + 0.15
     interval = release.interval(0.99)

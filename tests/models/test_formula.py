@@ -40,7 +40,7 @@ def test_a_long_formula_is_read_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(Formula.read(text).terms) == 3000
     assert len(hashed) <= 4 * 3000
     with pytest.raises(BadInput, match="3000 terms"):
-        discreet.linear_regression(text, dict.fromkeys(["y", *names], [1.0]), epsilon=1.0, delta=1e-6)
+        discreet.linear_regression(text, {name: [1.0] for name in ["y", *names]}, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,8 @@ def test_no_rows_are_refused_where_their_number_is_public() -> None:
 
 
 def test_a_large_delta_is_refused_by_the_public_size_or_the_public_ceiling() -> None:
-    rows, public = ["a"] * 1000, {"neighbours": "replace", "missing": "keep"}
+    rows = ["a"] * 1000
+    public: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
     histogram(rows, epsilon=1.0, delta=1e-4, categories=["a"], noise="gaussian", **public)
     with pytest.raises(BadInput, match="outright"):
         histogram(rows, epsilon=1.0, delta=1.1e-4, categories=["a"], noise="gaussian", **public)

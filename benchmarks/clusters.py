@@ -130,7 +130,16 @@ def friends(runs: int) -> Iterator[Row]:
         labels = rng.integers(3, size=40_000)
         rows = places[labels] + rng.normal(size=(40_000, 2))
         sample = np.stack([rows[labels == j].mean(axis=0) for j in range(3)])
-        release = discreet.kmeans(rows, 3, epsilon=1.0, delta=1e-6, method="friendly", rng=Seeded(seed))
+        release = discreet.kmeans(
+            rows,
+            3,
+            epsilon=1.0,
+            delta=1e-6,
+            method="friendly",
+            neighbours="replace",
+            missing="keep",
+            rng=Seeded(seed),
+        )
         if release.refusal:
             ratios.append(np.inf)
             continue

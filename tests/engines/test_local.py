@@ -53,7 +53,12 @@ def test_a_task_that_never_ends_is_ended() -> None:
             time.sleep(1)
         return item
 
-    assert Local(2, progress=False, limit=3.0).map(work, range(4)) == [0, LOST, 2, 3]
+    for limit in (0.5, 4.0, 32.0):  # a busy machine may be late with the others
+        done = Local(2, progress=False, limit=limit).map(work, range(4))
+        assert done[1] is LOST
+        if done.count(LOST) == 1:
+            break
+    assert done == [0, LOST, 2, 3]
 
 
 @pytest.mark.usefixtures("heard")

@@ -207,7 +207,8 @@ def test_what_is_asked_for_is_checked() -> None:
         discreet.kmeans(np.zeros((10, 300)), 1000, epsilon=1.0)
     door = Recorder(Seeded(0))
     public: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
-    for method in ("centred", "lloyd", "friendly"):  # more columns than a ball has: before anything is drawn
+    methods: tuple[Any, ...] = ("centred", "lloyd", "friendly")
+    for method in methods:  # more columns than a ball has: before anything is drawn
         with pytest.raises(BadInput, match="32768"):
             discreet.kmeans(np.zeros((40, 40_000)), 1, epsilon=1000.0, delta=1e-6, method=method, rng=door, **public)
     assert door.log == []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import discreet
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.grouped import Groups, recalled_groups
@@ -86,3 +87,16 @@ def test_what_is_shown() -> None:
     assert "no group by sex" in str(groups().refusal)
     few: Release[float] = RankClippedMean(0.1, ADDED).release([1.0], Seeded(1))
     assert Groups("sex", Guarantee(0.1), releases=(("F", few),), name="mean", notes=()).refusal == few.refusal
+
+
+@pytest.mark.claim("asking.2")
+@pytest.mark.parametrize(("groupby", "share"), [(None, 1.0), ("sex", 0.5)])
+def test_counts_by_group_are_at_half_of_epsilon_where_people_are_replaced(groupby: str | None, share: float) -> None:
+    """Who is replaced may leave one group and enter another: two counts move."""
+    people = {"sex": ["F", "M"] * 50, "ill": [True, False] * 50}
+    keys = None if groupby is None else ["F", "M"]
+    with discreet.open(people, budget=9.0, ledger=":memory:", neighbours="replace") as session:
+        asked = session.prepare("count", "ill", epsilon=1.0, groupby=groupby, keys=keys)
+    assert float(asked.price.mechanism.guarantee.epsilon) == share
+    assert float(asked.price.guarantee.epsilon) == 1.0
+    assert asked.price.halved is (share == 0.5)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +36,7 @@ from discreet.subsample.sandboxed import BlockCells, _message, opened, packed
 
 NUMBER = Shape("number", ("value",))
 BOX = Sandbox(seconds=0.25, memory=1 << 30, modules=TOOLS)
-PATIENT = Sandbox(seconds=2.0, memory=1 << 30)  # for blocks that must have the time they need on any machine
+PATIENT = Sandbox(seconds=2.0, memory=1 << 30)
 NEUTRAL = SourceFit(HEAD + "def f(x, y):\n    return 0.0\n", "f")
 
 
@@ -71,17 +71,31 @@ def rows_of(cells: BlockCells, fit: SourceFit, shape: Shape, some: Blocks, corre
     return replace(cells, estimator=packed(fit)).rows(shape, some, correct)
 
 
+def unhurried(work: Callable[[Sandbox], Any], box: Sandbox = PATIENT, needed: slice = slice(None)) -> Any:
+    """Rows, made again with more time while one that is needed is missing: a busy machine may be late, and a block
+    that is spoilt is so every time."""
+    for times in (1, 4, 16, 64):
+        rows = work(replace(box, seconds=times * box.seconds))
+        if not np.isnan(rows[needed]).any():
+            break
+    return rows
+
+
 @needs_sandbox
 @pytest.mark.claim("sandbox.1")
 @pytest.mark.claim("sandboxed.1")
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_an_attack_is_contained(name: str, cells: BlockCells, capfd: pytest.CaptureFixture[str]) -> None:
     Path("/tmp/mark-5717").unlink(missing_ok=True)
-    fit = SourceFit(HEAD + ATTACKS[name], "f")
-    rows = rows_of(cells, fit, NUMBER, blocks(victim=True))
-    if np.isnan(rows[1, 0]):  # on a busy machine it may have run out of time; if it is spoilt, more time does not help
-        with opened(replace(BOX, seconds=10.0), NEUTRAL) as patient:
-            rows = rows_of(patient, fit, NUMBER, blocks(victim=True))
+
+    def attacked(box: Sandbox) -> Any:
+        fit, some = SourceFit(HEAD + ATTACKS[name], "f"), blocks(victim=True)
+        if box == BOX:
+            return rows_of(cells, fit, NUMBER, some)
+        with opened(box, NEUTRAL) as slower:
+            return rows_of(slower, fit, NUMBER, some)
+
+    rows = unhurried(attacked, BOX, slice(1, None))
     assert rows[1, 0] == 0.0, "the other block knows, or was spoilt"
     assert rows[0, 0] == 0.0 or np.isnan(rows[0, 0]), "the attack found what it wanted"
     if np.isnan(rows[0, 0]):
@@ -153,8 +167,12 @@ def test_same_rows_as_without_a_sandbox() -> None:
     some = Blocks(table, np.array([0, 10, 20, 30, 40, 50, 60]))
     fit = SourceFit("import numpy\ndef f(x, y):\n    return numpy.linalg.lstsq(x, y, rcond=None)[0]\n", "f")
     shape = Shape("array", ("0", "1"), (2,))
-    with opened(PATIENT, NEUTRAL) as cells:
-        seen = rows_of(cells, fit, shape, some, "half")
+
+    def seen_in(box: Sandbox) -> Any:
+        with opened(box, NEUTRAL) as cells:
+            return rows_of(cells, fit, shape, some, "half")
+
+    seen = unhurried(seen_in)
     for number in range(3):
         start, middle, stop = some.bounds(number)
         alone = block_row(fit, shape, table.part(start, stop), middle - start, number=number, correct="half")
@@ -187,8 +205,12 @@ def test_what_an_estimator_loads_is_found_in_a_rehearsal() -> None:
     )
     rows = pd.DataFrame({"a": np.arange(8.0), "b": ["x", "y"] * 4})
     some = Blocks(BlockTable(rows, np.zeros(8)), np.array([0, 2, 4, 6, 8]))
-    with opened(PATIENT, SourceFit(source, "f"), some.table) as cells:
-        assert cells.rows(NUMBER, some, None)[:, 0].tolist() == [0.5, 0.5]
+
+    def rehearsed(box: Sandbox) -> Any:
+        with opened(box, SourceFit(source, "f"), some.table) as cells:
+            return cells.rows(NUMBER, some, None)
+
+    assert unhurried(rehearsed)[:, 0].tolist() == [0.5, 0.5]
     late = SourceFit("def f(x, y):\n    import colorsys\n    return 0.0\n", "f")
     with opened(PATIENT, NEUTRAL) as cells:  # not rehearsed, and no file to load it from
         assert np.isnan(rows_of(cells, late, NUMBER, blocks(victim=False))).all()
@@ -199,8 +221,12 @@ def test_what_an_estimator_loads_is_found_in_a_rehearsal() -> None:
 def test_a_rehearsal_that_fails_is_none(end: str) -> None:
     """It has no say in whether there is a sandbox."""
     fit = SourceFit(f"def f(x, y):\n    if len(x) > 4: {end}\n    return 0.0\n", "f")
-    with opened(PATIENT, fit) as cells:
-        assert cells.rows(NUMBER, blocks(victim=False), None)[:, 0].tolist() == [0.0, 0.0]
+
+    def asked(box: Sandbox) -> Any:
+        with opened(box, fit) as cells:
+            return cells.rows(NUMBER, blocks(victim=False), None)
+
+    assert unhurried(asked)[:, 0].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.claim("sandboxed.1")
@@ -225,11 +251,14 @@ def test_a_block_is_sent_alone(kind: str) -> None:
 
 @needs_sandbox
 def test_a_keeper_that_dies_is_replaced_and_costs_one_block() -> None:
-    with opened(PATIENT, NEUTRAL) as cells:
-        keeper = cells.cells.keepers[0]
-        keeper.process.kill()
-        keeper.process.wait()
-        rows = cells.rows(NUMBER, blocks(victim=False), None)
+    def asked(box: Sandbox) -> Any:
+        with opened(box, NEUTRAL) as cells:
+            keeper = cells.cells.keepers[0]
+            keeper.process.kill()
+            keeper.process.wait()
+            return cells.rows(NUMBER, blocks(victim=False), None)
+
+    rows = unhurried(asked, needed=slice(1, None))
     assert np.isnan(rows[0, 0])
     assert rows[1, 0] == 0.0
 
@@ -262,16 +291,18 @@ from discreet.subsample.block_table import BlockTable
 x = np.ones((8, 2)); x[0, 0] = 666.0
 some = Blocks(BlockTable(x, np.zeros(8)), np.array([0, 2, 4, 6, 8]))
 bad = []
-late = []
-def attack(names, seconds):
+left = sys.argv[2:]
+for seconds in (0.25, 1.0, 4.0, 16.0):  # a busy machine may be late
+    late = []
     with opened(Sandbox(seconds=seconds, memory=1 << 30, modules=hostile.TOOLS), SourceFit(hostile.HEAD, "f")) as cells:
-        for name in names:
+        for name in left:
             other = replace(cells, estimator=packed(SourceFit(hostile.HEAD + hostile.ATTACKS[name], "f")))
             rows = other.rows(Shape("number", ("v",)), some, None)
-            if rows[1, 0] != rows[1, 0] and seconds < 1: late.append(name)  # on a busy machine: again, with more time
+            if rows[1, 0] != rows[1, 0]: late.append(name)
             elif rows[1, 0] != 0.0 or rows[0, 0] > 0: bad.append(name)
-attack(sys.argv[2:], 0.25)
-if late: attack(late, 10.0)
+    left = late
+    if not left: break
+bad += left
 print(os.getuid() != 0, bad)
 """
 
@@ -364,18 +395,16 @@ def test_without_a_sandbox_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.claim("sandbox.3")
 @pytest.mark.claim("session.1")
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
-@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("person", [None, "who"])
 def test_without_a_sandbox_nothing_is_charged(
-    relation: str, large: bool, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    relation: str, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether this machine has one is known before the charge, however many people there are."""
+    """Whether this machine has one is known before the charge."""
 
     def absent(self: Any) -> None:
         raise NoSandbox("it lacks everything")
 
     monkeypatch.setattr(Keeper, "restart", absent)
-    monkeypatch.setattr("discreet.session.question.REHEARSED", 10 if large else 10**6)
     (tmp_path / "f.py").write_text("def f(x):\n    return 0.5\n")
     place, rows = f"{tmp_path / 'f.py'}:f", {"a": np.arange(4000.0), "who": np.arange(4000)}
     with discreet.open(

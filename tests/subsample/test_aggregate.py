@@ -232,8 +232,11 @@ def test_a_block_out_of_time_has_no_estimate() -> None:
                 pass
         return 1.0
 
-    mechanism = SubsampleAggregate(FunctionFit(slow), NUMBER, BlockMean(8, 1, 40.0), seconds=1.0)
-    found = mechanism.estimates(BlockTable.of(np.arange(16.0)), Seeded(0))
+    for seconds in (1.0, 8.0, 64.0):  # a busy machine may be late with the others
+        mechanism = SubsampleAggregate(FunctionFit(slow), NUMBER, BlockMean(8, 1, 40.0), seconds=seconds)
+        found = mechanism.estimates(BlockTable.of(np.arange(16.0)), Seeded(0))
+        if np.isnan(found).sum() == 1:
+            break
     assert np.isnan(found).sum() == 1
 
 

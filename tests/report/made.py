@@ -90,7 +90,7 @@ def grouped(groups: Any, **changed: Any) -> dict[str, Any]:
 def dossier(*entries: dict[str, Any], **changed: Any) -> dict[str, Any]:
     amounts = {"epsilon": 1.0, "delta": 1e-6}
     return {
-        "format": "discreet report 1",
+        "format": "discreet report 2",
         "title": "Health, 2017-18",
         "description": None,
         "created": "2026-01-01T00:00:00Z",

@@ -187,7 +187,7 @@ def category_shares(about: About, listed: Any) -> World:
         if not isinstance(listed, str):
             return flat(value.heights)
         found = np.zeros(count)
-        for name, height in zip(value.keys, value.heights, strict=True):
+        for name, height in zip(value.bins, value.heights, strict=True):
             found[order[name]] = height
         return found
 

@@ -22,7 +22,7 @@ from discreet.forecast.test_forecasts import forecast_test
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
-from discreet.privacy.release import plain
+from discreet.privacy.values import plain
 
 MOST_ROWS: Final = 10**12
 WORLDS: Final[Mapping[str, Callable[[About], World]]] = {

@@ -43,7 +43,7 @@ from discreet.hypotheses.null_distributions import (
     simulated_p_value,
 )
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, is_number
@@ -53,6 +53,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.bins import Bins, Edges, counts
 from discreet.tables.entries import column, public_size
 
@@ -103,7 +104,7 @@ class FitTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
         values = column(rows)
         size = checked_size(public_size(values, self.neighbours), self.epsilon)
@@ -116,7 +117,7 @@ class FitTest:
         observed = float(misfit(noisy[None, :], size, chances, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [category_tests.2]
         provenance = Provenance("FitTest", {"bins": self.bins.names, "rows": size}, rng.secure)
-        return Release(self.guarantee, provenance, Tested(observed, p_value), name="test of fit")
+        return Release(self.guarantee, provenance, TestResult(observed, p_value), name="test of fit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class ClosenessTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
         values = column(rows)
         sizes = all_sizes((self.first,), public_size(values, self.neighbours))
@@ -172,7 +173,7 @@ class ClosenessTest:
         provenance = Provenance(
             "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, (LIMIT, PUBLIC_GROUPS)
         )
-        return Release(self.guarantee, provenance, Tested(observed, p_value), name="test that two samples agree")
+        return Release(self.guarantee, provenance, TestResult(observed, p_value), name="test that two samples agree")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ class IndependenceTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
         cells = self.cells(rows)
         size = checked_size(public_size(cells, self.neighbours), self.epsilon)
@@ -231,7 +232,7 @@ class IndependenceTest:
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [category_tests.3]
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
         provenance = Provenance("IndependenceTest", shown, rng.secure, (LIMIT,))
-        return Release(self.guarantee, provenance, Tested(observed, p_value), name="test of independence")
+        return Release(self.guarantee, provenance, TestResult(observed, p_value), name="test of independence")
 
     def cells(self, rows: Any) -> Integers:
         """The cell of each pair; the last one for those with an entry that is not listed. [category_tests.1]"""

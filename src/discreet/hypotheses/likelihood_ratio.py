@@ -34,7 +34,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.hypotheses.combined_tests import VoteCount
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, check_powerful, wave_of_sums
-from discreet.hypotheses.result import Tested, check_replace
+from discreet.hypotheses.result import check_replace
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget
@@ -43,6 +43,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.bins import Categories
 from discreet.statistics.normal_laplace import quantile_of, tail
 from discreet.tables.entries import numbers, public_size
@@ -151,14 +152,14 @@ class SimpleTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum and the p-value."""
         places = self.cells.places(rows)
         size = public_size(places, self.neighbours)
         assert size is not None
         return self._vote(places, rng) if self.method == "vote" else self._clamped(places, size, rng)
 
-    def _clamped(self, places: Integers, size: int, rng: Randomness) -> Release[Tested]:
+    def _clamped(self, places: Integers, size: int, rng: Randomness) -> Release[TestResult]:
         low, high = self.clamp or best_clamp(self.cells, size, float(self.epsilon))
         steps = clamped_steps(self.cells.ratios, low, high)
         law = ratio_law(self.cells, steps, size, laplace_scale(LEVELS, self.epsilon))
@@ -166,10 +167,10 @@ class SimpleTest:
         total = int(np.where(places < 0, 0, steps[places]).sum())
         noisy = rng.blur(total, sensitivity=LEVELS, cost=Laplace(self.epsilon))  # [likelihood_ratio.1]
         shown = {"rows": size, "clamp": (low, high)}
-        answer = Tested(size * low + noisy * (high - low) / LEVELS, law.upper(noisy))  # [likelihood_ratio.2]
+        answer = TestResult(size * low + noisy * (high - low) / LEVELS, law.upper(noisy))  # [likelihood_ratio.2]
         return Release(self.guarantee, Provenance("SimpleTest", shown, rng.secure), answer, name="likelihood ratio")
 
-    def _vote(self, places: Integers, rng: Randomness) -> Release[Tested]:
+    def _vote(self, places: Integers, rng: Randomness) -> Release[TestResult]:
         size = len(places)
         blocks = min(size, math.ceil(VOTES / float(self.epsilon)) | 1)
         votes = VoteCount(blocks, 0.5, self.epsilon)  # or refused

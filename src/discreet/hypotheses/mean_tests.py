@@ -41,7 +41,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
@@ -49,6 +49,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.stages.clip import Floats, Moment, Power, exact_sums, fitting_bits, noise_size, sensitivity_of
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
@@ -105,14 +106,14 @@ class MeanTest:
         """That of the mean. [mean_tests.1]"""
         return _planned(self, self.size).loss
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
         values = column(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         found = _planned(self, size).release(values, rng)  # [mean_tests.1]
         provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
         name = f"test that the mean is {show(self.null)} ({self.alternative})"
-        blank: Release[Tested] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
+        blank: Release[TestResult] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
         if found.refusal is not None:
             return blank
         spread = found.spread
@@ -123,7 +124,7 @@ class MeanTest:
             return tail(t, math.hypot(spread.sampling, spread.normal_noise), spread.laplace)
 
         p_value = inverted(apart, chance, spread.freedom, self.alternative)  # [mean_tests.3]
-        return replace(blank, answer=Tested(apart, p_value))
+        return replace(blank, answer=TestResult(apart, p_value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ class TwoMeansTest:
             return BoundedMean(*self.bounds, self.epsilon).stages
         return RankClippedMean(self.epsilon).stages(size)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The first mean less the second, and the p-value; or a refusal."""
         values = numbers(rows)
         sizes = all_sizes((self.first,), agree(public_size(values, self.neighbours), self.size))
@@ -177,7 +178,7 @@ class TwoMeansTest:
         shown = {"groups": sizes, "model": self.model, "bounds": self.bounds, "alternative": self.alternative}
         provenance = Provenance("TwoMeansTest", shown, rng.secure, (LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
-        blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
+        blank: Release[TestResult] = Release(self.guarantee, provenance, name=name)
         if isinstance(found, str):
             return replace(blank, refusal=found)
         means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [mean_tests.2]
@@ -187,7 +188,7 @@ class TwoMeansTest:
         ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
         # [mean_tests.3]
         notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)
-        answer = Tested(found.radius * (means[0].mean - means[1].mean), p_value)
+        answer = TestResult(found.radius * (means[0].mean - means[1].mean), p_value)
         return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
 
     def _clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":

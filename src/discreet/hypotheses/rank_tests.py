@@ -56,7 +56,7 @@ from discreet.hypotheses.null_distributions import (
     check_powerful,
     simulated_p_value,
 )
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
@@ -67,6 +67,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import numbers, public_size
 
@@ -107,7 +108,7 @@ class RankSumTest:
         """Pure epsilon, however many steps."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of pairs in which the first group's value is larger, and the p-value."""
         values = numbers(rows)
         one, other = all_sizes((self.first,), public_size(values, self.neighbours))
@@ -116,7 +117,7 @@ class RankSumTest:
         larger = larger_pairs(ranks(values, rng.permutation(len(values))), one)
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
-        answer = Tested(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
+        answer = TestResult(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
         provenance = Provenance("RankSumTest", shown, rng.secure, (PUBLIC_GROUPS,))
         return Release(self.guarantee, provenance, answer, name=f"rank sum test ({self.alternative})")
 
@@ -153,7 +154,7 @@ class GroupsTest:
         """Pure epsilon, however many steps."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """4 (n - 1) / n^2 times the noisy A, and the p-value."""
         values = numbers(rows)
         groups = all_sizes(self.sizes, public_size(values, self.neighbours))
@@ -169,7 +170,7 @@ class GroupsTest:
         draws = self.draws if size <= NORMAL or min(groups) >= FULL else min(self.draws, FEWEST)
         p_value = simulated_p_value(noisy, draw, rng, draws)  # [rank_tests.3]
         provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, (PUBLIC_GROUPS,))
-        answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
+        answer = TestResult(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=f"test that {len(groups)} groups have one law")
 
 

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, by_parts, check_powerful
-from discreet.hypotheses.result import Tested, check_replace
+from discreet.hypotheses.result import check_replace
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.exact import Number
@@ -45,6 +45,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
 
@@ -80,7 +81,7 @@ class SignTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of positive differences and the p-value."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
@@ -90,7 +91,7 @@ class SignTest:
         noisy = rng.blur(int(positive.sum()), sensitivity=1, cost=Laplace(self.epsilon))  # [signed_tests.1]
         seen = KnownSize(noisy + centred(rng), size, float(1 / laplace_scale(1, self.epsilon)))
         provenance = Provenance("SignTest", {"rows": size, "alternative": self.alternative}, rng.secure)
-        answer = Tested(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
+        answer = TestResult(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
         return Release(self.guarantee, provenance, answer, name=f"sign test ({self.alternative})")
 
 
@@ -123,7 +124,7 @@ class SignedRankTest:
         """Pure epsilon, however many steps."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum of positive ranks, centred, in standard deviations without noise, and the p-value."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
@@ -134,7 +135,7 @@ class SignedRankTest:
         noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(self.epsilon))  # [signed_tests.2]
         statistic = (noisy - largest / 2) / math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
         provenance = Provenance("SignedRankTest", {"rows": size, "alternative": self.alternative}, rng.secure)
-        answer = Tested(statistic, law.p_value(noisy, self.alternative))  # [signed_tests.3]
+        answer = TestResult(statistic, law.p_value(noisy, self.alternative))  # [signed_tests.3]
         return Release(self.guarantee, provenance, answer, name=f"signed-rank test ({self.alternative})")
 
 

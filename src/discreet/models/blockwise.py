@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, Link
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients, Link
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.estimators import LineFit
 from discreet.subsample.fit_request import planned

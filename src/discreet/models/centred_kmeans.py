@@ -36,7 +36,7 @@ from discreet.errors import BadInput
 from discreet.models.assign import BITS, WIDEST, Ball, Floats, distances
 from discreet.models.cluster_budget import ENTRIES, Purse, check_purse
 from discreet.models.cluster_sums import NoisyClusters, holding, noise_per_reach, noisy_clusters, noisy_loss
-from discreet.models.clusters import Clusters, merged, packed
+from discreet.models.clusters import merged, packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
@@ -45,6 +45,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters
 from discreet.tables.matrix import Rows, matrix
 
 SEEDS: Final = 6  # for each cluster

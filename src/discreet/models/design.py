@@ -42,7 +42,6 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients
 from discreet.models.formula import Factor, Formula
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee, check_budget
@@ -51,6 +50,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, check_bounds
 from discreet.statistics.open_histogram import OpenHistogram

@@ -44,7 +44,6 @@ from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
 from discreet.models.centred_kmeans import LOSS, check_k, check_width, reach_of
 from discreet.models.cluster_budget import Purse, check_purse
 from discreet.models.cluster_sums import holding, noisy_clusters, noisy_loss
-from discreet.models.clusters import Clusters
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss, compose
@@ -52,6 +51,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters
 from discreet.subsample.run_block import silence
 from discreet.tables.matrix import Rows, matrix, take
 

@@ -4,12 +4,12 @@ from typing import Any, Literal
 
 from discreet.errors import BadInput
 from discreet.models.centred_kmeans import CentredKMeans
-from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.lloyd_kmeans import LloydKMeans
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Clusters
 
 Method = Literal["auto", "lloyd", "centred", "friendly"]
 

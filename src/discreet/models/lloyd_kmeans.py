@@ -42,7 +42,7 @@ from discreet.models.centred_kmeans import (
 )
 from discreet.models.cluster_budget import Purse, check_purse
 from discreet.models.cluster_sums import NoisyClusters, noise_per_reach, noisy_clusters, noisy_loss
-from discreet.models.clusters import Clusters, packed
+from discreet.models.clusters import packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
@@ -51,6 +51,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters
 from discreet.tables.matrix import Rows, matrix
 
 TIMES: Final = 5

@@ -40,7 +40,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, CoefficientSpread
+from discreet.models.coefficients import CoefficientSpread
 from discreet.models.features import STEPS, Features, Measuring, Prepared, Scaling, find_scaling, prepared
 from discreet.models.link import logistic
 from discreet.models.logistic_loss import MOST, LogisticLoss
@@ -54,6 +54,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.tables.matrix import in_one, matrix

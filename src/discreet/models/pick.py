@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients
 from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.models.objective import ObjectivePerturbation
@@ -12,6 +11,7 @@ from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Coefficients
 
 
 def picked(

@@ -34,7 +34,6 @@ import numpy as np
 from discreet.accounting.calibrate import gaussian
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, Link
 from discreet.models.features import Features, Scaling, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
 from discreet.models.score import score_sensitivity
@@ -47,6 +46,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
 from discreet.stages.stage_budget import STRONGEST

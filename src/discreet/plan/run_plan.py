@@ -31,12 +31,13 @@ from discreet.privacy.meaning import explain
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import versions
-from discreet.privacy.release import Release, plain
+from discreet.privacy.release import Release
+from discreet.privacy.values import plain
 from discreet.session.private import Session
 from discreet.session.question import Question
 from discreet.version import __version__
 
-FORMAT: Final = "discreet report 1"
+FORMAT: Final = "discreet report 2"
 Watch = Callable[[str], None]
 
 

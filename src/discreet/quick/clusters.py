@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from discreet.models.clusters import Clusters
 from discreet.models.kmeans import Method, plan_kmeans
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters
 from discreet.quick.asked import ask, named, relation_of
 
 

@@ -3,15 +3,16 @@
 from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.hypotheses.result import ProportionTest, Tested
+from discreet.hypotheses.result import ProportionTest
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Counts, TestResult
 from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
-from discreet.statistics.histogram import Histogram, Tally
+from discreet.statistics.histogram import Histogram
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Alternative, Proportion
 
@@ -62,7 +63,7 @@ def test_proportion(
     neighbours: Neighbours | str = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
     >>> import discreet
@@ -86,7 +87,7 @@ def histogram(
     neighbours: Neighbours | str = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tally]:
+) -> Release[Counts]:
     """How many entries each bin holds.
 
     With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
@@ -96,11 +97,11 @@ def histogram(
 
     >>> import discreet
     >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
-    >>> r.value.keys
+    >>> r.value.bins
     ('a', 'b')
     """
     relation, unit = relation_of(neighbours), named(unit)
-    mechanism: Mechanism[Tally]
+    mechanism: Mechanism[Counts]
     if categories is not None and edges is not None:
         raise BadInput("both categories and edges are given; give one of them")
     if isinstance(categories, str | bytes):

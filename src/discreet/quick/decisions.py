@@ -17,13 +17,13 @@ from discreet.hypotheses.likelihood_ratio import SimpleTest
 from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
 from discreet.hypotheses.power import SMALLEST
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
-from discreet.hypotheses.result import Tested
 from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.quick.asked import ask, named, relation_of
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.bins import Bins, Categories, Edges
@@ -49,7 +49,7 @@ def test_simple(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether the law is p, against q: two laws of scipy.stats, or two dictionaries of probabilities. Exact.
 
     method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
@@ -73,7 +73,7 @@ def test_mean(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether the population's mean is `null`.
 
     model="symmetric" assumes a law that is symmetric about its mean, and is exact (signed ranks). Otherwise the p-value
@@ -108,7 +108,7 @@ def test_two_means(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two independent groups have populations with one mean. Holds for many people.
 
     Who is in which group is public; a person's value is hidden. Both are clipped alike, at a distance found in all of
@@ -133,7 +133,7 @@ def test_two_samples(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two independent groups have one law (Mann and Whitney). Exact, whatever the law.
 
     "greater" is for x that tends to be larger. Who is in which group is public; a person's value is hidden. To hide
@@ -158,7 +158,7 @@ def test_paired(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
 
     Without y, x holds the differences. Zeros and ties are allowed for.
@@ -191,7 +191,7 @@ def test_fit(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether entries have these probabilities, or this law. Exact.
 
     `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a law of scipy.stats,
@@ -226,7 +226,7 @@ def test_closeness(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two samples have the same probabilities of public bins. Holds for many people.
 
     Who is in which sample is public; a person's entry is hidden.
@@ -251,7 +251,7 @@ def test_independence(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
     >>> import discreet
@@ -278,7 +278,7 @@ def test_anova(
     neighbours: Relation = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether several independent groups have one law, by ranks. Exact, whatever the law.
 
     Who is in which group is public; a person's value is hidden.
@@ -312,7 +312,7 @@ def test_any(
     seconds: float | None = None,
     neighbours: Relation = "replace",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Any test: a function of the rows (and of y) that returns a p-value, run on disjoint blocks of people.
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,

@@ -13,10 +13,11 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Distribution
 from discreet.quick.asked import ask, is_table, named, relation_of
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
-from discreet.statistics.family import FAMILIES, Family, Fitted, gaussian
+from discreet.statistics.family import FAMILIES, Family
 from discreet.statistics.normal import Gaussian1D
 from discreet.statistics.normal_laplace import NormalSpread
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
@@ -38,7 +39,7 @@ def family(
     neighbours: Neighbours | str = "replace",
     unit: str = "row",
     rng: Randomness | None = None,
-) -> Release[Fitted]:
+) -> Release[Distribution]:
     """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
 
     `name` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
@@ -64,7 +65,7 @@ def family(
     values = column(x)
     size = public_size(values, relation)
     check_budget(epsilon, delta, size)
-    mechanism: Mechanism[Fitted]
+    mechanism: Mechanism[Distribution]
     match kind:
         case "gaussian":
             return fitted_normal(ask(Gaussian1D(epsilon, None, relation, called, size), values, rng))
@@ -78,13 +79,13 @@ def family(
     return ask(mechanism, values, rng)
 
 
-def fitted_normal(release: Release[Any]) -> Release[Fitted]:
+def fitted_normal(release: Release[Any]) -> Release[Distribution]:
     """A released normal distribution as a fitted family: each interval by itself. Post-processing."""
     if release.refusal is not None:
         return release
     spread = release.spread
     assert isinstance(spread, NormalSpread)
-    value = Fitted("gaussian", {"mean": spread.value.mean, "variance": spread.value.variance}, gaussian)
+    value = spread.value
     return replace(release, answer=value, spread=FamilySpread(value, (spread.mean, spread.variance)))
 
 
@@ -106,7 +107,7 @@ def likelihood(
     seconds: float | None = None,
     neighbours: Neighbours | str = "replace",
     rng: Randomness | None = None,
-) -> Release[Fitted]:
+) -> Release[Distribution]:
     """Maximum likelihood for any parametric law, privately, with an interval for each parameter. No bounds on the data.
 
     `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with

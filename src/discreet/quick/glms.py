@@ -8,7 +8,6 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.blockwise import NamedSpread, coefficients_of
-from discreet.models.coefficients import Coefficients
 from discreet.models.descent import LINKS, Descent
 from discreet.models.design import Design, Formulated
 from discreet.models.features import Features
@@ -22,6 +21,7 @@ from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.quick.asked import ask, named, relation_of
 from discreet.quick.models import _columns
 from discreet.subsample.block_table import BlockTable

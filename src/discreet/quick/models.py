@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.blockwise import line_in_blocks
-from discreet.models.coefficients import Coefficients
 from discreet.models.design import Design, Formulated, names_of
 from discreet.models.formula import Formula
 from discreet.models.least_squares import LeastSquares, declared_bounds
@@ -17,6 +16,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.quick.asked import ask, named, relation_of
 from discreet.tables.entries import numbers
 from discreet.tables.matrix import in_one, matrix

@@ -10,7 +10,7 @@ from discreet.privacy.release import Release
 from discreet.quick.asked import ask, named, relation_of
 from discreet.statistics.bins import Categories
 from discreet.statistics.category_shares import CategoryShares
-from discreet.statistics.density import Density
+from discreet.statistics.density import BinnedDensity
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.open_histogram import OpenHistogram
 
@@ -41,7 +41,7 @@ def density(
     """
     relation, unit = relation_of(neighbours), named(unit)
     if categories is None:
-        return ask(Density(epsilon, support, relation, unit), x, rng)
+        return ask(BinnedDensity(epsilon, support, relation, unit), x, rng)
     if support is not None:
         raise BadInput("both support and categories are given; a column has the one or the other")
     if isinstance(categories, str) and categories == "open":

@@ -34,11 +34,12 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
 from discreet.ledger.book import Receipt
 from discreet.noise.door import Door, Request
-from discreet.privacy.grouped import Groups, recalled, recalled_groups
+from discreet.privacy.grouped import Groups
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.stored import recalled, recalled_groups
 from discreet.quick.asked import check_machine, door, relation_of
 from discreet.session.columns import known, verb_of
 from discreet.session.paid import paid

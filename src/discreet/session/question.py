@@ -48,7 +48,8 @@ from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Loss, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release, plain
+from discreet.privacy.release import Release
+from discreet.privacy.values import plain
 from discreet.quick.asked import check_machine
 from discreet.session.columns import COLUMNS, GROUPED, STREAMED, WHOLE, Reading, known, parameters, reading, verb_of
 from discreet.session.paid import paid
@@ -204,7 +205,7 @@ class Question:
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.finder is not None:
             found = self.finder.release([name_of(entry) for entry in label], rng)
-            keys = () if found.refusal is not None else tuple(name for name in found.value.keys if name is not None)
+            keys = () if found.refusal is not None else tuple(name for name in found.value.bins if name is not None)
             notes.append("the groups were found: those with few people are not shown")
         else:
             assert self.keys is not None

@@ -55,9 +55,10 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Density
 from discreet.stages.declared import check_bounds
 from discreet.statistics.bins import Edges, counts
-from discreet.statistics.density_curve import Curve, CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
+from discreet.statistics.density_curve import CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
 from discreet.statistics.quantile import Quantile
 from discreet.tables.entries import numbers, public_size
 
@@ -72,12 +73,12 @@ FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
 
 
 @dataclass(frozen=True, slots=True)
-class Density:
+class BinnedDensity:
     """The density of a column; `support` are public ends, found in the data if it is None.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = [(index % 1000) / 1000 for index in range(20_000)]
-    >>> curve = Density(1.0, support=(0, 1)).release(rows, Seeded(1)).value
+    >>> curve = BinnedDensity(1.0, support=(0, 1)).release(rows, Seeded(1)).value
     >>> 0.9 < curve(0.5) < 1.1
     True
     """
@@ -113,7 +114,7 @@ class Density:
         placing = Fraction(0) if self.support is not None else min(whole / 2, max(whole * PLACING, self._nats / people))
         return counting, placing, whole - counting - placing  # [density.1]
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Density]:
         """The density; or a refusal for too few records."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
@@ -142,14 +143,14 @@ class Density:
 
     def _shown(
         self, cells: Floats, noisy: Floats, size: int | None, law: LaplaceLaw, rng: Randomness
-    ) -> Release[Curve]:
+    ) -> Release[Density]:
         """Everything from the noisy counts: cells with one below and one above, and the missing last."""
         variance = law.sd**2
         present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [density.3]
         shares = on_simplex(noisy[:-1] / present)
         by = best_merge(noisy[1:-2], present, variance)
         edges = np.append(cells[:-1:by], cells[-1])
-        curve = Curve(
+        curve = Density(
             edges,
             merged(shares[1:-1], by) / np.diff(edges),
             float(shares[0]),

@@ -48,11 +48,12 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Distribution
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
 from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, located_square, mean_radius
 from discreet.stages.stage_budget import Stages, concentrated, enough, in_stages, noisy_size, unit_variance
-from discreet.statistics.normal_laplace import ConvolvedSpread, Normal, NormalSpread, SquareSpread
+from discreet.statistics.normal_laplace import ConvolvedSpread, NormalSpread, SquareSpread
 from discreet.tables.entries import long_numbers, public_size
 
 LOCATE: Final = 42.0  # n epsilon that a centre of unknown place takes: 4 (3.5 + ln 1000)
@@ -203,7 +204,7 @@ class Gaussian1D:
         half = exact(whole.mean.epsilon) / 2
         return replace(whole, mean=Laplace(half), square=Laplace(half))
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Normal]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The distribution, or a refusal."""
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
@@ -212,7 +213,7 @@ class Gaussian1D:
         assert seen is not None
         assert stages.square is not None
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        blank: Release[Normal] = Release(
+        blank: Release[Distribution] = Release(
             self.guarantee, Provenance("Gaussian1D", shown, rng.secure, (NOTE,)), name="normal distribution"
         )
         if not self._mean().feasible(stages, seen):  # [normal.3]

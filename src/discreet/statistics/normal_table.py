@@ -38,7 +38,8 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.statistics.covariance import MultivariateNormal, NormalVectorSpread, check_stages, checked_size, too_few
+from discreet.privacy.values import MultivariateNormal
+from discreet.statistics.covariance import NormalVectorSpread, check_stages, checked_size, too_few
 from discreet.statistics.covariance_stages import MomentStages, fit, needed, plan
 from discreet.tables.matrix import in_one, matrix
 

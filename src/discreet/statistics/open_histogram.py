@@ -45,7 +45,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.statistics.histogram import Tally
+from discreet.privacy.values import Counts
 from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
 
 MANY: Final = 10**9  # stands for the number of people where that is private
@@ -117,7 +117,7 @@ class OpenHistogram:
             delta=self.delta,
         )  # [open_histogram.1]
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The shared categories and their noisy counts, the largest first."""
         values = column(rows)
         size = public_size(values, self.neighbours)
@@ -129,7 +129,7 @@ class OpenHistogram:
         return Release(
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
-            Tally(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
+            Counts(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
             spread=OpenBand(counts, law, size, size or MANY),
             name="histogram",
         )
@@ -178,7 +178,7 @@ class SparseHistogram:
         bins = len(self.keys) + 1
         return max(1, math.ceil(math.log(bins / ((1 + math.exp(-rate)) * float(self.spurious))) / rate))
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The noisy counts that reach the threshold, the largest first."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
@@ -200,7 +200,7 @@ class SparseHistogram:
         return Release(
             self.guarantee,
             Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
-            Tally(keys, _within(counts, size), other=other, threshold=self.threshold),
+            Counts(keys, _within(counts, size), other=other, threshold=self.threshold),
             spread=OpenBand(counts, self.law, size, outside + 1),
             name="histogram",
         )

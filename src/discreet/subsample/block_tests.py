@@ -23,12 +23,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
-from discreet.hypotheses.result import Tested
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.block_table import BlockTable
@@ -84,7 +84,7 @@ class BlockTest:
         """NoSandbox where this machine cannot make the sandbox asked for."""
         self._blocks.check_machine()
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The combined test."""
         table, blocks = BlockTable.of(rows), self._blocks
         plan = blocks.checked_plan(table)

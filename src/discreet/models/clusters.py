@@ -1,8 +1,4 @@
-"""What a clustering returns: k centres, how many rows each has, and predictions. All of it follows from the release.
-
-There are no labels of the rows that were clustered, and no loss but a noisy one.
-
-Where a search for clusters begins, and how many small clusters become k: no data, or released numbers alone.
+"""Where a search for clusters begins, and how many small clusters become k: no data, or released numbers alone.
 
 `packed` fills a ball with points that keep away from each other and from its surface, the same ones every time.
 `merged` joins weighted points into k: by pairs, each time the two whose union costs the least (Ward), then Lloyd's

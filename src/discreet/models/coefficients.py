@@ -1,7 +1,4 @@
-"""What a regression returns: coefficients by name, with a table, a picture and predictions.
-
-Everything here is computed from what was released: there are no residuals, no fitted values and no loss.
-"""
+"""The error bars of coefficients: sampling and noise side by side."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -1,8 +1,4 @@
-"""A density that was released: steps, a polygon through them, its distribution function and quantiles.
-
-Everything is computed from released numbers.
-
-How wide the bins of a density are, from noisy counts of narrow cells: post-processing, so it costs nothing.
+"""How wide the bins of a density are, from noisy counts of narrow cells: post-processing, so it costs nothing.
 
 With c_j the noisy counts of the N people in bins of width h = r w, r cells of width w each, and V the variance of one
 cell's noise, the integrated squared error of the heights c_j / (N h) is, up to what does not depend on h,
@@ -37,15 +33,6 @@ from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.values import Density
 
 Floats = npt.NDArray[np.float64]
-
-
-def crossing(places: Floats, reached: Floats, shares: Floats) -> Floats:
-    """Where a distribution function, straight between `places`, first reaches each share; at the ends if nowhere."""
-    after = np.clip(np.searchsorted(reached, shares, side="left"), 0, len(places) - 1)
-    before = np.maximum(after - 1, 0)
-    rise = reached[after] - reached[before]
-    part = np.where(rise > 0, (shares - reached[before]) / np.where(rise > 0, rise, 1.0), 1.0)
-    return np.asarray(places[before] + np.clip(part, 0.0, 1.0) * (places[after] - places[before]), dtype=float)
 
 
 def on_simplex(masses: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Families of distributions by their sufficient statistics, and the value that a fitted one is.
+"""Families of distributions by their sufficient statistics.
 
 A family is a small value of public functions; nothing here sees data. `discreet.Family` describes one of your own: what
 its parameters are called, the scipy distribution they stand for, the statistics to sum, and a rough guess of the

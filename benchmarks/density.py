@@ -21,7 +21,8 @@ from scipy.integrate import quad
 
 import discreet
 from discreet.noise.distributions import laplace_scale
-from discreet.statistics.density_curve import Curve, on_simplex
+from discreet.privacy.values import Density
+from discreet.statistics.density_curve import on_simplex
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-density.md"
 Row = tuple[str, str, str, str, bool]
@@ -61,7 +62,7 @@ def step_error(edges: Array, heights: Array, law: Any, square: float) -> float:
     return float((heights**2 * np.diff(edges)).sum() - 2 * (heights * np.diff(law.cdf(edges))).sum() + square)
 
 
-def polygon_error(curve: Curve, law: Any, square: float) -> float:
+def polygon_error(curve: Density, law: Any, square: float) -> float:
     """g^2 exactly, g f with the true share of each of many parts of the line."""
     nodes, at = curve.corners
     own = (np.diff(nodes) * (at[:-1] ** 2 + at[:-1] * at[1:] + at[1:] ** 2) / 3).sum()
@@ -86,7 +87,7 @@ def errors(law: Any, support: Any, inside: Any, size: int, runs: int) -> tuple[f
     curves = [discreet.density(rows, epsilon=1.0, support=support).value for rows in samples]
     usual = float(np.median([curve.edges[-1] - curve.edges[0] for curve in curves]))
 
-    def bins(curve: Curve, width: float) -> Array:
+    def bins(curve: Density, width: float) -> Array:
         return np.linspace(
             curve.edges[0], curve.edges[-1], max(2, round((curve.edges[-1] - curve.edges[0]) / width)) + 1
         )

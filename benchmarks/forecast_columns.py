@@ -163,7 +163,7 @@ def counts() -> list[Case]:
         x = g.integers(0, 10, 5000)
         true = np.bincount(x, minlength=10)
         release = discreet.histogram(x, epsilon=1.0, delta=1e-6)
-        return release.map(lambda v: np.array([c - true[int(k)] for k, c in zip(v.keys, v.counts, strict=True)]))
+        return release.map(lambda v: np.array([c - true[int(k)] for k, c in zip(v.bins, v.counts, strict=True)]))
 
     def largest(value: Any) -> float:
         return float(np.max(np.abs(value)))

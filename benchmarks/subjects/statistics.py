@@ -7,7 +7,7 @@ from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.category_shares import CategoryShares
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
-from discreet.statistics.density import Density
+from discreet.statistics.density import BinnedDensity
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import Gaussian1D, GaussianMean
@@ -18,8 +18,8 @@ from discreet.statistics.quantile import Quantile
 from discreet.statistics.variance import Variance
 
 SUBJECTS = {
-    "Density": Subject(lambda r: Density(20.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
-    "Density, support": Subject(lambda r: Density(1.0, (0, 2), r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD[:40])),
+    "Density": Subject(lambda r: BinnedDensity(20.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "Density, support": Subject(lambda r: BinnedDensity(1.0, (0, 2), r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD[:40])),
     "CategoryShares": Subject(
         lambda r: CategoryShares(Histogram(Categories.of(["a", "b", 1]), 1.0, neighbours=r)),
         LABELS,

@@ -43,7 +43,8 @@ from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Loss, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release, plain
+from discreet.privacy.release import Release
+from discreet.privacy.values import plain
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
 from discreet.tables.table import OWNER, Table
@@ -245,6 +246,7 @@ class Question:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
         if self.price.halved:
             notes.append(HALVED)
+        release = release.named(self.wanted.columns) if not self.statistic.blocks else release
         return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
@@ -255,7 +257,7 @@ class Question:
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.price.finder is not None:
             found = self.price.finder.release([name_of(entry) for entry in label], rng)
-            keys = () if found.refusal is not None else tuple(name for name in found.value.keys if name is not None)
+            keys = () if found.refusal is not None else tuple(name for name in found.value.bins if name is not None)
             notes.append("the groups were found: those with few people are not shown")
         else:
             assert self.keys is not None

@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from discreet.hypotheses.power import SMALLEST
-from discreet.hypotheses.result import Tested
-from discreet.models.clusters import Clusters
-from discreet.models.coefficients import Coefficients
 from discreet.models.glm import Method
 from discreet.models.kmeans import Clustering
 from discreet.privacy.exact import Number
@@ -16,10 +13,9 @@ from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, Matrix, TestResult
 from discreet.sandbox.sandbox import Sandbox
-from discreet.stages.clip import Floats
-from discreet.statistics.family import Family, Fitted
-from discreet.statistics.histogram import Tally
+from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
 from discreet.subsample.aggregate import Engine, Trust
 
@@ -66,7 +62,7 @@ def anova(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 
     Under the default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are
@@ -89,7 +85,7 @@ def closeness_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two samples have the same probabilities of public bins. Holds for many people.
 
     Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
@@ -130,7 +126,7 @@ def covariance(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Floats]:
+) -> Release[Matrix]:
     """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
 
     `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
@@ -161,7 +157,7 @@ def custom_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Any test: a function of the rows (and of y) that returns a p-value, run on disjoint blocks of people.
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
@@ -271,7 +267,7 @@ def fit_distribution(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Fitted]:
+) -> Release[Distribution]:
     """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
@@ -296,10 +292,10 @@ def fit_normal(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[Any]:
-    """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
+    """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
 
-    Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
-    Arrow table it needs delta > 0.
+    Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
+    `.covariance`, and needs delta > 0.
 
     >>> import discreet
     >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -319,7 +315,7 @@ def goodness_of_fit_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether entries have these probabilities, or this distribution. Exact.
 
     `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
@@ -343,7 +339,7 @@ def histogram(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tally]:
+) -> Release[Counts]:
     """How many entries each bin holds.
 
     With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
@@ -353,7 +349,7 @@ def histogram(
 
     >>> import discreet
     >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
-    >>> r.value.keys
+    >>> r.value.bins
     ('a', 'b')
     """
 
@@ -367,7 +363,7 @@ def independence_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
     >>> import discreet
@@ -422,7 +418,7 @@ def likelihood_ratio_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
 
     Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
@@ -529,7 +525,7 @@ def maximum_likelihood(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Fitted]:
+) -> Release[Distribution]:
     """Maximum likelihood for any parametric distribution, with an interval for each parameter. No bounds on the data.
 
     `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
@@ -590,7 +586,7 @@ def mean_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether the population's mean is `null`.
 
     model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
@@ -633,7 +629,7 @@ def paired_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
 
     Without y, x holds the differences. Zeros and ties are allowed for.
@@ -701,7 +697,7 @@ def proportion_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
     >>> import discreet
@@ -805,7 +801,7 @@ def two_means_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two independent groups have populations with one mean. Holds for many people.
 
     Both are clipped alike, at a distance found in all of them together, or at public `bounds`. Under the default
@@ -827,7 +823,7 @@ def two_samples_test(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Tested]:
+) -> Release[TestResult]:
     """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
 
     "greater" is for x that tends to be larger. Under the default relation, "add_or_remove", a person's group and
@@ -906,7 +902,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Floats]:
+    ) -> Release[Matrix]:
         """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
 
         `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
@@ -935,7 +931,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Any test: a function of the rows (and of y) that returns a p-value, run on disjoint blocks of people.
 
         Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,
@@ -1037,7 +1033,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Fitted]:
+    ) -> Release[Distribution]:
         """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
 
         `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
@@ -1061,10 +1057,10 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[Any]:
-        """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
+        """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
 
-        Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
-        Arrow table it needs delta > 0.
+        Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
+        `.covariance`, and needs delta > 0.
 
         Example: session.fit_normal("age", epsilon=0.5)
         """
@@ -1083,7 +1079,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Whether entries have these probabilities, or this distribution. Exact.
 
         `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
@@ -1108,7 +1104,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tally]:
+    ) -> Release[Counts]:
         """How many entries each bin holds.
 
         With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
@@ -1148,7 +1144,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
         Example: session.independence_test("age", "bmi", epsilon=0.5)
@@ -1197,7 +1193,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
 
         Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
@@ -1294,7 +1290,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Fitted]:
+    ) -> Release[Distribution]:
         """Maximum likelihood for any parametric distribution, with an interval for each parameter. No bounds on the data.
 
         `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
@@ -1373,7 +1369,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Whether the population's mean is `null`.
 
         model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
@@ -1435,7 +1431,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
 
         Without y, x holds the differences. Zeros and ties are allowed for.
@@ -1514,7 +1510,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Tested]:
+    ) -> Release[TestResult]:
         """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
         Example: session.proportion_test("age", 0.5, epsilon=0.5)

@@ -15,7 +15,7 @@ from discreet.accounting.pld import distribution
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
 
 
-def found(loss: Loss) -> pld.Distribution:
+def found(loss: Loss) -> pld.LossDistribution:
     result = distribution(loss)
     assert result is not None
     return result

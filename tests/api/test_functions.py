@@ -2,9 +2,11 @@
 
 import json
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -110,7 +112,18 @@ def test_families_by_name() -> None:
         ends = release.interval(0.9)
         for key, value in release.value.items():
             assert ends.low[key] <= value <= ends.high[key]
-        assert json.loads(release.to_json())["interval"]["low"].keys() == release.value.keys()
+        assert list(json.loads(release.to_json())["value"]["parameters"]) == list(release.value)
     for bad in ({"name": "cauchy"}, {"name": "binomial"}, {"name": "poisson", "trials": 3}, {"name": "multinomial"}):
         with pytest.raises(discreet.BadInput):
             discreet.fit_distribution(bad.pop("name"), [1, 2], epsilon=1.0, **bad)  # type: ignore[arg-type]
+
+
+def test_numbers_of_several_named_columns_have_their_names() -> None:
+    drawn = np.random.default_rng(0).normal((40.0, 25.0), (5.0, 3.0), (4000, 2))
+    frame = pa.table({"age": drawn[:, 0], "bmi": drawn[:, 1]})
+    terms: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6}
+    asks: list[Any] = [discreet.mean, discreet.covariance, discreet.fit_normal, partial(discreet.kmeans, k=2)]
+    for ask in asks:
+        assert ask(frame, **terms, rng=Seeded(1)).value.names == ("age", "bmi")
+        assert not getattr(ask(drawn, **terms, rng=Seeded(1)).value, "names", ())
+    assert isinstance(discreet.mean(drawn[:, 0], epsilon=1.0, rng=Seeded(1)).value, float)

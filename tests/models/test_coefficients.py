@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, CoefficientSpread
+from discreet.models.coefficients import CoefficientSpread
+from discreet.privacy.values import Coefficients
 
 LINE = Coefficients(np.array([2.0, -1.0]), 0.5, ("age", "dose"))
 

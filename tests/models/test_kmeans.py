@@ -15,12 +15,12 @@ from discreet.audit.replay import Recorder, drawn, exceeds, replay
 from discreet.errors import BadInput, Refused
 from discreet.models import friendly_kmeans
 from discreet.models.centred_kmeans import CentredKMeans
-from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans, block_tuples, bottleneck, pair_rows
 from discreet.models.lloyd_kmeans import LloydKMeans
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate, compose
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Clusters
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 LOUD = 400.0  # an epsilon at which a handful of rows is enough

@@ -9,10 +9,11 @@ import pytest
 import discreet
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
-from discreet.privacy.grouped import Groups, recalled_groups
+from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.stored import recalled_groups
 from discreet.statistics.count import Count
 from discreet.statistics.mean import RankClippedMean
 

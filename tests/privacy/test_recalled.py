@@ -6,9 +6,9 @@ import pytest
 
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
-from discreet.privacy.grouped import recalled
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.stored import recalled
 from discreet.statistics.bins import Categories
 from discreet.statistics.count import Count
 from discreet.statistics.histogram import Histogram

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,8 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release, brief, plain
+from discreet.privacy.release import Release
+from discreet.privacy.values import plain, value_of
 
 
 def refused() -> Release[float]:
@@ -65,10 +67,44 @@ def test_plain_values_are_json() -> None:
     assert plain([math.inf, math.nan, Fraction(1, 2), np.float32(2), {1: object}])[:4] == [None, None, 0.5, 2.0]
 
 
-def test_brief() -> None:
-    assert brief(np.arange(10.0)).endswith("...]")
-    assert brief(Fraction(1, 3)) == "0.333333"
-    assert brief(np.float64(2.5)) == "2.5"
+def test_answers_in_a_line() -> None:
+    assert str(value_of(np.arange(10.0))).endswith("...]")
+    assert str(value_of(Fraction(1, 3))) == "0.333333"
+    assert str(value_of(np.float64(2.5))) == "2.5"
+
+
+def test_one_number_is_a_number_to_python() -> None:
+    release = count([1] * 50 + [0] * 50, epsilon=1.0, rng=Seeded(1))
+    assert float(release) == release.value
+    assert f"{release:.1f}" == f"{release.value:.1f}"
+    assert f"{release}" == str(release)
+    low, high = release.interval()
+    assert (low, high) == (release.interval().low, release.interval().high)
+    with pytest.raises(Refused, match="42"):
+        float(refused())
+    with pytest.raises(BadInput, match="not one number"):
+        float(histogram(["a"], epsilon=1.0, categories=["a"]))
+
+
+def test_every_number_is_in_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = histogram(["a"] * 9, epsilon=1.0, categories=["a", "b"], rng=Seeded(1))
+    pd = pytest.importorskip("pandas")
+    frame = release.to_frame(0.9)
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["name"].tolist() == ["a", "b", "in none of these"]
+    assert frame["low"].tolist()[:2] == release.interval(0.9).low.tolist()
+    with pytest.raises(Refused, match="42"):
+        refused().to_frame()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(BadInput, match="pip install pandas"):
+        release.to_frame()
+
+
+def test_columns_are_named_where_they_are_known() -> None:
+    answer: Release[Any] = Release(Guarantee(1.0), Provenance("m", {}, secure=True), np.array([1.0, 2.0]))
+    assert answer.named(["age", "bmi"]).value["bmi"] == 2.0
+    assert answer.named(["age"]).value.names == ()
+    assert refused().named(["age"]).refusal
 
 
 def test_a_function_without_a_value_at_an_end_costs_the_interval_only() -> None:

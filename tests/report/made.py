@@ -49,7 +49,7 @@ def questions() -> dict[str, Callable[[], Any]]:
         "linear regression": lambda: discreet.linear_regression("systolic_bp ~ age + bmi", frame, **both),
         "logistic regression": lambda: discreet.logistic_regression(rows[:, :2], ill, **both),
         "poisson regression": lambda: discreet.poisson_regression(rows[:, :2] / 50, np.round(age / 20), **both),
-        "sgd": lambda: discreet.sgd("squared", rows[:, :1] / 50, top / 100, **both),
+        "sgd": lambda: discreet.sgd("squared", rows[:, :1] / 50, top / 100, size=8000, **both),
         "kmeans": lambda: discreet.kmeans(rows[:, :2], 3, **both),
         "test_proportion": lambda: discreet.proportion_test(male, 0.5, **pure),
         "test_mean": lambda: discreet.mean_test(bmi, 26.0, **pure),
@@ -92,7 +92,7 @@ def grouped(groups: Any, **changed: Any) -> dict[str, Any]:
 def dossier(*entries: dict[str, Any], **changed: Any) -> dict[str, Any]:
     amounts = {"epsilon": 1.0, "delta": 1e-6}
     return {
-        "format": "discreet report 1",
+        "format": "discreet report 2",
         "title": "Health, 2017-18",
         "description": None,
         "created": "2026-01-01T00:00:00Z",

@@ -50,8 +50,9 @@ def test_refusals_texts_and_groups_have_rows() -> None:
 
 @given(st.text(st.characters(exclude_categories=())) | st.sampled_from([f"{mark}1+1" for mark in FORMULA]))
 def test_no_spreadsheet_executes_it(text: str) -> None:
-    refused = {**records()["refused"], "refusal": text, "value": None}
-    tally = {**records()["histogram of categories"], "value": {"keys": [text], "counts": [-3]}}
+    refused = {**records()["refused"], "refusal": text}
+    tally = {**records()["histogram of categories"], "interval": None, "spread": None}
+    tally["value"] = {"kind": "counts", "keys": [text], "counts": [-3], "other": None, "threshold": None}
     found = rows(
         entry(refused, text, id=text, statistic=text),
         grouped([{"key": text, "release": records()["count"]}]),

@@ -1,7 +1,7 @@
 import pytest
 
-from discreet.report.sheet import DARKEST
 from discreet.report.style import DARK, LIGHT, SHEET
+from discreet.report.svg import DARKEST
 
 
 def parsed(colour: str) -> tuple[float, ...]:

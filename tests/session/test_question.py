@@ -14,9 +14,10 @@ from discreet.accounting import compose
 from discreet.asking import People, Question
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
-from discreet.privacy.grouped import Groups, recalled_groups
+from discreet.privacy.grouped import Groups
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.stored import recalled_groups
 from discreet.session import asked as prepare
 from discreet.statistics.count import Count
 from discreet.tables.opening import read

@@ -1,15 +1,17 @@
 """The law of normal plus Laplace error, and the error bars made of it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from discreet.privacy.values import Distribution
 from discreet.stages.normal_laplace import (
     ConvolvedSpread,
-    Normal,
     NormalSpread,
     SquareSpread,
+    normal,
     radius,
     student_factor,
     tail,
@@ -71,21 +73,21 @@ def test_total_variation_is_bounded_over_the_whole_box() -> None:
     )
     bound, box, x = spread.total_variation(0.95), spread.interval(0.95), np.linspace(-10, 30, 200_001)
 
-    def curve(normal: Normal) -> np.ndarray:
-        return np.exp(-((x - normal.mean) ** 2) / (2 * normal.variance)) / math.sqrt(2 * math.pi * normal.variance)
+    def curve(found: Distribution) -> Any:
+        return np.exp(-((x - found.mean) ** 2) / (2 * found.variance)) / math.sqrt(2 * math.pi * found.variance)
 
     worst = 0.0
     for mean in (box.low.mean, spread.value.mean, box.high.mean):
         for variance in (box.low.variance, box.high.variance):
-            gap = np.abs(curve(Normal(mean, variance)) - curve(spread.value)).sum() * (x[1] - x[0]) / 2
+            gap = np.abs(curve(normal(mean, variance)) - curve(spread.value)).sum() * (x[1] - x[0]) / 2
             worst = max(worst, float(gap))
     assert worst <= bound <= 1.7 * worst
     # 0.48 in place of 2 phi(1) = 0.48394 would be no bound: for the scale alone it is reached
-    near = np.abs(curve(Normal(10.0, 4.0)) - curve(Normal(10.0, 4.0 * 1.001**2))).sum() * (x[1] - x[0]) / 2
+    near = np.abs(curve(normal(10.0, 4.0)) - curve(normal(10.0, 4.0 * 1.001**2))).sum() * (x[1] - x[0]) / 2
     assert 0.4835 < near / math.log(1.001) < 0.48395
 
 
 def test_a_normal_distribution_reads_well() -> None:
-    found = Normal(3.0, 4.0)
-    assert (found.covariance, found.sd) == (4.0, 2.0)
-    assert str(found) == "mean 3, variance 4"
+    found = normal(3.0, 4.0)
+    assert (found["variance"], found.sd, found.median) == (4.0, 2.0, 3.0)
+    assert (str(found), repr(found)) == ("mean 3, variance 4", "gaussian(mean=3, variance=4)")

@@ -48,7 +48,7 @@ def test_shares_intervals_and_distance(relation: str) -> None:
 def test_found_categories() -> None:
     rows = ["a"] * 600 + ["b"] * 300 + ["rare"]
     release = discreet.density(rows, epsilon=1.0, delta=1e-6, categories="open", rng=Seeded(1))
-    assert set(release.value.keys) == {"a", "b"}
+    assert set(release.value.bins) == {"a", "b"}
     assert release.value("a") == pytest.approx(2 / 3, abs=0.1)
     with pytest.raises(BadInput, match="rare"):
         release.value("rare")

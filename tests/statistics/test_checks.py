@@ -13,7 +13,7 @@ from discreet.privacy.mechanism import check, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
-from discreet.statistics.density import Density
+from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import FAMILIES
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import Gaussian1D, GaussianMean
@@ -33,7 +33,7 @@ CHECKED: dict[str, Any] = {
     "Quantile": Quantile((0.25, 0.5), 0.5),
     "Quantile, points": Quantile(0.5, 0.5, confidence=None),
     "Quantile, bounds": Quantile(0.001, 0.5, bounds=(0.0, 1.0)),
-    "Density": Density(0.5),
+    "Density": BinnedDensity(0.5),
     "SufficientStatistics": SufficientStatistics(FAMILIES["poisson"], 0.5),
     "Covariance": Covariance(0.5, 1e-6, dimension=2),
     "MultivariateGaussian": MultivariateGaussian(0.5, 1e-6, dimension=2),
@@ -63,7 +63,7 @@ def test_what_always_answers_is_never_refused() -> None:
         Count(0.1),
         BoundedMean(0.0, 1.0, 0.1),
         Variance(0.1, bounds=(0.0, 1.0)),
-        Density(0.1, support=(0, 1)),
+        BinnedDensity(0.1, support=(0, 1)),
     ):
         check(mechanism, 1)
     for private in (Quantile(0.5, 0.1, confidence=None, neighbours=ADD), Covariance(0.1, 1e-6, neighbours=ADD)):

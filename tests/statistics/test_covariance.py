@@ -220,9 +220,12 @@ def test_the_verb_its_words_and_its_pictures() -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    assert len(release.plot().images) == 1
-    two = discreet.covariance(rows[:, :2], epsilon=2.0, delta=1e-6, rng=Seeded(1)).plot()
-    assert len(two.lines) == 3
+    named = release.named(["a", "b", "c"])
+    assert named.value["a", "c"] == release.value[0, 2]
+    assert named.interval().low["b", "b"] == release.interval().low[1, 1]
+    axes = named.plot()
+    assert len(axes.images) == 1
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b", "c"]
     plt.close("all")
     private = discreet.covariance(rows, epsilon=2.0, delta=1e-6, neighbours="add_or_remove", rng=Seeded(1))
     assert np.diag(private.value) == pytest.approx([1, 4, 9], rel=0.25)

@@ -17,8 +17,9 @@ from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
-from discreet.statistics.density import Density, reach, widened
-from discreet.statistics.density_curve import Curve, CurveSpread, best_merge, cells_for, merged, on_simplex, sum_radius
+from discreet.privacy.values import Density
+from discreet.statistics.density import BinnedDensity, reach, widened
+from discreet.statistics.density_curve import CurveSpread, best_merge, cells_for, merged, on_simplex, sum_radius
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SPREAD = [0.5 + index / 200 for index in range(200)]
@@ -37,13 +38,13 @@ def ends(relation: Neighbours) -> list[audit.Pair]:
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("support", [None, (0.0, 2.0)])
 def test_audit(relation: Neighbours, support: tuple[float, float] | None) -> None:
-    audit.check(Density(16.0 if support is None else 1.0, support, relation), ends(relation)).require()
+    audit.check(BinnedDensity(16.0 if support is None else 1.0, support, relation), ends(relation)).require()
 
 
 @pytest.mark.claim("density.2")
 def test_one_person_more_where_the_number_of_cells_would_double() -> None:
     rows = [index / 256 for index in range(511)]
-    mechanism = Density(4.0, (0, 2), ADD)
+    mechanism = BinnedDensity(4.0, (0, 2), ADD)
     assert cells_for(511, 0.05) < cells_for(512, 0.05)
     audit.check(mechanism, [audit.Pair(rows, [*rows, 1.0])], hostile_values=False).require()
 
@@ -52,7 +53,7 @@ def test_one_person_more_where_the_number_of_cells_would_double() -> None:
 @pytest.mark.parametrize("relation", Neighbours)
 def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
     for size in (10, 680, 10**6):
-        stages = Density(0.3, neighbours=relation).stages(size)
+        stages = BinnedDensity(0.3, neighbours=relation).stages(size)
         assert pure(stages.loss) == (Fraction(3, 10), Fraction(0))
         assert isinstance(stages.noise("cells"), Laplace)
 
@@ -61,7 +62,7 @@ def test_shares_of_epsilon_add_up(relation: Neighbours) -> None:
 @pytest.mark.parametrize(("size", "epsilon"), [(3, 1.0), (100, 1.0), (4000, 0.1)])
 def test_too_few_rows_of_a_private_number_are_refused_by_a_noisy_count(size: int, epsilon: float) -> None:
     for seed in range(5):
-        release = Density(epsilon, neighbours=Neighbours.ADD_OR_REMOVE).release(np.arange(size) / 7, Seeded(seed))
+        release = BinnedDensity(epsilon, neighbours=Neighbours.ADD_OR_REMOVE).release(np.arange(size) / 7, Seeded(seed))
         assert "by a noisy count" in str(release.refusal)
         assert release.provenance.parameters["rows"] is None
 
@@ -70,12 +71,12 @@ def test_a_few_more_are_found_where_they_lie() -> None:
     """Where n is private, just above the line of refusal; quartiles that were drawn too far off would be far off."""
     rows = np.random.default_rng(1).normal(100, 15, 8000)
     for seed in range(12):
-        curve = Density(0.1, neighbours=Neighbours.ADD_OR_REMOVE).release(rows, Seeded(seed)).value
+        curve = BinnedDensity(0.1, neighbours=Neighbours.ADD_OR_REMOVE).release(rows, Seeded(seed)).value
         assert 80 < curve.quantile(0.5) < 120
 
 
 def test_too_few_rows_are_refused_with_what_is_needed() -> None:
-    refused = Density(1.0).release([1.0] * 100, Seeded(1))
+    refused = BinnedDensity(1.0).release([1.0] * 100, Seeded(1))
     assert refused.refusal is not None
     assert "rows" in refused.refusal
 
@@ -90,7 +91,7 @@ def test_bad_supports(support: object) -> None:
 def test_error_falls_to_what_a_plain_histogram_has(law: object) -> None:
     """Integrated squared error within 3 times that of the best plain histogram of the same sample."""
     rows = law.rvs(20_000, random_state=3)  # type: ignore[attr-defined]
-    curve = Density(1.0).release(rows, Seeded(5)).value
+    curve = BinnedDensity(1.0).release(rows, Seeded(5)).value
     low, high = law.ppf([1e-4, 1 - 1e-4])  # type: ignore[attr-defined]
     places = np.linspace(low, high, 4001)
     truth, step = law.pdf(places), places[1] - places[0]  # type: ignore[attr-defined]
@@ -117,7 +118,7 @@ def test_the_band_holds_everywhere_at_once(values: str) -> None:
     rng, hits, runs = np.random.default_rng(0), 0, 60
     for run in range(runs):
         rows = rng.normal(size=2000) if values == "normal" else rng.integers(0, 4, 2000) / 2
-        release = Density(1.0, (-3, 3)).release(rows, Seeded(run))
+        release = BinnedDensity(1.0, (-3, 3)).release(rows, Seeded(run))
         band, cells = release.spread.band(0.8), release.value.fine  # type: ignore[union-attr]
         truth = stats.norm.cdf(cells) if values == "normal" else np.clip(np.ceil(cells * 2) / 4, 0, 1)  # below each
         hits += bool(np.all((band.low <= truth + 1e-12) & (truth <= band.high + 1e-12)))
@@ -131,7 +132,7 @@ def test_the_noise_of_the_number_missing_is_in_the_band() -> None:
     """Sampling aside: on a fixed sample of few people the band's noise part holds what the divisor adds."""
     law, cells = LaplaceLaw(laplace_scale(2, 1)), 32
     rng, fail = np.random.default_rng(9), math.exp(-float(1 / law.scale))
-    mechanism, size = Density(1.0, (0, 1)), 4000
+    mechanism, size = BinnedDensity(1.0, (0, 1)), 4000
     radius = sum_radius(law, cells + 2, 0.1 / 4)
     held = np.zeros(cells + 3)
     held[2] = size  # all people in one narrow cell, so that most ends have all of them below
@@ -151,7 +152,7 @@ def test_the_noise_of_the_number_missing_is_in_the_band() -> None:
 def test_intervals_of_all_bins_at_once() -> None:
     rng, hits, runs = np.random.default_rng(1), 0, 100
     for run in range(runs):
-        release = Density(1.0, (-4, 4)).release(rng.normal(size=2000), Seeded(run))
+        release = BinnedDensity(1.0, (-4, 4)).release(rng.normal(size=2000), Seeded(run))
         bar, edges = release.interval(0.9), release.value.edges
         truth = np.diff(stats.norm.cdf(edges)) / np.diff(edges)
         hits += bool(np.all((bar.low.heights <= truth) & (truth <= bar.high.heights)))
@@ -160,7 +161,7 @@ def test_intervals_of_all_bins_at_once() -> None:
 
 def test_tails_beyond_a_support_are_told() -> None:
     rows = np.concatenate([np.full(500, -9.0), np.full(300, 9.0), np.linspace(0, 1, 1200), np.full(50, np.nan)])
-    release = Density(2.0, (0, 1)).release(rows, Seeded(2))
+    release = BinnedDensity(2.0, (0, 1)).release(rows, Seeded(2))
     assert release.value.below == pytest.approx(0.25, abs=0.05)
     assert release.value.above == pytest.approx(0.15, abs=0.05)
     assert any("beyond the ends" in note for note in release.provenance.notes)
@@ -181,14 +182,14 @@ def test_every_place_and_scale() -> None:
         np.tile([0.0, 1.0], 1000),
     ):
         for relation in Neighbours:
-            curve = Density(2.0, neighbours=relation).release(rows, Seeded(1)).value
+            curve = BinnedDensity(2.0, neighbours=relation).release(rows, Seeded(1)).value
             assert np.isfinite(curve.heights).all()
             assert (np.diff(curve.edges) > 0).all()
             assert np.isfinite(curve.quantile([0.01, 0.5, 0.99])).all()
 
 
 def test_curve() -> None:
-    curve = Curve(
+    curve = Density(
         edges=np.array([0.0, 1.0, 3.0]),
         heights=np.array([0.4, 0.2]),
         below=0.1,
@@ -215,7 +216,7 @@ def test_curve() -> None:
 
 def test_all_cells_may_make_one_bin() -> None:
     assert best_merge(np.full(32, 100.0), 3200, 8.0) == 32
-    release = Density(1.0, (0, 1)).release(np.linspace(0, 1, 2000), Seeded(3))
+    release = BinnedDensity(1.0, (0, 1)).release(np.linspace(0, 1, 2000), Seeded(3))
     curve = release.value
     assert len(curve.heights) == 1
     above = CurveSpread(
@@ -236,7 +237,7 @@ def test_too_small_an_epsilon_is_refused_before_any_draw(relation: Neighbours) -
             raise AssertionError("drawn")
 
     with pytest.raises(BadInput, match="epsilon"):
-        Density(1e-9, neighbours=relation).release([1.0] * 9, Closed(1))
+        BinnedDensity(1e-9, neighbours=relation).release([1.0] * 9, Closed(1))
 
 
 def test_the_nearest_shares() -> None:

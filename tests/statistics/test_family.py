@@ -11,18 +11,19 @@ import pytest
 
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.statistics.family import FAMILIES, Family, Fitted, each, gamma, gamma_start, link, poisson, unlink
+from discreet.privacy.values import Distribution
+from discreet.statistics.family import FAMILIES, Family, each, gamma, gamma_start, link, poisson, unlink
 from discreet.statistics.family_clip import boxes_for, inverted, points
 from discreet.statistics.sufficient import SufficientStatistics
 
 
 def test_parameters_by_name_and_what_follows_from_them() -> None:
-    fitted = Fitted("gamma", {"shape": 2.0, "scale": 3.0}, gamma)
+    fitted = Distribution("gamma", {"shape": 2.0, "scale": 3.0}, gamma)
     assert (fitted.shape, fitted["scale"], list(fitted)) == (2.0, 3.0, ["shape", "scale"])
     assert fitted.mean == pytest.approx(6.0)
     assert fitted.variance == pytest.approx(18.0)
     assert fitted.distribution().cdf(6.0) == pytest.approx(0.594, abs=1e-3)
-    assert str(fitted) == "gamma(shape=2, scale=3)"
+    assert (str(fitted), repr(fitted)) == ("shape 2, scale 3", "gamma(shape=2, scale=3)")
     with pytest.raises(AttributeError, match="no 'rate'"):
         fitted.rate  # noqa: B018
     assert dict(copy.deepcopy(fitted)) == dict(pickle.loads(pickle.dumps(fitted))) == dict(fitted)

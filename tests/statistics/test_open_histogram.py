@@ -62,7 +62,7 @@ def test_the_sparse_law_is_the_dense_law() -> None:
     rows = [0] * 9 + [3] * 2
     shown = np.zeros(6)
     for i in range(runs):
-        for key in mechanism.release(rows, Seeded(i)).value.keys:
+        for key in mechanism.release(rows, Seeded(i)).value.bins:
             shown[key] += 1
 
     def reach(count: int) -> float:  # P(count + Z >= threshold)
@@ -84,7 +84,7 @@ def test_bands(relation: Neighbours) -> None:
         release = mechanism.release(rows, Seeded(i))
         interval = release.interval(0.9)
         radius = release.spread.law.radius(0.9, release.spread.bins)  # type: ignore[union-attr]
-        shown = dict(zip(release.value.keys, zip(interval.low, interval.high, strict=True), strict=True))
+        shown = dict(zip(release.value.bins, zip(interval.low, interval.high, strict=True), strict=True))
         inside = all(low <= truth[key] <= high for key, (low, high) in shown.items())
         hidden = all(count <= mechanism.threshold - 1 + radius for key, count in truth.items() if key not in shown)
         misses += not (inside and hidden)
@@ -95,22 +95,22 @@ def test_bands(relation: Neighbours) -> None:
 def test_what_it_shows() -> None:
     rows = ["flu"] * 400 + ["cold"] * 300 + ["rare"] + [None] * 200
     release = histogram(rows, epsilon=1.0, delta=1e-5, missing="keep", rng=Seeded(0))
-    assert release.value.keys == ("flu", "cold", None)
-    assert histogram(rows, epsilon=1.0, delta=1e-5, rng=Seeded(0)).value.keys == ("flu", "cold")
+    assert release.value.bins == ("flu", "cold", None)
+    assert histogram(rows, epsilon=1.0, delta=1e-5, rng=Seeded(0)).value.bins == ("flu", "cold")
     assert "rare" not in str(release)
     assert release.value.threshold is not None
     assert "not shown" in str(release)
     reordered = histogram(rows[::-1], epsilon=1.0, delta=1e-5, missing="keep", rng=Seeded(0))
-    assert reordered.value.keys == release.value.keys  # an order that says nothing about the data
+    assert reordered.value.bins == release.value.bins  # an order that says nothing about the data
     numbers = histogram(
         np.repeat([7, 4_000_000_000], [50, 60]), epsilon=2.0, categories=range(5 * 10**9), rng=Seeded(5)
     )
-    assert {7, 4_000_000_000} <= set(numbers.value.keys)
+    assert {7, 4_000_000_000} <= set(numbers.value.bins)
 
 
 def test_equal_but_different_entries_stay_apart() -> None:
     release = histogram([1.0] * 10 + [1] * 100 + [True] * 90 + ["1"] * 80, epsilon=5.0, delta=1e-5, rng=Seeded(0))
-    assert sorted(map(repr, release.value.keys)) == ["'1'", "1", "True"]
+    assert sorted(map(repr, release.value.bins)) == ["'1'", "1", "True"]
 
 
 def test_bad_input() -> None:

@@ -60,7 +60,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
+class LossDistribution:
     """The privacy curve of a composition, from above: the worse of removing and adding, where they differ."""
 
     ways: "tuple[Sum, ...]"
@@ -83,7 +83,7 @@ class Distribution:
         return math.inf
 
 
-def distribution(loss: Loss) -> Distribution | None:
+def distribution(loss: Loss) -> LossDistribution | None:
     """The distribution of a loss, or None where this route does not apply. [pld.1]"""
     kinds = _kinds(loss)
     if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS:
@@ -95,13 +95,13 @@ def distribution(loss: Loss) -> Distribution | None:
 
 
 @lru_cache(maxsize=4)  # by exact rationals: losses that are equal as floats may be written differently
-def _built(kinds: tuple[tuple[Kind, int], ...], reach: float) -> Distribution:
+def _built(kinds: tuple[tuple[Kind, int], ...], reach: float) -> LossDistribution:
     from discreet.accounting.loss_sums import Sum
 
     grid = _grid(Counter(dict(kinds)), reach)
     ways = (False, True) if any(kind.rate < 1 for kind, _ in kinds) else (False,)
     parts = [[_part(kind, grid, adding)._replace(times=times) for kind, times in kinds] for adding in ways]
-    return Distribution(tuple(Sum(each, grid, reach) for each in parts))
+    return LossDistribution(tuple(Sum(each, grid, reach) for each in parts))
 
 
 def _kinds(loss: Loss) -> "Counter[Kind] | None":

@@ -20,7 +20,8 @@ from discreet.audit.worlds import lasting
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.release import Release, plain
+from discreet.privacy.release import Release
+from discreet.privacy.values import plain
 
 LARGEST = 2**1023  # of what fits in a float
 CODES = 60  # a column with more distinct values than this is cut into as many ranges

@@ -107,7 +107,7 @@ def explain(
     """What an epsilon means, in plain words."""
     from discreet.privacy.guarantee import Guarantee, check_budget
     from discreet.privacy.meaning import explain as meaning_of
-    from discreet.privacy.release import plain
+    from discreet.privacy.values import plain
 
     check_budget(epsilon, delta, 1)
     meaning = meaning_of(Guarantee(epsilon, delta, unit="person"), prior=prior, group=group)

@@ -13,7 +13,7 @@ from discreet.plan.run_plan import composition, run_plan
 from discreet.privacy.exact import show
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.safe_text import clean, cleaned
-from discreet.report import from_json, page, sentence, to_csv, to_json, to_pdf
+from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
 
 FILES: Final = ("results.json", "results.csv", "report.html")
 
@@ -134,7 +134,7 @@ def render(file: Path, folder: Path, force: bool) -> list[Path]:
     return _pages(dossier, folder)
 
 
-def _pages(dossier: dict[str, Any], folder: Path) -> list[Path]:
+def _pages(dossier: dict[str, Any] | Report, folder: Path) -> list[Path]:
     html = page(dossier)
     files = {"results.csv": to_csv(dossier), "report.html": html}
     for name, text in files.items():

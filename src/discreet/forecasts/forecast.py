@@ -17,7 +17,7 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
-from discreet.privacy.release import plain
+from discreet.privacy.values import plain
 from discreet.worlds.assumptions import NO_FLOOR, About, Effect, Expected
 from discreet.worlds.floors import told_of
 

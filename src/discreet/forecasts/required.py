@@ -10,7 +10,7 @@ from discreet.errors import BadInput
 from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, forecast
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.release import plain
+from discreet.privacy.values import plain
 
 EPSILONS: Final = (1e-6, 100.0)
 CLOSE: Final = 0.01  # how closely a simulated answer is found, as a part of it

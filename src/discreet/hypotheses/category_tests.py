@@ -34,7 +34,7 @@ from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, fewer
 from discreet.hypotheses.null_distributions import DRAWS, Floats, Integers, check_draws, simulated_p_value
 from discreet.hypotheses.private_sizes import pairs
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number
@@ -44,6 +44,7 @@ from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.bins import Bins, counts
 from discreet.tables.entries import column, public_size
 
@@ -82,7 +83,7 @@ class ClosenessTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
         values = column(rows)
         size, name = public_size(values, self.neighbours), "test that two samples agree"
@@ -103,7 +104,7 @@ class ClosenessTest:
         provenance = Provenance(
             "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, notes=(LIMIT, PUBLIC_GROUPS)
         )
-        return Release(self.guarantee, provenance, Tested(observed, p_value), name=name)
+        return Release(self.guarantee, provenance, TestResult(observed, p_value), name=name)
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if so many people do not fill both samples, or cannot be told from noise."""
@@ -143,7 +144,7 @@ class IndependenceTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
         cells = self.cells(rows)
         size, name = public_size(cells, self.neighbours), "test of independence"
@@ -166,7 +167,7 @@ class IndependenceTest:
 
         observed = float(dependence(table, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [category_tests.2]
-        return Release(self.guarantee, provenance, Tested(observed, p_value), name=name)
+        return Release(self.guarantee, provenance, TestResult(observed, p_value), name=name)
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if so many people cannot be told from noise."""

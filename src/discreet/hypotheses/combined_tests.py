@@ -30,7 +30,6 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, check_powerful, wave_of_sums
-from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -39,6 +38,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.proportion import KnownSize, centred
 
@@ -81,13 +81,13 @@ class ScoreSum:
         """Of the noisy sum if p-values are uniform. [combined_tests.2]"""
         return score_law(self.blocks, float(self.reach), exact(self.epsilon))
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum, in standard deviations of a sum of normal scores, and the p-value."""
         total = int(scores(p_values(rows, self.blocks), float(self.reach)).sum())
         noisy = rng.blur(total, sensitivity=2 * STEPS, cost=Laplace(self.epsilon))  # [combined_tests.1]
         statistic = noisy * float(self.reach) / (STEPS * math.sqrt(self.blocks))
         provenance = Provenance("ScoreSum", {"blocks": self.blocks, "clip": self.reach}, rng.secure)
-        answer = Tested(statistic, self.law.upper(noisy))  # [combined_tests.2]
+        answer = TestResult(statistic, self.law.upper(noisy))  # [combined_tests.2]
         return Release(self.guarantee, provenance, answer, name="combined test")
 
 
@@ -131,13 +131,13 @@ class VoteCount:
             laplace_scale(1, self.epsilon),
         )
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of votes and the p-value."""
         votes = int(np.count_nonzero(p_values(rows, self.blocks) <= self.vote_level))
         noisy = rng.blur(votes, sensitivity=1, cost=Laplace(self.epsilon)) + centred(rng)  # [combined_tests.1]
         seen = KnownSize(noisy, self.blocks, float(1 / laplace_scale(1, self.epsilon)))
         provenance = Provenance("VoteCount", {"blocks": self.blocks, "level of a vote": self.vote_level}, rng.secure)
-        answer = Tested(seen.share, seen.p_value(self.vote_level, "greater"))  # [combined_tests.2]
+        answer = TestResult(seen.share, seen.p_value(self.vote_level, "greater"))  # [combined_tests.2]
         return Release(self.guarantee, provenance, answer, name="combined test")
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
 from discreet.hypotheses.goodness_of_fit import FitTest, law_on_bins
-from discreet.hypotheses.result import Tested
 from discreet.privacy.declaration import Columns, Public, Reads, category, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Before, Mechanism
+from discreet.privacy.values import TestResult
 from discreet.statistics.bins import Bins, Categories, Edges
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import group_sizes, tilt, tilted
@@ -53,7 +53,7 @@ def goodness_of_fit_test(
     categories: Any = None,
     edges: Any = None,
     bins: int = 10,
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether entries have these probabilities, or this distribution. Exact.
 
     `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
@@ -104,7 +104,7 @@ def _world_of_two(about: About) -> Effect:
 @statistic({"x": _sampled, "y": _sampled}, rows=grouped, world=_world_of_two)
 def closeness_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any = None, edges: Any = None
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether two samples have the same probabilities of public bins. Holds for many people.
 
     Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
@@ -145,7 +145,9 @@ def _world_of_pairs(about: About) -> Effect:
 
 
 @statistic({"x": category(), "y": category()}, rows=_pairs, world=_world_of_pairs)
-def independence_test(people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any) -> Mechanism[Tested]:
+def independence_test(
+    people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any
+) -> Mechanism[TestResult]:
     """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
     >>> import discreet

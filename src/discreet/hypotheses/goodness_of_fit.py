@@ -48,7 +48,6 @@ from discreet.hypotheses.null_distributions import (
     worst_p_value,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
-from discreet.hypotheses.result import Tested
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceLaw, laplace_scale
 from discreet.privacy.exact import Number, is_number
@@ -58,6 +57,7 @@ from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.bins import Bins, Edges, counts
 from discreet.tables.entries import column, public_size
 
@@ -108,7 +108,7 @@ class FitTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
         values = column(rows)
         size = public_size(values, self.neighbours)
@@ -124,7 +124,7 @@ class FitTest:
         if size is not None:
             checked_size(size, self.epsilon, Refused)
 
-    def _sized(self, exact_counts: Integers, size: int, rng: Randomness) -> Tested:
+    def _sized(self, exact_counts: Integers, size: int, rng: Randomness) -> TestResult:
         """Of a public number of people."""
         noisy = rng.blur(exact_counts, sensitivity=MOVED, cost=Laplace(self.epsilon))  # [goodness_of_fit.1]
         chances, scale = whole_of(self.probabilities), laplace_scale(MOVED, self.epsilon)
@@ -134,9 +134,9 @@ class FitTest:
 
         observed = float(misfit(noisy[None, :], size, chances, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, len(chances)))  # [goodness_of_fit.2]
-        return Tested(observed, p_value)
+        return TestResult(observed, p_value)
 
-    def _unsized(self, exact_counts: Integers, rng: Randomness) -> Tested:
+    def _unsized(self, exact_counts: Integers, rng: Randomness) -> TestResult:
         """Of a private number of people. [goodness_of_fit.2]"""
         counting, rest = split_budget(self.epsilon, COUNTING)
         (about,) = noisy_sizes([int(exact_counts.sum())], counting, rng)  # [goodness_of_fit.1]
@@ -148,7 +148,7 @@ class FitTest:
         draws = fewer(self.draws, len(chances) + 4 * len(band))
         generator = simulated.stream(rng.below(2**63))
         drawn = null_fits_in(generator, band, chances, spreads=spreads, scale=scale, draws=draws)
-        return Tested(observed, worst_p_value(observed, drawn, draws))  # [goodness_of_fit.2]
+        return TestResult(observed, worst_p_value(observed, drawn, draws))  # [goodness_of_fit.2]
 
 
 def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:

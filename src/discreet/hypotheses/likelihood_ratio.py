@@ -49,7 +49,6 @@ from discreet.hypotheses.private_sizes import (
     stand_ins,
     uniform,
 )
-from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
@@ -59,6 +58,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.bins import Categories
 from discreet.tables.entries import numbers, public_size
@@ -166,7 +166,7 @@ class SimpleTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum and the p-value, or a refusal."""
         places = self.cells.places(rows)
         size = public_size(places, self.neighbours)
@@ -200,7 +200,7 @@ class SimpleTest:
         words = f"{size} people at epsilon {float(epsilon):g}"
         check_powerful(self._law(size, epsilon)[1], 0, LEVELS * size, words, Refused)
 
-    def _refused(self, words: str, rng: Randomness) -> Release[Tested]:
+    def _refused(self, words: str, rng: Randomness) -> Release[TestResult]:
         provenance = Provenance("SimpleTest", {"method": self.method}, rng.secure)
         return Release(self.guarantee, provenance, refusal=words, name="likelihood ratio")
 
@@ -215,17 +215,17 @@ class SimpleTest:
         blocks = math.ceil(VOTES / float(self.epsilon)) | 1
         return VoteCount(blocks if size is None else min(size, blocks), 0.5, self.epsilon)
 
-    def _clamped(self, places: Integers, epsilon: Number, rng: Randomness) -> Release[Tested]:
+    def _clamped(self, places: Integers, epsilon: Number, rng: Randomness) -> Release[TestResult]:
         size = len(places)
         (low, high), law = self._law(size, epsilon)
         steps = clamped_steps(self.cells.ratios, low, high)
         total = int(np.where(places < 0, 0, steps[places]).sum())
         noisy = rng.blur(total, sensitivity=LEVELS, cost=Laplace(epsilon))  # [likelihood_ratio.1]
         shown = {"rows": size, "clamp": (low, high)}
-        answer = Tested(size * low + noisy * (high - low) / LEVELS, law.upper(noisy))  # [likelihood_ratio.2]
+        answer = TestResult(size * low + noisy * (high - low) / LEVELS, law.upper(noisy))  # [likelihood_ratio.2]
         return Release(self.guarantee, Provenance("SimpleTest", shown, rng.secure), answer, name="likelihood ratio")
 
-    def _vote(self, places: Integers, size: int | None, rng: Randomness) -> Release[Tested]:
+    def _vote(self, places: Integers, size: int | None, rng: Randomness) -> Release[TestResult]:
         votes, steps = self._votes(size), all_steps(self.cells)
         blocks = votes.blocks
         if size is None:  # the block of each person
@@ -338,7 +338,7 @@ def likelihood_ratio_test(
     epsilon: Number,
     method: Literal["clamped", "vote"] = "clamped",
     clamp: tuple[float, float] | None = None,
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
 
     Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.

@@ -44,7 +44,7 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SignedRankTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number, show
@@ -55,6 +55,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect, solve
+from discreet.privacy.values import TestResult
 from discreet.stages.clip import Floats, Moment, Power, charged, exact_sums, fitting_bits, noise_size, sensitivity_of
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
@@ -116,14 +117,14 @@ class MeanTest:
         if hasattr(inner, "check"):
             inner.check(size)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
         values = column(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         found = _planned(self, size).release(values, rng)  # [mean_tests.1]
         provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
         name = f"test that the mean is {show(self.null)} ({self.alternative})"
-        blank: Release[Tested] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
+        blank: Release[TestResult] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
         if found.refusal is not None:
             return blank
         spread = found.spread
@@ -134,7 +135,7 @@ class MeanTest:
             return tail(t, math.hypot(spread.sampling, spread.normal_noise), spread.laplace)
 
         p_value = inverted(apart, chance, spread.freedom, self.alternative)  # [mean_tests.3]
-        return replace(blank, answer=Tested(apart, p_value))
+        return replace(blank, answer=TestResult(apart, p_value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +180,14 @@ class TwoMeansTest:
             return BoundedMean(*self.bounds, self.epsilon).stages
         return RankClippedMean(self.epsilon).stages(size)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The first mean less the second, and the p-value; or a refusal."""
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         shown = {"model": self.model, "bounds": self.bounds, "alternative": self.alternative}
         provenance = Provenance("TwoMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
-        blank: Release[Tested] = Release(self.guarantee, provenance, name=name)
+        blank: Release[TestResult] = Release(self.guarantee, provenance, name=name)
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
         sizes = all_sizes((self.first,), size)
@@ -202,7 +203,7 @@ class TwoMeansTest:
         ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
         # [mean_tests.3]
         notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)
-        answer = Tested(found.radius * (means[0].mean - means[1].mean), p_value)
+        answer = TestResult(found.radius * (means[0].mean - means[1].mean), p_value)
         return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
 
     def check(self, size: int | None) -> None:
@@ -364,7 +365,7 @@ def mean_test(
     alternative: Alternative = "two-sided",
     model: Literal["gaussian", "symmetric"] | None = None,
     bounds: tuple[float, float] | None = None,
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether the population's mean is `null`.
 
     model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
@@ -404,7 +405,7 @@ def two_means_test(
     alternative: Alternative = "two-sided",
     model: Literal["gaussian"] | None = None,
     bounds: tuple[float, float] | None = None,
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether two independent groups have populations with one mean. Holds for many people.
 
     Both are clipped alike, at a distance found in all of them together, or at public `bounds`. Under the default

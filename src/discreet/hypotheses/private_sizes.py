@@ -44,7 +44,6 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.hypotheses.null_distributions import MISS, Floats, Integers
-from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee
@@ -53,6 +52,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.tables.entries import column, numbers_of
 
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for the number of people
@@ -131,7 +131,7 @@ class SizedTest(Protocol):
     def by_ranks(self) -> bool:
         """Whether values count by their order alone."""
 
-    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> Mechanism[Tested]:
+    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> Mechanism[TestResult]:
         """The same test for groups of these sizes."""
 
 
@@ -167,7 +167,7 @@ class PrivateGroups:
         """The numbers and the test. [private_sizes.1]"""
         return Approximate(self.test.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The test on as many people of each group as there surely are, or a refusal."""
         which, values = grouped_rows(rows, self.groups)
         counting, rest = split_budget(self.test.epsilon, GROUPS)
@@ -190,7 +190,7 @@ class PrivateGroups:
         signed = replace(found, guarantee=self.guarantee, provenance=history)
         if found.refusal is not None:
             return signed
-        answer = Tested(found.value.statistic, min(1.0, found.value.p_value + MISS))  # [private_sizes.2]
+        answer = TestResult(found.value.statistic, min(1.0, found.value.p_value + MISS))  # [private_sizes.2]
         return replace(signed, answer=answer)
 
     def _seats(self, which: Integers, values: Floats, sizes: tuple[int, ...], key: bytes) -> Floats:

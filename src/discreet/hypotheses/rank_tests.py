@@ -59,7 +59,7 @@ from discreet.hypotheses.null_distributions import (
     simulated_p_value,
 )
 from discreet.hypotheses.private_sizes import PrivateGroups
-from discreet.hypotheses.result import PUBLIC_GROUPS, Tested, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
@@ -71,6 +71,7 @@ from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, 
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import About, Effect
@@ -112,7 +113,7 @@ class RankSumTest:
         """Pure epsilon, however many steps."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of pairs in which the first group's value is larger, and the p-value."""
         values = numbers(rows)
         size, name = public_size(values, self.neighbours), f"rank sum test ({self.alternative})"
@@ -123,7 +124,7 @@ class RankSumTest:
         larger = larger_pairs(ranks(values, rng.permutation(len(values))), one)
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
-        answer = Tested(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
+        answer = TestResult(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
         provenance = Provenance("RankSumTest", shown, rng.secure, notes=(PUBLIC_GROUPS,))
         return Release(self.guarantee, provenance, answer, name=name)
 
@@ -171,7 +172,7 @@ class GroupsTest:
         """Pure epsilon, however many steps."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """4 (n - 1) / n^2 times the noisy A, and the p-value."""
         values = numbers(rows)
         people, name = public_size(values, self.neighbours), f"test that {len(self.sizes) + 1} groups have one law"
@@ -189,7 +190,7 @@ class GroupsTest:
         draws = self.draws if size <= NORMAL or min(groups) >= FULL else min(self.draws, FEWEST)
         p_value = simulated_p_value(noisy, draw, rng, draws)  # [rank_tests.3]
         provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, notes=(PUBLIC_GROUPS,))
-        answer = Tested(4 * (size - 1) / size**2 * noisy, p_value)
+        answer = TestResult(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=name)
 
     def check(self, size: int | None) -> None:
@@ -310,7 +311,7 @@ def all_sizes(sizes: Sequence[int], size: int | None) -> tuple[int, ...]:
 )
 def two_samples_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, alternative: Alternative = "two-sided"
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
 
     "greater" is for x that tends to be larger. Under the default relation, "add_or_remove", a person's group and
@@ -347,7 +348,7 @@ def _world(about: About) -> Effect:
 
 
 @statistic({"groups": number(sample=True)}, rows=grouped, world=_world)
-def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[Tested]:
+def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[TestResult]:
     """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 
     Under the default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are

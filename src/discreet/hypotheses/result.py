@@ -5,12 +5,13 @@ from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
-from discreet.privacy.exact import Number, is_number, show
+from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import (
     Alternative,
     KnownSize,
@@ -22,23 +23,6 @@ from discreet.statistics.proportion import (
 from discreet.worlds.assumptions import About, Effect
 
 PUBLIC_GROUPS: Final = "which group a person is in is public; what is hidden is the person's value"
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """A statistic and its p-value, which is at most a with probability at most a if the null hypothesis is true."""
-
-    statistic: float
-    p_value: float
-
-    def decide(self, level: float) -> bool:
-        """Whether to reject the null hypothesis at this level."""
-        if not is_number(level) or not 0 < level < 1:
-            raise BadInput(f"the level is {level!r}; it must be between 0 and 1, for example 0.05")
-        return self.p_value <= level
-
-    def __str__(self) -> str:
-        return f"p = {self.p_value:.4g} (statistic {self.statistic:.6g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +58,7 @@ class ProportionTest:
         """That of the proportion."""
         return self._proportion.loss
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The test."""
         share = self._proportion.release(rows, rng)
         spread = share.spread
@@ -83,7 +67,7 @@ class ProportionTest:
         return Release(
             share.guarantee,
             share.provenance,
-            Tested(share.value, p_value),
+            TestResult(share.value, p_value),
             name=f"test that the share is {show(self.null)} ({self.alternative})",
         )
 

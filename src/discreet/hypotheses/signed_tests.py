@@ -54,7 +54,6 @@ from discreet.hypotheses.private_sizes import (
     stand_ins,
     uniform,
 )
-from discreet.hypotheses.result import Tested
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, number, statistic
@@ -65,6 +64,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.effects import shifted_sample
@@ -98,7 +98,7 @@ class SignTest:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of positive differences and the p-value."""
         return released(self, numbers(rows), rng, f"sign test ({self.alternative})")
 
@@ -108,11 +108,11 @@ class SignTest:
             words = f"{size} signs at epsilon {float(self.epsilon):g}"
             check_powerful(signs_law(size, self.epsilon), 0, size, words, Refused)
 
-    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> Tested:  # noqa: ARG002
+    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:  # noqa: ARG002
         """The test of a public number of differences."""
         noisy = rng.blur(int(signs(values, drawn).sum()), sensitivity=1, cost=Laplace(self.epsilon))  # [signed_tests.1]
         seen = KnownSize(noisy + centred(rng), len(values), float(1 / laplace_scale(1, self.epsilon)))
-        return Tested(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
+        return TestResult(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class SignedRankTest:
         """Pure epsilon, however many steps."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum of positive ranks, centred, in standard deviations without noise, and the p-value."""
         return released(self, numbers(rows), rng, f"signed-rank test ({self.alternative})")
 
@@ -150,17 +150,17 @@ class SignedRankTest:
             words = f"{size} signed ranks at epsilon {float(self.epsilon):g}"
             check_powerful(signed_ranks_law(size, self.epsilon), 0, size * (size + 1) // 2, words, Refused)
 
-    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> Tested:
+    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:
         """The test of a public number of differences."""
         size = len(values)
         ranked = positive_ranks(values, drawn, places)
         noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(self.epsilon))  # [signed_tests.2]
         centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
         law = signed_ranks_law(size, self.epsilon)
-        return Tested((noisy - centre) / deviation, law.p_value(noisy, self.alternative))  # [signed_tests.3]
+        return TestResult((noisy - centre) / deviation, law.p_value(noisy, self.alternative))  # [signed_tests.3]
 
 
-def released(test: SignTest | SignedRankTest, values: Floats, rng: Randomness, name: str) -> Release[Tested]:
+def released(test: SignTest | SignedRankTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
     """The test of all rows, or of a noisy number of them where theirs is private; or a refusal."""
     size, about, inner = public_size(values, test.neighbours), "", test
     if size is None:
@@ -169,7 +169,7 @@ def released(test: SignTest | SignedRankTest, values: Floats, rng: Randomness, n
         inner, about = replace(test, epsilon=rest, neighbours=Neighbours.REPLACE), f"about {size} people: "
     shown = {"rows": size, "alternative": test.alternative}
     provenance = Provenance(type(test).__name__, shown, rng.secure, notes=(COUNTED,) if about else ())
-    blank: Release[Tested] = Release(test.guarantee, provenance, name=name)
+    blank: Release[TestResult] = Release(test.guarantee, provenance, name=name)
     if (refusal := refusal_of(inner, size)) is not None:
         return replace(blank, refusal=about + refusal)
     public = inner is test
@@ -243,7 +243,7 @@ def paired_test(
     epsilon: Number,
     alternative: Alternative = "two-sided",
     method: Literal["ranks", "signs"] = "ranks",
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
 
     Without y, x holds the differences. Zeros and ties are allowed for.

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.models.coefficients import Coefficients, Link
 from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.mechanism import After, Before, Mechanism
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients, Link
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 

@@ -35,8 +35,16 @@ import numpy as np
 
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, CoefficientSpread, Link
-from discreet.models.features import NATS, Features, Prepared, Scaling, find_scaling, prepared, scaling_shares
+from discreet.models.coefficients import CoefficientSpread
+from discreet.models.features import (
+    NATS,
+    Features,
+    Prepared,
+    Scaling,
+    find_scaling,
+    prepared,
+    scaling_shares,
+)
 from discreet.models.link import Name, OutcomeMean, logistic, poisson
 from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
 from discreet.privacy.exact import Number, exact, is_number
@@ -46,6 +54,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import far_distance

@@ -44,7 +44,6 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients
 from discreet.models.formula import Factor, Formula
 from discreet.privacy.declaration import Columns
 from discreet.privacy.exact import Number, exact
@@ -54,6 +53,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, check_bounds
 from discreet.statistics.open_histogram import OpenHistogram

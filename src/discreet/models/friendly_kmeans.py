@@ -44,7 +44,6 @@ from discreet.friendly.tuples import find_tuple
 from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
 from discreet.models.centred_kmeans import LOSS, check_k, check_width, reach_of
 from discreet.models.cluster_sums import STRONGEST, check_cluster_budget, holding, noisy_clusters, noisy_loss
-from discreet.models.clusters import Clusters
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice, Gaussian, Loss
@@ -52,6 +51,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters
 from discreet.subsample.run_block import silence
 from discreet.tables.matrix import Rows, matrix, take
 

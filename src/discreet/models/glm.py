@@ -10,7 +10,6 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.blockwise import in_blocks
-from discreet.models.coefficients import Coefficients
 from discreet.models.descent import LINKS, Descent
 from discreet.models.design import Design, Formulated, declared_in
 from discreet.models.features import Features, features_and_outcome, named_columns
@@ -24,6 +23,7 @@ from discreet.privacy.intervals import check_confidence
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Before, Mechanism
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Coefficients
 from discreet.tables.entries import key
 from discreet.worlds.regressions import regression
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.centred_kmeans import CentredKMeans
-from discreet.models.clusters import Clusters
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.lloyd_kmeans import LloydKMeans
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Clusters
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.regressions import RUNS
 

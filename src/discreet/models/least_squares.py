@@ -54,7 +54,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.models.coefficients import Coefficients, CoefficientSpread
+from discreet.models.coefficients import CoefficientSpread
 from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, plan
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -63,6 +63,7 @@ from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, agree, check_bounds, check_size
 from discreet.tables.matrix import in_one, matrix

@@ -42,7 +42,7 @@ from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.statistics.family import Fitted
+from discreet.privacy.values import Distribution
 from discreet.subsample.aggregate import Engine, SubsampleAggregate
 from discreet.subsample.block_plan import ROWS_A_NUMBER, BlockPlan
 from discreet.subsample.block_table import BlockTable
@@ -226,7 +226,7 @@ class MaximumLikelihood:
         """Refused, by public numbers, where the blocks are."""
         self.inner.check(size)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The parameters and their intervals, or a refusal."""
         found = self.inner.release(rows, rng)  # [likelihood.1]
         note = f"the interval rests on the {self.law.name} law"
@@ -237,9 +237,9 @@ class MaximumLikelihood:
         spread = None if found.spread is None else LikelihoodSpread(found.value, found.spread, self._fitted, self.law)
         return replace(found, answer=value, spread=spread, provenance=provenance)
 
-    def _fitted(self, places: Mapping[str, float]) -> Fitted:
+    def _fitted(self, places: Mapping[str, float]) -> Distribution:
         free = {name: scale.back(places[name]) for name, scale in self.law.scales.items()}
-        return Fitted(self.law.name, free, self.law.made)
+        return Distribution(self.law.name, free, self.law.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class LikelihoodSpread:
 
     places: Mapping[str, float]
     inner: Spread
-    fitted: Callable[[Mapping[str, float]], Fitted] = field(repr=False)
+    fitted: Callable[[Mapping[str, float]], Distribution] = field(repr=False)
     law: Any = field(repr=False)
 
     def _sizes(self, sizes: Any) -> dict[str, float] | None:

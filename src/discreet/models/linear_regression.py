@@ -6,7 +6,6 @@ from typing import Any, Final, Literal
 
 from discreet.errors import BadInput
 from discreet.models.blockwise import in_blocks
-from discreet.models.coefficients import Coefficients
 from discreet.models.design import Design, Formulated, declared_in
 from discreet.models.features import Features, features_and_outcome, named_columns
 from discreet.models.formula import Formula, formula_columns
@@ -15,6 +14,7 @@ from discreet.models.sgd import StochasticDescent
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.values import Coefficients
 from discreet.subsample.estimators import LineFit
 from discreet.worlds.regressions import regression
 

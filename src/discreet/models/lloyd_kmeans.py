@@ -48,7 +48,7 @@ from discreet.models.cluster_sums import (
     noisy_clusters,
     noisy_loss,
 )
-from discreet.models.clusters import Clusters, packed
+from discreet.models.clusters import packed
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
@@ -57,6 +57,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Clusters
 from discreet.tables.matrix import Rows, matrix
 
 TIMES: Final = 5

@@ -13,7 +13,7 @@ from discreet.models.likelihood import plan_likelihood
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
-from discreet.statistics.family import Fitted
+from discreet.privacy.values import Distribution
 from discreet.subsample.aggregate import Engine
 from discreet.subsample.block_table import BlockTable
 from discreet.tables.entries import numbers
@@ -80,7 +80,7 @@ def maximum_likelihood(
     bias_correction: str | None = "auto",
     engine: Engine | None = None,
     timeout: float | None = None,
-) -> Mechanism[Fitted]:
+) -> Mechanism[Distribution]:
     """Maximum likelihood for any parametric distribution, with an interval for each parameter. No bounds on the data.
 
     `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with

@@ -41,8 +41,16 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, CoefficientSpread
-from discreet.models.features import STEPS, Features, Prepared, Scaling, find_scaling, prepared, scaling_shares
+from discreet.models.coefficients import CoefficientSpread
+from discreet.models.features import (
+    STEPS,
+    Features,
+    Prepared,
+    Scaling,
+    find_scaling,
+    prepared,
+    scaling_shares,
+)
 from discreet.models.link import logistic
 from discreet.models.logistic_loss import MOST, LogisticLoss
 from discreet.models.score import COARSE, WEIGHT, moments
@@ -55,6 +63,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.tables.matrix import in_one, matrix

@@ -34,7 +34,6 @@ import numpy as np
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.models.coefficients import Coefficients, Link
 from discreet.models.features import Features, Scaling, named_columns, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
 from discreet.models.score import score_sensitivity
@@ -49,6 +48,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect
+from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
 from discreet.tables.matrix import in_one, matrix

@@ -32,11 +32,12 @@ from discreet.privacy.meaning import explain
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import versions
-from discreet.privacy.release import Release, plain
+from discreet.privacy.release import Release
+from discreet.privacy.values import plain
 from discreet.session import Session, paid
 from discreet.version import __version__
 
-FORMAT: Final = "discreet report 1"
+FORMAT: Final = "discreet report 2"
 Watch = Callable[[str], None]
 
 

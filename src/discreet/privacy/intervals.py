@@ -3,6 +3,7 @@
 An interval whose ends were drawn: it stands at the confidence that was declared.
 """
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 
@@ -24,6 +25,10 @@ class Interval:
     confidence: float
     about: str
     population: bool
+
+    def __iter__(self) -> Iterator[Any]:
+        """For `low, high = release.interval()`."""
+        return iter((self.low, self.high))
 
     @property
     def name(self) -> str:

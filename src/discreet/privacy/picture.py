@@ -1,246 +1,283 @@
-"""A release as a picture: the answer, its interval, and how much of the error is sampling and how much is privacy."""
+"""What is drawn of a release, decided once from its value; and how matplotlib draws it.
 
-from typing import Any
+`marks` gives a few kinds of marks, made of numbers and words alone. `draw` puts the first of them on axes; a report
+draws all of them as SVG (report/svg.py).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
-from discreet.errors import BadInput, Refused
-from discreet.privacy.summary import lines, named
+from discreet.errors import BadInput
+from discreet.privacy.shown import NamedNumber, Shown
+from discreet.privacy.values import (
+    Clusters,
+    Coefficients,
+    Counts,
+    Density,
+    Distribution,
+    Matrix,
+    MultivariateNormal,
+    Scalar,
+    Shares,
+    TestResult,
+    Vector,
+    label,
+)
 
-INK, PALE, PRIVACY = "#1f4e79", "#a9c4de", "#c8553d"
-MOST_LABELS = 30
+FAINT: Final = 0.003  # of the highest step: lower ones at the ends are not drawn
+DRAWN: Final = 4096  # steps
+LEVEL: Final = 0.05
 
 
-def draw(release: Any, confidence: float, ax: Any) -> Any:
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Numbers with their intervals, on one scale or each on its own; `zero` says that 0 is on the scale."""
+
+    rows: tuple[NamedNumber, ...]
+    together: bool = True
+    zero: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Counts or shares from 0 up, with their intervals."""
+
+    rows: tuple[NamedNumber, ...]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve through points, perhaps in a band; steps are a curve with two points at each edge."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    left_out: float = 0.0  # the share of the whole that lies in steps too low to be drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of numbers, shaded by `share`.
+
+    That is their size beside those of the diagonal, or by column: where they lie from its least to its greatest.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[NamedNumber, ...], ...]
+    by_column: bool = False
+
+    def share(self, row: int, column: int) -> float:
+        """From -1 to 1."""
+        value, middle = self.cells[row][column].value or 0.0, 0.0
+        if self.by_column or len(self.rows) != len(self.columns):
+            known = [line[column].value or 0.0 for line in self.cells]
+            middle, size = min(known) / 2 + max(known) / 2, max(known) / 2 - min(known) / 2
+        else:
+            own = [abs(self.cells[place][place].value or 0.0) for place in (row, column)]
+            size = math.sqrt(own[0]) * math.sqrt(own[1])
+        share = (value - middle) / size if size else 0.0
+        return max(-1.0, min(1.0, share)) if math.isfinite(share) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """A p-value beside the level of 5%."""
+
+    p: float
+
+
+Mark = Points | Bars | Line | Grid | Chance
+
+
+def marks(shown: Shown) -> list[Mark]:
+    """What is drawn, the most telling first; nothing of a refusal, a text, or a number without an interval."""
+    rows, value = shown.drawn, shown.value
+    match value:
+        case Scalar() if rows and rows[0].barred:
+            return [Points((replace(rows[0], name=""),))]
+        case Vector() if rows:
+            return [Points(rows, together=value.one_scale)]
+        case Coefficients() if rows:
+            return [Points(rows, zero=True)]
+        case Counts() if rows:
+            return [Bars(rows, "count")]
+        case Shares() if rows:
+            return [Bars(rows, "share")]
+        case Matrix():
+            return [_grid(*value.sides, rows)]
+        case MultivariateNormal():
+            many = len(value.columns)
+            return [Points(rows[:many], together=False), _grid(value.columns, value.columns, rows[many:])]
+        case Clusters():
+            names = [f"{at} (about {size:,.0f} rows)" for at, size in enumerate(value.sizes.tolist(), 1)]
+            return [_grid(names, value.columns, rows, by_column=True)]
+        case Density() if len(value.heights) <= DRAWN:
+            return _steps(value, rows)
+        case Distribution() if value.curve is not None:
+            x, y = value.curve
+            return [Line(x.tolist(), y.tolist()), Points(rows, together=False)]
+        case Distribution() if rows:
+            return [Bars(rows, "share")] if _shares(rows) else [Points(rows, together=False)]
+        case TestResult() if 0 <= value.p_value <= 1:
+            return [Chance(value.p_value)]
+    return []
+
+
+def group_rows(groups: Sequence[tuple[Any, Shown]]) -> tuple[NamedNumber, ...] | None:
+    """One number for each group, a p-value of a test, nothing of a refusal; None where a group has more."""
+    rows = []
+    for key, shown in groups:
+        match shown.value:
+            case None:
+                rows.append(NamedNumber(label(key), None))
+            case Scalar() | TestResult() if shown.numbers:
+                rows.append(replace(shown.numbers[0], name=label(key)))
+            case _:
+                return None
+    return tuple(rows)
+
+
+def _shares(rows: Sequence[NamedNumber]) -> bool:
+    return len(rows) > 1 and all(row.value is not None and 0 <= row.value <= 1 for row in rows)
+
+
+def _grid(names: Sequence[str], across: Sequence[str], rows: Sequence[NamedNumber], *, by_column: bool = False) -> Grid:
+    wide = len(across)
+    cells = tuple(tuple(rows[at * wide : (at + 1) * wide]) for at in range(len(names)))
+    return Grid(tuple(names), tuple(across), cells, by_column)
+
+
+def _steps(value: Density, rows: Sequence[NamedNumber]) -> list[Mark]:
+    """Steps in the band that holds for all bins at once; the first and the last that can be seen are the ends."""
+    tall = np.nan_to_num(np.asarray(value.heights, dtype=float))
+    top = float(tall.max(initial=0.0))
+    if not 0 < top < 1e300:
+        return []
+    seen = np.flatnonzero(tall > FAINT * top)
+    first, last = max(0, int(seen[0]) - 1), min(len(tall), int(seen[-1]) + 2)
+    edges, mass = np.asarray(value.edges, dtype=float), tall * np.diff(value.edges)
+    ends = [[getattr(row, end) for row in rows[first:last]] for end in ("low", "high")]
+    barred = all(end is not None for line in ends for end in line)
+    low, high = ([float(end) for end in line for _ in (0, 1)] if barred else () for line in ends)
+    x = np.repeat(edges[first : last + 1], 2)[1:-1]
+    left = max(0.0, float(mass.sum() - mass[first:last].sum()))
+    return [Line(x.tolist(), np.repeat(tall[first:last], 2).tolist(), low, high, left)]
+
+
+INK, PALE, PRIVACY, LIGHT = "#1b5e8c", "#a9c4de", "#b04a00", "#d5dce3"  # as in report/style.py
+MOST_LABELS: Final = 30
+
+
+def draw_groups(name: str, groups: Sequence[tuple[Any, Shown]], promise: Sequence[str], ax: Any) -> Any:
+    """One number with its interval for each group; BadInput where a group has more."""
+    rows = group_rows(groups)
+    if rows is None:
+        raise BadInput(f"{name} has no picture of all groups; draw each with groups[key].plot()")
+    bar = next((shown.interval for _, shown in groups if shown.interval is not None), None)
+    return draw(Shown(name, None, rows, bar), promise, ax, [Points(rows)])
+
+
+def draw(shown: Shown, promise: Sequence[str], ax: Any, given: Sequence[Mark] = ()) -> Any:
     """Draw on `ax`, or on axes of its own; returns the axes."""
-    if release.refusal is not None:
-        raise Refused(release.refusal)
-    ax = _axes(ax)
-    _drawn(ax, release, confidence)
-    _sign(ax, release)
-    return ax
-
-
-def draw_groups(groups: Any, confidence: float, ax: Any) -> Any:
-    """One number with its interval for each group, below each other; returns the axes."""
-    if groups.refusal is not None:
-        raise Refused(groups.refusal)
-    shown = [(key, release) for key, release in groups.items() if release.refusal is None]
-    if not all(isinstance(release.value, int | float | np.number) for _, release in shown):
-        raise BadInput(f"{groups.name} has no picture of all groups; draw each with groups[key].plot()")
-    ax = _axes(ax)
-    places = np.arange(len(shown))[::-1]
-    for place, (_, release) in zip(places, shown, strict=True):
-        interval = release.interval(confidence)
-        ax.hlines(place, interval.low, interval.high, color=INK, linewidth=2)
-        ax.plot(release.value, place, "o", color=INK)
-    ax.set_yticks(places, [_label(key) for key, _ in shown])
-    ax.set_ylim(-0.8, len(shown) - 0.2)
-    ax.set_title(f"{groups.name}\n{interval.name}, each by itself", fontsize=10)
-    _sign(ax, shown[0][1])
-    return ax
-
-
-def _axes(ax: Any) -> Any:
+    found = given or marks(shown)
+    if not found and isinstance(shown.value, Scalar) and shown.numbers:
+        found = [Points((replace(shown.numbers[0], name=""),))]
+    if not found:
+        raise BadInput(f"{shown.name} has no picture; draw its value as you see fit")
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise BadInput("plots need matplotlib; install it with: pip install 'discreet[plot]'") from None
-    return plt.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
-
-
-def _drawn(ax: Any, release: Any, confidence: float) -> None:
-    """By the shape of the value."""
-    value = release.value
-    square = isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == value.shape[1]
-    if hasattr(value, "distribution") and hasattr(value, "plot"):
-        _law(ax, release, confidence)
-    elif hasattr(value, "edges") and hasattr(value, "heights"):
-        _steps(ax, release, confidence)
-    elif hasattr(value, "counts") or hasattr(value, "heights"):
-        _bars(ax, release, confidence)
-    elif hasattr(value, "centres"):
-        _centres(ax, release)
-    elif square or getattr(getattr(value, "covariance", None), "ndim", 0) == 2:
-        _matrix(ax, release, *((value, np.zeros(len(value))) if square else (value.covariance, value.mean)))
-    elif named(value) is not None:
-        _coefficients(ax, release, confidence)
-    elif isinstance(value, int | float | np.number) or (isinstance(value, np.ndarray) and value.ndim == 1):
-        _points(ax, release, confidence)
-    elif isinstance(getattr(value, "sd", None), float):
-        _normal(ax, release, confidence)
-    else:
-        raise BadInput(f"{release.name} has no picture; draw its value as you see fit")
-
-
-def _steps(ax: Any, release: Any, confidence: float) -> None:
-    """A density as steps in their band, with the polygon through them."""
-    curve, interval = release.value, release.interval(confidence)
-    low, high = interval.low.heights, interval.high.heights
-    ax.stairs(high, curve.edges, baseline=low, fill=True, color=PALE, label=f"{interval.name}, all bins at once")
-    ax.stairs(curve.heights, curve.edges, color=INK, linewidth=1)
-    middles = (curve.edges[1:] + curve.edges[:-1]) / 2
-    ax.plot(middles, curve.polygon(middles), color=PRIVACY, linewidth=1.2, label="frequency polygon")
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel("density")
-    ax.legend(loc="best", fontsize=8, frameon=False)
-    ax.set_title(release.name, fontsize=10)
-
-
-def _law(ax: Any, release: Any, confidence: float) -> None:
-    value, interval = release.value, release.interval(confidence)
-    law = value.distribution()
-    ax.set_ylabel("density" if hasattr(law, "pdf") else "probability")
-    if hasattr(law, "ppf"):
-        value.plot(ax=ax, color=INK)
-        shown = "; ".join(f"{name} {interval.low[name]:.4g} to {interval.high[name]:.4g}" for name in value)
-        ax.set_title(f"{release.name}\n{interval.name}: {shown}", fontsize=10)
-        return
-    value.plot(ax=ax, color=PALE, edgecolor=INK, linewidth=0.8)  # of categories
-    heights = np.array(list(value.values()))
-    ends = [np.array(list(end.values())) for end in (interval.low, interval.high)]
-    reach = np.maximum([heights - ends[0], ends[1] - heights], 0)
-    ax.errorbar(np.arange(len(heights)), heights, yerr=reach, fmt="none", ecolor=PRIVACY, capsize=3)
-    ax.set_title(f"{release.name}\n{interval.name}, each bar by itself", fontsize=10)
-
-
-def _bars(ax: Any, release: Any, confidence: float) -> None:
-    tally, interval = release.value, release.interval(confidence)
-    places, what = np.arange(len(tally.keys)), "count" if hasattr(tally, "counts") else "share"
-    tall = np.asarray(tally.counts if what == "count" else tally.heights)
-    reach = [tall - np.asarray(interval.low), np.asarray(interval.high) - tall]
-    ax.bar(places, tall, color=PALE, edgecolor=INK, linewidth=0.8)
-    ax.errorbar(places, tall, yerr=np.maximum(reach, 0), fmt="none", ecolor=PRIVACY, capsize=3)
-    names = [_label(key) for key in tally.keys]
-    if len(names) <= MOST_LABELS:
-        turn = 0 if max(map(len, names), default=0) * len(names) < 60 else 35
-        ax.set_xticks(places, names, rotation=turn, ha="right" if turn else "center")
-    ax.set_ylabel(what)
-    ax.set_title(f"{release.name}\n{interval.name}, all bars at once", fontsize=10)
-
-
-def _points(ax: Any, release: Any, confidence: float) -> None:
-    values = np.atleast_1d(np.asarray(release.value, dtype=float))
-    places = np.arange(len(values))[::-1]
-    if release.spread is not None:
-        interval = release.interval(confidence)
-        low, high = (np.atleast_1d(np.asarray(end, dtype=float)) for end in (interval.low, interval.high))
-        ax.hlines(places, low, high, color=INK, linewidth=2, label=interval.name)
-        if release.spread.privacy is not None:
-            size = np.broadcast_to(np.asarray(release.spread.privacy, dtype=float), values.shape)
-            left, right = np.maximum(values - 2 * size, low), np.minimum(values + 2 * size, high)
-            ax.hlines(places, left, right, color=PRIVACY, linewidth=6, alpha=0.6, label="of it privacy (2 sd)")
-        ax.legend(loc="best", fontsize=8, frameon=False)
-    ax.plot(values, places, "o", color=INK)
-    labels = release.provenance.parameters.get("q")  # which quantile is which
-    if isinstance(labels, tuple) and len(labels) == len(values):
-        ax.set_yticks(places, [f"{float(label):g}" for label in labels])
-    else:
-        ax.set_yticks([])
-    ax.set_ylim(-0.8, len(values) - 0.2)
-    ax.set_title(release.name, fontsize=10)
-
-
-def _centres(ax: Any, release: Any) -> None:
-    """Centres as discs of an area by their noisy size: two columns, or the two directions in which they differ most."""
-    value = release.value
-    centres, words = value.centres, ("the first column", "the second")
-    if centres.shape[1] == 1:
-        centres, words = np.column_stack([centres, np.zeros(len(centres))]), ("the value", "")
-    elif centres.shape[1] > 2:
-        turns = np.linalg.svd(centres - centres.mean(axis=0), full_matrices=False)[2]
-        turns = np.concatenate([turns, np.zeros((2, centres.shape[1]))])[:2]  # of two centres there is one direction
-        centres, words = centres @ turns.T, ("the first direction of the centres", "the second")
-    area = 900 * np.maximum(value.sizes, 0) / max(1.0, float(value.sizes.max())) + 8
-    ax.scatter(*centres.T, s=area, color=PALE, edgecolor=INK, linewidth=0.8, label="area: noisy size")
-    ax.errorbar(
-        *centres.T, xerr=2 * value.noise, yerr=2 * value.noise, fmt="none", ecolor=PRIVACY, label="noise (2 sd)"
-    )
-    for number, (x, y) in enumerate(centres):
-        ax.annotate(str(number), (x, y), (0, 19), textcoords="offset points", ha="center", fontsize=8, color=INK)
-    ax.margins(0.2)
-    ax.set_ylabel(words[1])
-    if not words[1]:
-        ax.set_yticks([])
-    ax.legend(loc="best", fontsize=8, frameon=False, markerscale=0.4)
-    ax.set_title(f"{release.name}, across: {words[0]}", fontsize=10)
-
-
-def _coefficients(ax: Any, release: Any, confidence: float) -> None:
-    """Each coefficient but the intercept by name, about a line at 0."""
-    shown = [line for line in lines(release, confidence) if line.name != "intercept"]
-    places = np.arange(len(shown))[::-1]
-    sizes = named(getattr(release.spread, "privacy", None)) or {}
-    ax.axvline(0, color="#999999", linewidth=0.8)
-    barred = [(place, line) for place, line in zip(places, shown, strict=True) if line.low is not None]
-    if barred:
-        at = [place for place, _ in barred]
-        low, high, value = (np.array([getattr(line, end) for _, line in barred]) for end in ("low", "high", "value"))
-        size = np.array([sizes.get(line.name, 0.0) for _, line in barred])
-        left, right = np.maximum(value - 2 * size, low), np.minimum(value + 2 * size, high)
-        ax.hlines(at, low, high, color=INK, linewidth=2, label=release.interval(confidence).name)
-        ax.hlines(at, left, right, color=PRIVACY, linewidth=6, alpha=0.6, label="of it privacy (2 sd)")
-        ax.plot(value, at, "o", color=INK, markersize=4)
-    bare = [(place, line.value) for place, line in zip(places, shown, strict=True) if line.low is None]
-    if barred:  # what has no interval could be anywhere: it is named, not placed
-        for place, _ in bare:
-            ax.text(0.5, place, "no interval", transform=ax.get_yaxis_transform(), ha="center", va="center", color=PALE)
-    else:
-        ax.plot([value for _, value in bare], [place for place, _ in bare], "o", color=INK, fillstyle="none")
-    ax.set_yticks(places, [line.name for line in shown])
-    ax.set_ylim(-0.8, len(shown) - 0.2)
+    ax = plt.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
+    ax.set_title(shown.name, fontsize=10)
+    match found[0]:
+        case Points(rows=rows):
+            _points(ax, rows, shown)
+        case Bars() as bars:
+            _bars(ax, bars, shown)
+        case Line() as line:
+            _line(ax, line, shown)
+        case Grid() as grid:
+            _cells(ax, grid)
+        case Chance(p=p):
+            ax.axvspan(1e-5, LEVEL, color=PRIVACY, alpha=0.1, linewidth=0, label="rejected at 5%")
+            ax.plot(max(p, 1e-5), 0, "o", color=INK, label=f"p = {p:.3g}")
+            ax.set_xscale("log")
+            ax.set_xlim(1e-5, 1)
+            ax.set_yticks([])
     if ax.get_legend_handles_labels()[1]:
         ax.legend(loc="best", fontsize=8, frameon=False)
-    ax.set_title(release.name, fontsize=10)
+    words = [line.strip().split(":")[0].lower() for line in promise if not line.startswith("  note")]
+    ax.set_xlabel("; ".join(words), loc="right", fontsize=7, color="#666666")
+    return ax
 
 
-def _matrix(ax: Any, release: Any, covariance: Any, mean: Any) -> None:
-    """Two columns as the ellipses of one and two standard deviations, others as a heat map of correlations."""
-    if len(covariance) == 2:
-        values, vectors = np.linalg.eigh(covariance)
-        angles = np.linspace(0, 2 * np.pi, 200)
-        circle = (vectors * np.sqrt(np.maximum(values, 0))) @ np.array([np.cos(angles), np.sin(angles)])
-        for times, colour in ((1, INK), (2, PALE)):
-            x, y = np.asarray(mean)[:, None] + times * circle
-            ax.plot(x, y, color=colour, label=f"{times} sd")
-        ax.plot(*mean, "+", color=INK)
-        ax.legend(loc="best", fontsize=8, frameon=False)
-    else:
-        size = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-        image = ax.imshow(covariance / np.outer(size, size), vmin=-1, vmax=1, cmap="RdBu_r")
-        ax.figure.colorbar(image, ax=ax, label="correlation")
-    ax.set_title(release.name, fontsize=10)
+def _points(ax: Any, rows: Sequence[NamedNumber], shown: Shown) -> None:
+    places = dict(zip(range(len(rows) - 1, -1, -1), rows, strict=True))
+    named, thick = shown.interval.name if shown.interval is not None else "", "of it privacy (2 sd)"
+    for place, row in places.items():
+        if row.low is not None and row.high is not None:
+            ax.hlines(place, row.low, row.high, color=PRIVACY if shown.is_noise else INK, linewidth=2, label=named)
+            if row.privacy and row.value is not None and not shown.is_noise:
+                left, right = max(row.value - 2 * row.privacy, row.low), min(row.value + 2 * row.privacy, row.high)
+                ax.hlines(place, left, right, color=PRIVACY, linewidth=6, alpha=0.5, label=thick)
+            named, thick = "", thick if not row.privacy else ""
+            ax.plot(row.value, place, "o", color=INK, markersize=4)
+        elif any(one.barred for one in rows):  # it could be anywhere: it is named, not placed
+            said = "refused" if row.value is None else "no interval"
+            ax.text(0.5, place, said, transform=ax.get_yaxis_transform(), ha="center", va="center", color="#666666")
+        else:
+            ax.plot(row.value, place, "o", color=INK, fillstyle="none")
+    if isinstance(shown.value, Coefficients):
+        ax.axvline(0, color=LIGHT, linewidth=1, zorder=0)
+    ax.set_yticks(list(places), [row.name for row in rows])
+    ax.set_ylim(-0.8, len(rows) - 0.2)
 
 
-def _normal(ax: Any, release: Any, confidence: float) -> None:
-    """The density, and between which means and variances the population's lies."""
-    value, interval = release.value, release.interval(confidence)
-    low, high = interval.low, interval.high
-    grid = np.linspace(value.mean - 4 * value.sd, value.mean + 4 * value.sd, 400)
-    corners = [_density(grid, mean, sd) for mean in (low.mean, high.mean) for sd in (low.sd, high.sd)]
-    ax.fill_between(grid, np.min(corners, axis=0), np.max(corners, axis=0), color=PALE, label=interval.name)
-    ax.plot(grid, _density(grid, value.mean, value.sd), color=INK)
-    ax.axvspan(low.mean, high.mean, color=PRIVACY, alpha=0.3, linewidth=0, label="of it the mean's")
-    ax.set_yticks([])
+def _bars(ax: Any, bars: Bars, shown: Shown) -> None:
+    places, rows = np.arange(len(bars.rows)), bars.rows
+    tall = np.array([row.value or 0.0 for row in rows])
+    ax.bar(places, tall, color=PALE, edgecolor=INK, linewidth=0.8)
+    if all(row.barred for row in rows):
+        ends = np.array([(row.low, row.high) for row in rows], dtype=float).T
+        reach = np.maximum([tall - ends[0], ends[1] - tall], 0)
+        ax.errorbar(places, tall, yerr=reach, fmt="none", ecolor=PRIVACY, capsize=3)
+    if len(rows) <= MOST_LABELS:
+        names = [row.name for row in rows]
+        turn = 0 if max(map(len, names), default=0) * len(names) < 60 else 35
+        ax.set_xticks(places, names, rotation=turn, ha="right" if turn else "center")
+    ax.set_ylabel(bars.what)
+    if shown.interval is not None:
+        each = ", all bars at once" if not isinstance(shown.value, Distribution) else ", each bar by itself"
+        ax.set_title(f"{shown.name}\n{shown.interval.name}{each}", fontsize=10)
+
+
+def _line(ax: Any, line: Line, shown: Shown) -> None:
+    if line.low and shown.interval is not None:
+        called = f"{shown.interval.name}, all bins at once"
+        ax.fill_between(line.x, line.low, line.high, color=PALE, linewidth=0, label=called)
+    ax.plot(line.x, line.y, color=INK, linewidth=1.2)
     ax.set_ylim(bottom=0)
-    ax.legend(loc="best", fontsize=8, frameon=False)
-    ax.set_title(release.name, fontsize=10)
+    ax.set_ylabel("density")
+    if isinstance(shown.value, Distribution) and shown.interval is not None:
+        ends = "; ".join(f"{row.name} {row.low:.4g} to {row.high:.4g}" for row in shown.numbers if row.barred)
+        ax.set_title(f"{shown.name}\n{shown.interval.name}: {ends}", fontsize=10)
 
 
-def _density(grid: Any, mean: float, sd: float) -> Any:
-    return np.exp(-(((grid - mean) / sd) ** 2) / 2) / sd
-
-
-def _sign(ax: Any, release: Any) -> None:
-    words = f"epsilon {float(release.guarantee.epsilon):g}"
-    if release.guarantee.delta:
-        words += f", delta {float(release.guarantee.delta):g}"
-    if not release.provenance.publishable:
-        words += "; not for publication: seeded noise"
-    ax.set_xlabel(words, loc="right", fontsize=7, color="#666666")
-
-
-def _label(key: Any) -> str:
-    if isinstance(key, tuple):
-        return f"{key[0]:g}-{key[1]:g}"
-    return "missing" if key is None else str(key)
+def _cells(ax: Any, grid: Grid) -> None:
+    across, down = range(len(grid.columns)), range(len(grid.rows))
+    shares = [[grid.share(row, column) for column in across] for row in down]
+    ax.imshow(shares, vmin=-2.5, vmax=2.5, cmap="RdBu")  # pale enough for the numbers on it
+    if len(grid.columns) <= 12:
+        for row, column in ((row, column) for row in down for column in across):
+            value = grid.cells[row][column].value
+            ax.text(column, row, "-" if value is None else f"{value:.4g}", ha="center", va="center", fontsize=8)
+    ax.set_xticks(list(across), grid.columns, rotation=35 if len(grid.columns) > 4 else 0)
+    ax.set_yticks(list(down), grid.rows)

@@ -1,21 +1,21 @@
 """A release: an answer or a refusal, with its guarantee, its error bar and its history."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
-from enum import Enum
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from html import escape
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from discreet.errors import Refused, printable
-from discreet.privacy.exact import show
+from discreet.errors import BadInput, Refused, printable
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.safe_text import clean
+from discreet.privacy.shown import NamedNumber, Shown, coefficient_table, coefficients, numbers_of
+from discreet.privacy.value_arrays import frame
+from discreet.privacy.values import Array, Scalar, like, plain, stored, value_of
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -54,7 +54,10 @@ class Release(Generic[T]):
             raise Refused(
                 f"{self.name} has no valid interval; map() keeps one only for monotone functions (monotone=True)"
             )
-        return self.spread.interval(confidence)
+        bar = self.spread.interval(confidence)
+        if isinstance(self.answer, Array) and isinstance(bar.low, np.ndarray):  # named as the value is
+            return replace(bar, low=self.answer.with_cells(bar.low), high=self.answer.with_cells(bar.high))
+        return bar
 
     def map(self, function: Callable[[T], S], *, monotone: bool = False) -> "Release[S]":
         """Post-processing: no further cost. The interval survives only if `function` is declared monotone."""
@@ -67,81 +70,118 @@ class Release(Generic[T]):
         """The same release with the ledger's receipt."""
         return replace(self, provenance=replace(self.provenance, receipt=receipt))
 
-    def _bar(self, confidence: float | None) -> "Interval | str | None":
-        """The error bar at this confidence, at the declared or the usual one if it is None; or why there is none."""
-        if self.refusal is not None or self.spread is None:
-            return None
+    def named(self, names: Sequence[str]) -> "Release[Any]":
+        """The same release, whose numbers are named by these columns if they have no names and are as many."""
+        if self.refusal is not None or not names:
+            return self
+        value = value_of(self.answer)
+        return self if isinstance(value, Scalar) else replace(self, answer=value.named(names))  # type: ignore[arg-type]
+
+    def shown(self, confidence: float | None = None) -> Shown:
+        """Its value, and each number with its error: at this confidence, or at the declared or usual one if None."""
+        if self.refusal is not None or self.answer is None:
+            return Shown(self.name, None, (), refusal=self.refusal)
+        value, bar, none = value_of(self.answer), None, None
+        if self.spread is None:
+            return Shown(self.name, value, numbers_of(value, None, None, None))
         try:
             usual: float = getattr(self.spread, "confidence", 0.95)
-            return self.interval(usual if confidence is None else confidence)
+            bar = self.interval(usual if confidence is None else confidence)
         except Refused as reason:
-            return str(reason)
+            none = str(reason)
+        numbers = numbers_of(value, bar, self.spread.sampling, self.spread.privacy)
+        return Shown(self.name, value, numbers, bar, no_interval=none)
 
     def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
-        """Plain values: what `to_json` writes."""
-        bar = self._bar(confidence)
+        """Plain values: what `to_json` writes and `stored.recalled` reads."""
+        shown = self.shown(confidence)
         record: dict[str, Any] = {
             "name": self.name,
-            "value": plain(self.answer),
+            "value": stored(self.answer),
             "refusal": self.refusal,
             "interval": None,
             "guarantee": plain(self.guarantee) | {"sentence": str(self.guarantee)},
             "publishable": self.provenance.publishable,
             "provenance": plain(self.provenance),
         }
-        if isinstance(bar, Interval):
-            record["interval"] = plain(bar) | {"name": bar.name}
-        elif bar is not None:
-            record["no_interval"] = bar
-        if self.spread is not None:
+        if shown.interval is not None:
+            ends = [_written(shown, like(shown.value, end)) for end in shown.interval]  # type: ignore[arg-type]
+            record["interval"] = plain(replace(shown.interval, low=ends[0], high=ends[1])) | {
+                "name": shown.interval.name
+            }
+        elif shown.no_interval is not None:
+            record["no_interval"] = shown.no_interval
+        if self.spread is not None and shown.value is not None:
+            sizes = {"sampling": self.spread.sampling, "privacy": self.spread.privacy}
             record["spread"] = {
-                "sampling": plain(self.spread.sampling),
-                "privacy": plain(self.spread.privacy),
+                name: None if size is None else _written(shown, like(shown.value, size)) for name, size in sizes.items()
             }
         return record
 
     def to_json(self, confidence: float | None = None, *, indent: int | None = 2) -> str:
         """The release as JSON, with its provenance."""
-        text = json.dumps(self.to_dict(confidence), indent=indent, ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair, as JSON writes it
+        return json_text(self.to_dict(confidence), indent)
+
+    def to_frame(self, confidence: float = 0.95) -> Any:
+        """Every number with its interval and the parts of its error, as a pandas data frame."""
+        if self.refusal is not None:
+            raise Refused(self.refusal)
+        return frame(columns_of([((), self.shown(check_confidence(confidence)))], ()))
 
     def summary(self, confidence: float = 0.95) -> str:
         """Named coefficients as a table: estimate, standard error with the noise in it, p-value, interval."""
-        from discreet.privacy.summary import table
-
-        return printable(table(self, check_confidence(confidence)))
+        shown = self.shown(check_confidence(confidence))
+        if self.refusal is not None:
+            return str(self)
+        rows = coefficients(shown)
+        if rows is None:
+            raise BadInput(f"{self.name} has no named coefficients; print it, or read its value")
+        said = []
+        if shown.interval is not None and any(row.barred for row in rows):
+            said = [f"standard errors include the privacy noise; intervals are for {shown.interval.about}"]
+        table = coefficient_table(rows, shown.interval, confidence)
+        return printable("\n".join([self.name, *table, *said, *(line.strip() for line in self._promise())]))
 
     def plot(self, confidence: float = 0.95, *, ax: Any = None) -> Any:
         """Draw the answer with its interval (needs matplotlib, the extra `plot`); returns the axes."""
         from discreet.privacy.picture import draw
 
-        return draw(self, check_confidence(confidence), ax)
+        if self.refusal is not None:
+            raise Refused(self.refusal)
+        return draw(self.shown(check_confidence(confidence)), self._promise(), ax)
+
+    def __float__(self) -> float:
+        value = value_of(self.value)
+        if not isinstance(value, Scalar) or not value.is_number:
+            raise BadInput(f"{self.name} is not one number; read its value")
+        return float(value.value)
+
+    def __format__(self, how: str) -> str:
+        return format(self.value, how) if how else str(self)
 
     def __str__(self) -> str:
         return printable("\n".join(self._lines()))
 
     def _lines(self) -> list[str]:
-        if self.refusal is not None:
-            lines = [f"{clean(self.name)}: refused. {self.refusal}"]
-        else:
-            lines = [f"{clean(self.name)}: {brief(self.answer)}"]
-            bar = self._bar(None)
-            if isinstance(bar, Interval):
-                lines.append(f"  {bar.name} for {bar.about}: {brief_range(bar)}")
-            elif bar is not None:
-                lines.append(f"  {bar}")
-            if self.spread is not None:
-                parts = [
-                    f"{word} {brief(size)}"
-                    for word, size in (("sampling", self.spread.sampling), ("privacy", self.spread.privacy))
-                    if size is not None
-                ]
-                lines += [f"  standard deviation: {', '.join(parts)}"] if parts else []
-        lines.append(f"  {self.guarantee}")
-        lines += [f"  note: {note}" for note in self.provenance.notes]
-        if not self.provenance.publishable:
-            lines.append(f"  {UNPUBLISHABLE.upper()}")
-        return lines
+        shown = self.shown()
+        if shown.value is None:
+            said = f"refused. {self.refusal}" if self.refusal is not None else "None"
+            return [f"{clean(self.name)}: {said}", *self._promise()]
+        lines = [f"{clean(self.name)}: {shown.value}"]
+        if shown.interval is not None:
+            lines.append(f"  {shown.interval.name} for {shown.interval.about}: {shown.range}")
+        elif shown.no_interval is not None:
+            lines.append(f"  {shown.no_interval}")
+        if self.spread is not None:
+            sizes = {"sampling": self.spread.sampling, "privacy": self.spread.privacy}
+            parts = [f"{word} {value_of(size)}" for word, size in sizes.items() if size is not None]
+            lines += [f"  standard deviation: {', '.join(parts)}"] if parts else []
+        return lines + self._promise()
+
+    def _promise(self) -> list[str]:
+        """What holds of it, whatever the answer is."""
+        warning = [] if self.provenance.publishable else [f"  {UNPUBLISHABLE.upper()}"]
+        return [f"  {self.guarantee}", *(f"  note: {note}" for note in self.provenance.notes), *warning]
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
@@ -184,56 +224,25 @@ class Mapped:
         return replace(inner, low=low, high=high, about=f"a function of {inner.about}")
 
 
-def plain(thing: Any) -> Any:
-    """Values as JSON knows them; numbers that JSON lacks become null."""
-    match thing:
-        case None | bool() | int() | str():
-            return thing
-        case Enum():
-            return thing.value
-        case Fraction():
-            return float(thing)
-        case float():
-            return thing if abs(thing) < float("inf") else None
-        case range() | bytes():
-            return repr(thing)
-        case Mapping():
-            return {str(key): plain(value) for key, value in thing.items()}
-        case list() | tuple():
-            return [plain(item) for item in thing]
-    if hasattr(thing, "tolist"):
-        return plain(thing.tolist())
-    if is_dataclass(thing) and not isinstance(thing, type):
-        return {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
-    return str(thing)
+def columns_of(rows: Iterable[tuple[tuple[Any, ...], Shown]], first: tuple[str, ...]) -> dict[str, list[Any]]:
+    """The numbers of releases as columns; `first` names what stands before each of them."""
+    fields = ("value", "low", "high", "sampling", "privacy")
+    table: dict[str, list[Any]] = {name: [] for name in (*first, "name", *fields)}
+    for before, shown in rows:
+        text = shown.value.value if isinstance(shown.value, Scalar) and not shown.numbers else None
+        for one in shown.numbers or (NamedNumber("", text),):
+            cells = (*before, one.name, *(getattr(one, field) for field in fields))
+            for column, cell in zip(table.values(), cells, strict=True):
+                column.append(cell)
+    return table
 
 
-def brief(thing: Any) -> str:
-    """A value in a line for people."""
-    if isinstance(thing, float | Fraction):
-        return show(thing)
-    if isinstance(thing, Mapping):
-        shown = [f"{name} {brief(item)}" for name, item in list(thing.items())[:6]]
-        return f"{', '.join(shown)}{', ...' if len(thing) > 6 else ''}"
-    if hasattr(thing, "tolist") and getattr(thing, "ndim", None):
-        flat = [brief(item) for item in thing.ravel().tolist()[:6]]
-        return f"[{', '.join(flat)}{', ...' if thing.size > 6 else ''}]"
-    if hasattr(thing, "tolist"):
-        return brief(thing.tolist())
-    return str(thing)
+def json_text(record: Any, indent: int | None) -> str:
+    """A record as JSON; half a surrogate pair as JSON writes it."""
+    text = json.dumps(record, indent=indent, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
-def brief_range(interval: Interval) -> str:
-    """Both ends in a line."""
-    if hasattr(interval.low, "coef"):
-        each = zip(interval.low.names, interval.low.coef, interval.high.coef, strict=True)
-        return brief({name: f"[{brief(float(low))}, {brief(float(high))}]" for name, low, high in each})
-    if isinstance(interval.low, Mapping):
-        ends = {name: f"[{brief(low)}, {brief(interval.high[name])}]" for name, low in interval.low.items()}
-        return brief(ends)
-    if hasattr(interval.low, "heights"):
-        half = np.max(interval.high.heights - interval.low.heights, initial=0.0) / 2
-        return f"within {show(float(half))} at the widest"
-    if getattr(interval.low, "ndim", 0):
-        return f"from {brief(interval.low)} to {brief(interval.high)}"
-    return f"[{brief(interval.low)}, {brief(interval.high)}]"
+def _written(shown: Shown, numbers: list[Any]) -> Any:
+    """Numbers in the order of the value's; of a scalar the one number."""
+    return plain(numbers[0] if isinstance(shown.value, Scalar) and numbers else numbers)

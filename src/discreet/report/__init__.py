@@ -1,11 +1,11 @@
 """Releases for readers: sentences, tables that spreadsheets do not execute, and a page with pictures.
 
-All of it is made of plain records, what JSON holds, so that a page can be made anew from the stored JSON.
+All of it is made of the stored form of releases, so that a page can be made anew from its JSON.
 """
 
 from discreet.report.page import page, to_pdf
-from discreet.report.record import from_json, to_json
+from discreet.report.record import Report, from_json, to_json
 from discreet.report.sentences import sentence
 from discreet.report.sheet import to_csv
 
-__all__ = ["from_json", "page", "sentence", "to_csv", "to_json", "to_pdf"]
+__all__ = ["Report", "from_json", "page", "sentence", "to_csv", "to_json", "to_pdf"]

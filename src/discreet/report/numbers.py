@@ -6,20 +6,12 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
+from discreet.privacy.shown import finite
+
 NONE: Final = "–"
 SMALLEST, LARGEST = 1e-4, 1e15  # outside, powers of ten are written
 ROOM: Final = 46  # letters below an axis, on the narrowest page
 RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def finite(thing: Any) -> float | None:
-    """The number, if it is one that can be shown: None of anything else."""
-    if isinstance(thing, bool) or not isinstance(thing, int | float):
-        return None
-    try:
-        return thing if math.isfinite(thing) else None
-    except OverflowError:  # a whole number beyond the floats
-        return None
 
 
 def number(thing: Any, digits: int = 4) -> str:
@@ -50,7 +42,7 @@ def spelled(value: Any, low: Any, high: Any) -> tuple[str, str, str]:
     """
     found = [finite(thing) for thing in (value, low, high)]
     known = [item for item in found if item is not None]
-    largest, whole = max(map(abs, known), default=0), all(isinstance(item, int) for item in known)
+    largest, whole = max(map(abs, known), default=0), all(float(item).is_integer() for item in known)
     if len(known) < 3 or whole or known[1] == known[2] or not SMALLEST <= largest < LARGEST:
         return number(value), number(low), number(high)
     middle, below, above = known

@@ -8,133 +8,186 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.report.cards import card, publishable, refused
-from discreet.report.draw import box, figure, picture, text
-from discreet.report.numbers import NONE, finite, number
-from discreet.report.parts import label
-from discreet.report.record import checked
-from discreet.report.sentences import question
+from discreet.privacy.picture import LEVEL, Points, group_rows
+from discreet.privacy.shown import Shown
+from discreet.privacy.values import TestResult, label
+from discreet.report.numbers import NONE, number
+from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
+from discreet.report.sentences import answer, half_widths, leaves, of_groups, spanned
 from discreet.report.style import SHEET
+from discreet.report.svg import MOST, box, drawn, figure, figured, number_table, picture, text
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LISTED: Final = 4  # with more answers the page begins with a list of them
 
 
-def page(dossier: Mapping[str, Any]) -> str:
+def page(dossier: Mapping[str, Any] | Report) -> str:
     """The whole report as one HTML file: answers with intervals and pictures, the budget, methods, how to repeat it.
 
     It works on what JSON holds, so `page(from_json(text))` makes the page anew; BadInput if it has another shape.
     """
-    found = checked(dossier)
-    entries = found["releases"]
-    cards = "".join(card(entry, place) for place, entry in enumerate(entries, 1))
+    found = Report.of(dossier)
+    cards = "".join(card(entry, place) for place, entry in enumerate(found.releases, 1))
+    methods = "".join(f"<h3>{text(method.name)}</h3><p>{text(method.text)}</p>" for method in found.methods)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{text(found['title'])}</title><style>{SHEET}</style></head>\n<body>{_head(found)}\n<main>"
+        f"<title>{text(found.title)}</title><style>{SHEET}</style></head>\n<body>{_head(found)}\n<main>"
         f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{cards}</section>\n'
-        f"{_data(found['data'])}\n{_budget(found['budget'])}\n"
-        f"{_sentences('What this privacy means', found['meaning'])}\n{_methods(found['methods'])}\n"
-        f"{_sentences('What is assumed', found['assumptions'])}\n{_repeat(found['reproducibility'])}</main>\n"
-        f"<footer>Made with discreet on {text(found['created'])}. The ends of intervals are rounded outwards.</footer>"
+        f"{_data(found.data)}\n{_budget(found.budget)}\n"
+        f"{_sentences('What this privacy means', found.meaning)}\n{_section('Methods', methods)}\n"
+        f"{_sentences('What is assumed', found.assumptions)}\n{_repeat(found.reproducibility)}</main>\n"
+        f"<footer>Made with discreet on {text(found.created)}. The ends of intervals are rounded outwards.</footer>"
         "</body></html>\n"
     )
 
 
-def summary(dossier: Mapping[str, Any]) -> str:
+def summary(report: Report) -> str:
     """How many answers, at what cost, for whom."""
-    entries, this, data = dossier["releases"], dossier["budget"]["this"], dossier["data"]
-    many = len(entries)
+    this, data, many = report.budget.this, report.data, len(report.releases)
     answers = "One answer" if many == 1 else f"{number(many)} answers"
-    rows = "" if data["rows"] is None else f" ({number(data['rows'])} rows)"
-    cost = f"epsilon {number(this['epsilon'])}" + (f" and delta {number(this['delta'])}" if this["delta"] else "")
-    kept = sum(map(refused, entries))
+    rows = "" if data.rows is None else f" ({number(data.rows)} rows)"
+    cost = f"epsilon {number(this.epsilon)}" + (f" and delta {number(this.delta)}" if this.delta else "")
+    kept = sum(entry.refused for entry in report.releases)
     none = "" if not kept else " One was refused." if kept == 1 else f" {number(kept)} were refused."
-    who = data["unit"]
-    hidden = f"what is hidden is the data of each {who}"
-    return f"{answers} about {data['population']}{rows}, for {cost} in all; {hidden}.{none}"
+    hidden = f"what is hidden is the data of each {data.unit}"
+    return f"{answers} about {data.population}{rows}, for {cost} in all; {hidden}.{none}"
 
 
-def _head(dossier: Mapping[str, Any]) -> str:
-    entries = dossier["releases"]
-    seeded = sum(not publishable(entry) for entry in entries)
+def card(entry: ReportEntry, place: int) -> str:
+    """One question, the `place`-th of the page: the answer in words, its picture, its promise, what was forecast."""
+    shown = entry.shown()
+    kind = "card refused" if entry.refused else "card"
+    warning = "" if entry.publishable else '<p class="warn">NOT FOR PUBLICATION: seeded noise</p>'
+    body = _single(entry, shown[0][1]) if entry.groups is None else _groups(entry, shown)
+    promises = dict.fromkeys(str(release.guarantee) for _, release in entry.keyed)
+    notes = dict.fromkeys(note for _, release in entry.keyed for note in release.provenance.notes)
+    listed = "".join(f"<li>{text(note)}</li>" for note in list(notes)[:MOST])
+    return (
+        f'<article class="{kind}" id="answer-{place}" aria-labelledby="asked-{place}">'
+        f'<h3 id="asked-{place}">{text(entry.asked[:1].upper() + entry.asked[1:])}</h3>{warning}{body}'
+        f"{_pairs(_facts(entry, [one for _, one in shown]))}"
+        + "".join(f'<p class="guarantee"><strong>Privacy:</strong> {text(said)}</p>' for said in list(promises)[:MOST])
+        + (f'<ul class="notes">{listed}</ul>' if listed else "")
+        + "</article>\n"
+    )
+
+
+def _single(entry: ReportEntry, shown: Shown) -> str:
+    if shown.refusal is not None:
+        reason = f'<p class="refusal">{text(shown.refusal)}</p>'
+        return f'<p class="answer"><strong>No answer was given.</strong></p>{reason}'
+    return f'<p class="answer">{text(answer(entry.asked, shown))}</p>{drawn(shown, entry.asked)}'
+
+
+def _groups(entry: ReportEntry, groups: Sequence[tuple[Any, Shown]]) -> str:
+    rows = group_rows(groups)
+    if rows is None:
+        each = "".join(f"<h4>{text(label(key))}</h4>{_single(entry, shown)}" for key, shown in groups[:MOST])
+        more = f'<p class="soft">{number(len(groups) - MOST)} more are in the CSV.</p>' if len(groups) > MOST else ""
+        return each + more
+    bar = next((shown.interval for _, shown in groups if shown.interval is not None), None)
+    whole = Shown(entry.asked, None, rows, bar)
+    picture = figured(Points(rows), whole, entry.asked) if bar is not None else ""
+    both = [(row, shown) for row, (_, shown) in zip(rows, groups, strict=True)]
+    listed = [(row, _remark(shown)) for row, shown in both]
+    reasons = "".join(
+        f'<p class="refusal"><strong>{text(row.name)}:</strong> {text(shown.refusal)}</p>'
+        for row, shown in both[:MOST]
+        if shown.refusal is not None
+    )
+    told = f'<p class="answer">{text(of_groups(entry.asked, groups))}</p>'
+    return f"{told}{picture}{number_table(entry.by or 'group', listed, entry.asked)}{reasons}"
+
+
+def _remark(shown: Shown) -> str:
+    match shown.value:
+        case None:
+            return "refused"
+        case TestResult(p_value=p):
+            return f"p-value, {'rejected' if p <= LEVEL else 'not rejected'} at 5%"
+    return ""
+
+
+def _facts(entry: ReportEntry, shown: Sequence[Shown]) -> list[tuple[str, str]]:
+    """What was forecast beside what was achieved, and who answered."""
+    forecast, history = entry.forecast or {}, [release.provenance for _, release in entry.keyed]
+    planned, achieved = spanned(leaves(forecast.get("half_width"))), half_widths(shown)
+    width = f"forecast ±{planned}; achieved {f'±{achieved}' if achieved else 'none'}" if planned else ""
+    return [
+        ("Half-width", width),
+        ("Expected error", spanned(leaves(forecast.get("error")))),
+        ("Only where", entry.where or ""),
+        ("For each", entry.by or ""),
+        ("Mechanism", ", ".join(dict.fromkeys(one.mechanism for one in history if one.mechanism))),
+        ("Receipt", ", ".join(dict.fromkeys(one.receipt for one in history if one.receipt))),
+    ]
+
+
+def _head(report: Report) -> str:
+    entries = report.releases
+    seeded = sum(not entry.publishable for entry in entries)
     warning = (
         f'<p class="warn">NOT FOR PUBLICATION: the noise of {number(seeded)} of {number(len(entries))} answers was '
         "seeded and can be subtracted.</p>"
         if seeded
         else ""
     )
-    told = f'<p class="soft">{text(dossier["description"])}</p>' if dossier["description"] else ""
-    links = "".join(
-        f'<li><a href="#answer-{place}">{text(question(entry))}</a></li>' for place, entry in enumerate(entries, 1)
-    )
+    told = f'<p class="soft">{text(report.description)}</p>' if report.description else ""
+    links = "".join(f'<li><a href="#answer-{at}">{text(entry.asked)}</a></li>' for at, entry in enumerate(entries, 1))
     contents = f'<nav aria-label="Answers"><ol class="contents">{links}</ol></nav>' if len(entries) > LISTED else ""
     return (
-        f"<header><h1>{text(dossier['title'])}</h1>{told}"
-        f'<p class="lead">{text(summary(dossier))}</p>{warning}{contents}</header>'
+        f"<header><h1>{text(report.title)}</h1>{told}"
+        f'<p class="lead">{text(summary(report))}</p>{warning}{contents}</header>'
     )
 
 
-def _data(data: Mapping[str, Any]) -> str:
+def _data(data: ReportData) -> str:
     rows = {
-        "Source": data["source"],
-        "Population": data["population"],
-        "One row is": data["unit"],
-        "Person": data["person"],
-        "Hidden": data["neighbours"],
-        "Rows": "private" if data["rows"] is None else number(data["rows"]),
+        "Source": data.source,
+        "Population": data.population,
+        "One row is": data.unit,
+        "Person": data.person,
+        "Hidden": data.neighbours,
+        "Rows": "private" if data.rows is None else number(data.rows),
     }
     return _section("Data", _pairs(rows.items()))
 
 
-def _budget(budget: Mapping[str, Any]) -> str:
-    zero = {"epsilon": 0.0, "delta": 0.0}
-    spans = [
-        ("before", "Spent before", budget["spent_before"] or zero),
-        ("now", "This report", budget["this"]),
-        ("left", "Left", budget["left"] or zero),
-    ]
-    sizes = [finite(amount["epsilon"]) or 0.0 for _, _, amount in spans]
-    whole = max(finite(budget["epsilon"]) or 0.0, min(sum(sizes), 1e300))
+def _budget(budget: ReportBudget) -> str:
+    spans = [("before", "Spent before", budget.spent_before), ("now", "This report", budget.this)]
+    spans.append(("left", "Left", budget.left))
+    known = [(kind, name, amount) for kind, name, amount in spans if amount is not None]
+    whole = max(budget.epsilon, min(sum(amount.epsilon for _, _, amount in known), 1e300))
     marks, start = "", 0.0
-    for (kind, _, _), size in zip(spans, sizes, strict=True):
-        end = min(100.0, start + 100 * (size / whole)) if whole else start
-        marks += box(start, end, 3, 26, kind) if size else ""
+    for kind, _, amount in known:
+        end = min(100.0, start + 100 * (amount.epsilon / whole)) if whole else start
+        marks += box(start, end, 3, 26, kind) if amount.epsilon else ""
         start = end
-    told = "; ".join(f"{name.lower()} {number(size)}" for (_, name, _), size in zip(spans, sizes, strict=True))
-    drawn = picture(32, marks, title="The budget of epsilon", told=told)
+    told = "; ".join(f"{name.lower()} {number(amount.epsilon)}" for _, name, amount in known)
+    picture_of = picture(32, marks, title="The budget of epsilon", told=told)
+    lines = [(f'<span class="key {kind}"></span>{name}', amount) for kind, name, amount in known]
     rows = "".join(
-        f'<tr><th scope="row"><span class="key {kind}"></span>{name}</th><td class="n">{number(amount["epsilon"])}</td>'
-        f'<td class="n">{number(amount["delta"])}</td></tr>'
-        for kind, name, amount in spans
-        if not (amount is zero and kind != "now")
-    )
-    whole_row = (
-        f'<tr><th scope="row">The whole budget</th><td class="n">{number(budget["epsilon"])}</td>'
-        f'<td class="n">{number(budget["delta"])}</td></tr>'
+        f'<tr><th scope="row">{name}</th><td class="n">{number(amount.epsilon)}</td>'
+        f'<td class="n">{number(amount.delta)}</td></tr>'
+        for name, amount in [*lines, ("The whole budget", budget)]
     )
     head = '<tr><td></td><th scope="col" class="n">epsilon</th><th scope="col" class="n">delta</th></tr>'
-    body = f"<table><thead>{head}</thead><tbody>{rows}{whole_row}</tbody></table>"
-    said = f'<p class="soft">{text(budget["composition"])}</p>' if budget["composition"] else ""
-    return _section("Privacy budget", figure(drawn, "", "The budget of epsilon") + body + said)
+    body = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    said = f'<p class="soft">{text(budget.composition)}</p>' if budget.composition else ""
+    return _section("Privacy budget", figure(picture_of, "", "The budget of epsilon") + body + said)
 
 
-def _sentences(title: str, sentences: list[str]) -> str:
-    return (
-        _section(title, "<ul>" + "".join(f"<li>{text(said)}</li>" for said in sentences) + "</ul>") if sentences else ""
-    )
-
-
-def _methods(methods: list[Mapping[str, Any]]) -> str:
-    told = "".join(f"<h3>{text(method['name'])}</h3><p>{text(method['text'])}</p>" for method in methods)
-    return _section("Methods", told) if methods else ""
+def _sentences(title: str, sentences: Sequence[str]) -> str:
+    listed = "".join(f"<li>{text(said)}</li>" for said in sentences)
+    return _section(title, f"<ul>{listed}</ul>" if listed else "")
 
 
 def _repeat(kept: Mapping[str, Any]) -> str:
@@ -154,17 +207,16 @@ def _plain(name: str, thing: Any, depth: int = 0) -> list[tuple[str, str]]:
         return [line for key, item in thing.items() for line in _plain(f"{name} {key}".strip(), item, depth + 1)]
     if isinstance(thing, list) and depth < 3:
         return [line for place, item in enumerate(thing, 1) for line in _plain(f"{name} {place}", item, depth + 1)]
-    if thing is None:
-        return [(name, NONE)]
-    return [(name, str(thing) if isinstance(thing, bool) or finite(thing) is not None else label(thing))]
+    return [(name, NONE if thing is None else str(thing))]
 
 
 def _section(title: str, inside: str) -> str:
-    return f'<section><h2>{text(title)}</h2><div class="card">{inside}</div></section>'
+    return f'<section><h2>{text(title)}</h2><div class="card">{inside}</div></section>' if inside else ""
 
 
 def _pairs(rows: Iterable[tuple[str, Any]]) -> str:
-    return "<dl>" + "".join(f"<dt>{text(name)}</dt><dd>{text(said)}</dd>" for name, said in rows if said) + "</dl>"
+    told = "".join(f"<dt>{text(name)}</dt><dd>{text(said)}</dd>" for name, said in rows if said)
+    return f"<dl>{told}</dl>" if told else ""
 
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")

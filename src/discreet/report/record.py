@@ -1,197 +1,164 @@
-"""The stored form of a report: JSON, and the shape that it must have."""
+"""The stored form of a report: a strict model, versioned, and its JSON.
+
+A field that is missing, unknown or of another type is refused, and so is a value that none of ours could be.
+"""
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
+
+from pydantic import model_validator
 
 from discreet.errors import BadInput
-from discreet.report.numbers import finite
+from discreet.privacy.release import Release, json_text
+from discreet.privacy.shown import Shown
+from discreet.privacy.stored import Amounts, Plain, StoredGroup, StoredRelease, Strict, Text, checked
 
-FORMAT: Final = "discreet report 1"
+FORMATS: Final = ("discreet report 1", "discreet report 2")  # the second says of each value which kind it is
 DEEPEST: Final = 40
-TEXT, TEXT_OR_NONE, LISTED, MAPPED, MAPPED_OR_NONE = "text", "text or null", "a list", "an object", "an object or null"
-TRUTH, COUNT_OR_NONE, AMOUNT = "true or false", "a whole number or null", "a number, 0 or more"
-SHAPES: Final[dict[str, dict[str, str]]] = {
-    "": {
-        "title": TEXT,
-        "description": TEXT_OR_NONE,
-        "created": TEXT,
-        "data": MAPPED,
-        "budget": MAPPED,
-        "releases": LISTED,
-        "meaning": LISTED,
-        "methods": LISTED,
-        "assumptions": LISTED,
-        "reproducibility": MAPPED,
-    },
-    "data": {
-        "source": TEXT,
-        "population": TEXT,
-        "unit": TEXT,
-        "person": TEXT_OR_NONE,
-        "neighbours": TEXT,
-        "rows": COUNT_OR_NONE,
-    },
-    "budget": {
-        "epsilon": AMOUNT,
-        "delta": AMOUNT,
-        "spent_before": MAPPED_OR_NONE,
-        "this": MAPPED,
-        "left": MAPPED_OR_NONE,
-        "composition": TEXT,
-    },
-    "entry": {
-        "id": TEXT,
-        "question": TEXT,
-        "statistic": TEXT,
-        "columns": LISTED,
-        "where": TEXT_OR_NONE,
-        "by": TEXT_OR_NONE,
-        "options": MAPPED,
-        "forecast": MAPPED_OR_NONE,
-    },
-    "record": {
-        "name": TEXT,
-        "refusal": TEXT_OR_NONE,
-        "interval": MAPPED_OR_NONE,
-        "guarantee": MAPPED,
-        "publishable": TRUTH,
-        "provenance": MAPPED,
-    },
-    "amounts": {"epsilon": AMOUNT, "delta": AMOUNT},
-    "method": {"name": TEXT, "text": TEXT},
-}
+WRITTEN: Final = "a report that to_json has written"
 
 
-def to_json(dossier: Mapping[str, Any]) -> str:
+class ReportData(Strict):
+    """Where the rows came from."""
+
+    source: Text
+    population: Text
+    unit: Text
+    person: Text | None
+    neighbours: Text
+    rows: int | None
+
+
+class ReportBudget(Amounts):
+    """What there was, what was spent, what is left."""
+
+    spent_before: Amounts | None
+    this: Amounts
+    left: Amounts | None
+    composition: Text
+
+
+class ReportMethod(Strict):
+    """How it was done."""
+
+    name: Text
+    text: Text
+
+
+class ReportEntry(Strict):
+    """What was asked, and the release or one for each group; `about` and `kind` are those of a profile."""
+
+    id: Text
+    question: Text
+    statistic: Text
+    columns: list[Text]
+    where: Text | None
+    by: Text | None
+    options: Plain
+    forecast: Plain | None
+    about: Text | None = None
+    kind: Text | None = None
+    release: StoredRelease | None = None
+    groups: list[StoredGroup] | None = None
+
+    @model_validator(mode="after")
+    def _one_or_groups(self) -> "ReportEntry":
+        if (self.release is None) == (self.groups is None):
+            raise ValueError("an entry needs either a release or groups")
+        return self
+
+    @property
+    def keyed(self) -> list[tuple[Any, Release[Any]]]:
+        """Its releases by group; one without a key where there are no groups."""
+        if self.release is not None:
+            return [(None, self.release.release)]
+        return [(group.key, group.release.release) for group in self.groups or []]
+
+    def shown(self) -> list[tuple[Any, Shown]]:
+        """What there is to show of each, named by the entry's columns."""
+        return [(key, release.named(self.columns).shown()) for key, release in self.keyed]
+
+    @property
+    def publishable(self) -> bool:
+        """Whether all of its noise was secret."""
+        return all(release.provenance.publishable for _, release in self.keyed)
+
+    @property
+    def refused(self) -> bool:
+        """Whether no answer was given at all."""
+        return bool(self.keyed) and all(release.refusal is not None for _, release in self.keyed)
+
+    @property
+    def asked(self) -> str:
+        """What was asked, on one line."""
+        asked = " ".join(self.question.split()).rstrip(".")
+        return asked or " of ".join(filter(None, [self.statistic or "answer", ", ".join(self.columns)]))
+
+
+class Report(Strict):
+    """Everything that a page, a table or an auditor needs, and nothing of the data."""
+
+    format: Literal["discreet report 1", "discreet report 2"]
+    title: Text
+    description: Text | None
+    created: Text
+    data: ReportData
+    budget: ReportBudget
+    releases: list[ReportEntry]
+    meaning: list[Text]
+    methods: list[ReportMethod]
+    assumptions: list[Text]
+    reproducibility: Plain
+
+    @classmethod
+    def of(cls, dossier: "Mapping[str, Any] | Report") -> "Report":
+        """The report that a record holds; BadInput with the place that does not fit."""
+        if isinstance(dossier, Report):
+            return dossier
+        if not isinstance(dossier, Mapping):
+            raise BadInput(f"a report is an object, and this is of type {type(dossier).__name__}; give {WRITTEN}")
+        if dossier.get("format") not in FORMATS:
+            seen = str(dossier.get("format"))[:40]
+            raise BadInput(f"the format is {seen!r}; this version of discreet reads {' and '.join(FORMATS)}")
+        _plain(dossier)
+        return checked(cls, dict(dossier), WRITTEN)
+
+
+def entry_of(entry: "Mapping[str, Any] | ReportEntry") -> ReportEntry:
+    """One entry of a report."""
+    return entry if isinstance(entry, ReportEntry) else checked(ReportEntry, entry, "an entry of a report")
+
+
+def to_json(dossier: Mapping[str, Any] | Report) -> str:
     """The report as JSON: keys in the order that they have, and no number that JSON lacks."""
-    checked(dossier)
+    found = Report.of(dossier).model_dump(exclude_unset=True)
     try:
-        told = json.dumps(dossier, indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text(found, 2) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"the report holds what JSON has no form for ({error}); give plain values only") from None
-    return told.encode("utf-8", "backslashreplace").decode() + "\n"  # half a surrogate pair, as JSON writes it
 
 
-def from_json(text: str | bytes) -> dict[str, Any]:
+def from_json(text: str | bytes) -> Report:
     """The report that `to_json` wrote; anything else is refused."""
     try:
         found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, TypeError, RecursionError) as error:
-        raise BadInput(f"this is not the JSON of a report: {error}; give what to_json wrote") from None
-    return checked(found)
+        raise BadInput(f"this is not the JSON of a report: {error}; give {WRITTEN}") from None
+    return Report.of(found)
 
 
-def checked(dossier: Any) -> dict[str, Any]:
-    """The same report, if it has the shape that the page and the table read."""
-    if not isinstance(dossier, Mapping):
-        raise BadInput(f"a report is an object, and this is {_seen(dossier)}; give what to_json wrote")
-    if dossier.get("format") != FORMAT:
-        raise BadInput(f"the format is {_seen(dossier.get('format'))}; this version reads {FORMAT!r}")
-    _shallow(dossier)
-    _has(dossier, "", "the report")
-    for part in ("data", "budget"):
-        _has(dossier[part], part, part)
-    for part in ("this", "spent_before", "left"):
-        if dossier["budget"][part] is not None:
-            _has(dossier["budget"][part], "amounts", f"budget.{part}")
-    for part in ("meaning", "assumptions"):
-        if not all(isinstance(item, str) for item in dossier[part]):
-            raise BadInput(f"{part} holds something else than sentences; give a list of texts")
-    for place, method in enumerate(dossier["methods"]):
-        _has(method, "method", f"methods[{place}]")
-    for place, entry in enumerate(dossier["releases"]):
-        _entry(entry, f"releases[{place}]")
-    return dict(dossier)
-
-
-def _shallow(dossier: Any) -> None:
-    """A report that is nested without end would end the interpreter's patience first."""
+def _plain(dossier: Any) -> None:
+    """Keys are texts, and nothing is nested so deep that the interpreter would give up."""
     level = [dossier]
     for _ in range(DEEPEST):
-        level = [
-            inner
-            for thing in level
-            for inner in (thing.values() if isinstance(thing, Mapping) else thing)
-            if isinstance(inner, Mapping | list | tuple)
-        ]
+        if not all(isinstance(key, str) for thing in level if isinstance(thing, Mapping) for key in thing):
+            raise BadInput("the report has a key that is not a text; give plain values only")
+        inside = [inner for thing in level for inner in (thing.values() if isinstance(thing, Mapping) else thing)]
+        level = [inner for inner in inside if isinstance(inner, Mapping | list | tuple)]
         if not level:
             return
-    raise BadInput(f"the report is nested deeper than {DEEPEST}; give what to_json wrote")
-
-
-def _entry(entry: Any, where: str) -> None:
-    _has(entry, "entry", where)
-    if ("release" in entry) == ("groups" in entry):
-        raise BadInput(f"{where} needs either a release or groups")
-    if "release" in entry:
-        _record(entry["release"], f"{where}.release")
-        return
-    if not isinstance(entry["groups"], list):
-        raise BadInput(f"{where}.groups is {_seen(entry['groups'])}; it needs a list")
-    for place, group in enumerate(entry["groups"]):
-        if not isinstance(group, Mapping) or "key" not in group:
-            raise BadInput(f"{where}.groups[{place}] needs a key and a release")
-        _record(group.get("release"), f"{where}.groups[{place}].release")
-
-
-def _record(record: Any, where: str) -> None:
-    _has(record, "record", where)
-    if "value" not in record:
-        raise BadInput(f"{where} has no value; a refusal has null")
-    guarantee = record["guarantee"]
-    _has(guarantee, "amounts", f"{where}.guarantee")
-    notes = record["provenance"].get("notes", [])
-    if not isinstance(notes, list):
-        raise BadInput(f"{where}.provenance.notes is {_seen(notes)}; it needs a list")
-
-
-def _has(thing: Any, shape: str, where: str) -> None:
-    if not isinstance(thing, Mapping):
-        raise BadInput(f"{where} is {_seen(thing)}; it needs an object")
-    if not all(isinstance(name, str) for name in thing):
-        raise BadInput(f"{where} has a key that is no text; give plain values only")
-    for name, needed in SHAPES[shape].items():
-        if name not in thing:
-            raise BadInput(f"{where} has no {name}; it needs {needed}")
-        if not _fits(thing[name], needed):
-            raise BadInput(f"{where}: {name} is {_seen(thing[name])}; it needs {needed}")
-
-
-def _fits(thing: Any, needed: str) -> bool:
-    if thing is None:
-        return needed.endswith("or null")
-    match needed.removesuffix(" or null"):
-        case "text":
-            return isinstance(thing, str)
-        case "a list":
-            return isinstance(thing, list)
-        case "an object":
-            return isinstance(thing, Mapping)
-        case "true or false":
-            return isinstance(thing, bool)
-        case "a whole number":
-            return isinstance(thing, int) and not isinstance(thing, bool)
-    known = finite(thing)
-    return known is not None and known >= 0
-
-
-def _seen(thing: Any) -> str:
-    """A kind and no value: what a report holds may be long, or hostile."""
-    match thing:
-        case None:
-            return "missing or null"
-        case str():
-            return f"the text {thing[:40]!r}"
-        case bool():
-            return "a truth value"
-        case int() | float():
-            return "a number"
-        case list():
-            return "a list"
-        case Mapping():
-            return "an object"
-    return f"of type {type(thing).__name__}"
+    raise BadInput(f"the report is nested deeper than {DEEPEST}; give {WRITTEN}")
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -3,82 +3,79 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from discreet.report.numbers import finite, number, spelled, whole_range
-from discreet.report.parts import NamedNumber, label, parts, shape_of
+from discreet.privacy.picture import LEVEL
+from discreet.privacy.shown import NamedNumber, Shown
+from discreet.privacy.values import (
+    Clusters,
+    Coefficients,
+    Counts,
+    Density,
+    Matrix,
+    Scalar,
+    Shares,
+    TestResult,
+    label,
+)
+from discreet.report.numbers import number, spelled, whole_range
+from discreet.report.record import ReportEntry, entry_of
 
-LEVEL: Final = 0.05
 NAMED: Final = 6  # more than so many numbers are not read out
 SEEDED: Final = "Not for publication: the noise was seeded and can be subtracted."
 
 
-def sentence(entry: Mapping[str, Any]) -> str:
-    """What was asked and what the answer is, with its interval in words.
-
-    >>> interval = {"low": 26.1, "high": 26.7, "confidence": 0.95, "about": "the population's mean", "population": True}
-    >>> record = {"value": 26.4, "interval": interval, "refusal": None, "publishable": True}
-    >>> sentence({"question": "mean of bmi", "release": record})
-    "The mean of bmi is 26.40; with 95% confidence the population's mean lies between 26.10 and 26.70."
-    """
-    if "groups" in entry:
-        told = _groups(entry, entry["groups"])
-        open_to_all = all(group["release"].get("publishable") for group in entry["groups"])
-    else:
-        told = answer(entry, entry["release"])
-        open_to_all = bool(entry["release"].get("publishable"))
-    return told if open_to_all else f"{told} {SEEDED}"
+def sentence(entry: Mapping[str, Any] | ReportEntry) -> str:
+    """What was asked and what the answer is, with its interval in words: of an entry of a report."""
+    found = entry_of(entry)
+    shown = found.shown()
+    told = answer(found.asked, shown[0][1]) if found.release is not None else of_groups(found.asked, shown)
+    return told if found.publishable else f"{told} {SEEDED}"
 
 
-def answer(entry: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-    """The sentence of one record."""
-    asked, found = question(entry), parts(entry, record)
-    if record.get("refusal") is not None:
-        return f"{_opened(asked)} was refused: {_ended(str(record['refusal']))}"
-    match shape_of(record):
-        case "nothing":
+def answer(asked: str, shown: Shown) -> str:
+    """The sentence of one release."""
+    rows = [row for row in shown.drawn if row.value is not None]
+    match shown.value:
+        case None if shown.refusal is not None:
+            return f"{_opened(asked)} was refused: {_ended(shown.refusal)}"
+        case None:
             return f"{_opened(asked)} has no answer."
-        case "text":
-            return f"{_opened(asked)} is {label(record['value'])}."
-        case "number":
-            return _number(asked, record, found[0])
-        case "test":
-            name = str(record.get("name") or "")
-            null = f" ({name})" if name and name not in asked else ""
-            return f"{_capital(asked)}{null}: {decision(found[0].value)}"
-        case "tally":
-            return _tally(asked, record, found)
-        case "density":
-            return _density(asked, record, found)
-        case "clusters":
-            centres = record["value"]["centres"]
-            sizes = ", ".join(number(size) for size in record["value"]["sizes"][:NAMED])
-            more = ", ..." if len(centres) > NAMED else ""
-            return f"{_capital(asked)}: {len(centres)} centres, with about {sizes}{more} of the rows around them."
-        case "matrix":
-            side = len(record["value"])
-            return f"{_opened(asked)} is a table of {side} by {side} numbers{_about(record, plural=True)}."
-        case "coefficients":
-            return _listing(asked, record, found) + _clear_of_zero(record, found)
-    return _listing(asked, record, found)
+        case Scalar(value=value) if not shown.numbers:
+            return f"{_opened(asked)} is {label(value)}."
+        case Scalar():
+            return _number(asked, shown, shown.numbers[0])
+        case TestResult(p_value=p):
+            null = f" ({shown.name})" if shown.name and shown.name not in asked else ""
+            return f"{_capital(asked)}{null}: {decision(p)}"
+        case Counts() | Shares() | Density() if not rows:
+            return f"{_capital(asked)}: no bin is shown."
+        case Counts() | Shares():
+            largest = max(rows, key=lambda row: row.value or 0)
+            told = f"{len(rows)} bins, the largest is {largest.name} with {in_brackets(largest)}"
+            return f"{_capital(asked)}: {told}{_about(shown)}."
+        case Density(edges=edges):
+            highest = max(rows, key=lambda row: row.value or 0)
+            across = f"{len(rows)} bins from {number(float(edges[0]))} to {number(float(edges[-1]))}"
+            band = "" if shown.interval is None else f"; {_covers(shown, 'the band covers')}"
+            return f"{_capital(asked)}: a density of {across}, highest from {highest.name}{band}."
+        case Clusters() as found:
+            return f"{_capital(asked)}: {found.describe()}"
+        case Matrix(cells=cells):
+            return f"{_opened(asked)} is a table of {cells.shape[0]} by {cells.shape[1]} numbers{_about(shown)}."
+        case Coefficients():
+            return _listing(asked, shown) + _clear_of_zero(shown)
+    return _listing(asked, shown)
 
 
-def question(entry: Mapping[str, Any]) -> str:
-    """What was asked, on one line."""
-    asked = " ".join(str(entry.get("question") or "").split()).rstrip(".")
-    return asked or " of ".join(filter(None, [str(entry.get("statistic") or "answer"), ", ".join(_columns(entry))]))
-
-
-def decision(p: float | None) -> str:
+def decision(p: float) -> str:
     """A p-value and what it decides at 5%, in words.
 
     >>> decision(0.0055)
     'p = 0.0055, so at the 5% level the null hypothesis is rejected.'
     """
-    if p is None:
+    if not 0 <= p <= 1:
         return "there is no p-value."
-    if p <= LEVEL:
-        return f"p {chance(p)}, so at the 5% level the null hypothesis is rejected."
-    kept = "is not rejected (which does not show that it is true)"
-    return f"p {chance(p)}, so at the 5% level the null hypothesis {kept}."
+    done = "is rejected" if p <= LEVEL else "is not rejected (which does not show that it is true)"
+    return f"p {chance(p)}, so at the 5% level the null hypothesis {done}."
 
 
 def chance(p: float) -> str:
@@ -86,37 +83,22 @@ def chance(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"= {number(p, 3)}"
 
 
-def kind(record: Mapping[str, Any]) -> str:
-    """What to call its interval: a confidence interval has sampling in it, a noise interval has not."""
-    interval = record.get("interval")
-    if not isinstance(interval, Mapping):
-        return ""
-    return f"{percent(interval)} {'confidence' if interval.get('population') else 'noise'} interval"
-
-
-def percent(interval: Mapping[str, Any]) -> str:
-    """The confidence."""
-    share = finite(interval.get("confidence"))
-    return "" if share is None else f"{100 * share:.6g}%"
-
-
-def in_brackets(part: NamedNumber) -> str:
+def in_brackets(row: NamedNumber) -> str:
     """A number with its interval behind it.
 
-    >>> in_brackets(Part("a", 26.4123, 26.1, 26.7)), in_brackets(Part("b", 3.0))
+    >>> in_brackets(NamedNumber("a", 26.4123, 26.1, 26.7)), in_brackets(NamedNumber("b", 3.0))
     ('26.41 (26.10 to 26.70)', '3')
     """
-    if not part.barred:
-        return number(part.value)
-    value, low, high = spelled(part.value, part.low, part.high)
+    if not row.barred:
+        return number(row.value)
+    value, low, high = spelled(row.value, row.low, row.high)
     return f"{value} ({low} to {high})"
 
 
-def half_widths(entry: Mapping[str, Any]) -> str:
-    """The half-widths of all intervals of an entry, as one number or a range; nothing where there are none."""
-    records = [group["release"] for group in entry["groups"]] if "groups" in entry else [entry["release"]]
-    found = [part for record in records for part in parts(entry, record) if part.barred]
-    return spanned((part.high or 0) / 2 - (part.low or 0) / 2 for part in found)
+def half_widths(shown: Sequence[Shown]) -> str:
+    """The half-widths of all intervals, as one number or a range; nothing where there are none."""
+    found = [row for one in shown for row in one.numbers if row.barred]
+    return spanned((row.high or 0) / 2 - (row.low or 0) / 2 for row in found)
 
 
 def spanned(numbers: Any) -> str:
@@ -141,92 +123,72 @@ def leaves(thing: Any) -> Iterator[Any]:
             yield thing
 
 
-def _number(asked: str, record: Mapping[str, Any], part: NamedNumber) -> str:
-    if not part.barred:
-        why = f": {record['no_interval']}" if record.get("no_interval") else ""
-        return f"{_opened(asked)} is {number(part.value)}; it has no interval{_ended(why)}"
-    value, low, high = spelled(part.value, part.low, part.high)
-    about = str(record["interval"].get("about") or "the true number")
-    comma = "," if "," in about else ""
-    return f"{_opened(asked)} is {value}{_with(record)} {about}{comma} lies between {low} and {high}{_noise(record)}."
-
-
-def _listing(asked: str, record: Mapping[str, Any], found: Sequence[NamedNumber]) -> str:
-    shown = [f"{part.name} {in_brackets(part)}" for part in found if not part.aside]
-    more = f", and {len(shown) - NAMED} more" if len(shown) > NAMED else ""
-    return f"{_capital(asked)}: {', '.join(shown[:NAMED])}{more}{_about(record, plural=True)}."
-
-
-def _clear_of_zero(record: Mapping[str, Any], found: Sequence[NamedNumber]) -> str:
-    barred = [part for part in found if part.barred and not part.aside]
-    if not barred or not record["interval"].get("population"):
-        return ""
-    clear = [part.name for part in barred if (part.low or 0) > 0 or (part.high or 0) < 0]
-    if not clear:
-        return " All intervals hold 0."
-    if len(clear) == len(barred):
-        return " No interval holds 0."
-    return f" The intervals of {', '.join(clear[:NAMED])}{', ...' if len(clear) > NAMED else ''} leave out 0."
-
-
-def _tally(asked: str, record: Mapping[str, Any], found: Sequence[NamedNumber]) -> str:
-    bins = [part for part in found if not part.aside and part.value is not None]
-    if not bins:
-        return f"{_capital(asked)}: no bin is shown."
-    largest = max(bins, key=lambda part: part.value or 0)
-    words = f"{_capital(asked)}: {len(bins)} bins, the largest is {largest.name} with {in_brackets(largest)}"
-    return f"{words}{_about(record, plural=True)}."
-
-
-def _density(asked: str, record: Mapping[str, Any], found: Sequence[NamedNumber]) -> str:
-    bins = [part for part in found if not part.aside and part.value is not None]
-    if not bins:
-        return f"{_capital(asked)}: no bin is shown."
-    edges, highest = record["value"]["edges"], max(bins, key=lambda part: part.value or 0)
-    across = f"{len(bins)} bins from {number(edges[0])} to {number(edges[-1])}"
-    band = f"; the band holds, with {percent(record['interval'])} confidence, {_named(record)}" if kind(record) else ""
-    return f"{_capital(asked)}: a density of {across}, highest from {highest.name}{band}."
-
-
-def _groups(entry: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> str:
-    asked, told = _capital(question(entry)), []
-    for group in groups[:NAMED]:
-        record, called = group["release"], label(group.get("key"))
-        found = parts(entry, record)
-        refused = record.get("refusal") is not None
-        if refused or not found:
-            told.append(f"{called} {'refused' if refused else label(record.get('value'))}")
-        elif shape_of(record) == "test":
-            told.append(f"{called} p {chance(found[0].value or 0)}")
-        else:
-            told.append(f"{called} {in_brackets(found[0])}" + (", ..." if len(found) > 1 else ""))
+def of_groups(asked: str, groups: Sequence[tuple[Any, Shown]]) -> str:
+    """The sentence of several groups."""
+    told = []
+    for key, shown in groups[:NAMED]:
+        match shown.value:
+            case None:
+                said = "refused"
+            case Scalar(value=value) if not shown.numbers:
+                said = label(value)
+            case TestResult(p_value=p):
+                said = f"p {chance(p)}"
+            case _:
+                said = (in_brackets(shown.numbers[0]) if shown.numbers else "none") + (
+                    ", ..." if len(shown.numbers) > 1 else ""
+                )
+        told.append(f"{label(key)} {said}")
     rest = len(groups) - NAMED
     more = f"; and {rest} more group{'s' if rest > 1 else ''}" if rest > 0 else ""
-    first: Mapping[str, Any] = next((group["release"] for group in groups if kind(group["release"])), {})
-    return f"{asked}: {'; '.join(told) if told else 'no group'}{more}{_about(first, plural=True)}."
+    barred = [shown for _, shown in groups if shown.interval is not None]
+    return f"{_capital(asked)}: {'; '.join(told) or 'no group'}{more}{_about(barred[0]) if barred else ''}."
 
 
-def _about(record: Mapping[str, Any], *, plural: bool) -> str:
-    if not kind(record):
+def _number(asked: str, shown: Shown, row: NamedNumber) -> str:
+    if not row.barred or shown.interval is None:
+        why = f": {shown.no_interval}" if shown.no_interval else ""
+        return f"{_opened(asked)} is {number(row.value)}; it has no interval{_ended(why)}"
+    value, low, high = spelled(row.value, row.low, row.high)
+    about = shown.interval.about or "the true number"
+    comma = "," if "," in about else ""
+    lies = f"with {_percent(shown)} confidence {about}{comma} lies between {low} and {high}{_noise(shown)}"
+    return f"{_opened(asked)} is {value}; {lies}."
+
+
+def _listing(asked: str, shown: Shown) -> str:
+    told = [f"{row.name} {in_brackets(row)}" for row in shown.drawn]
+    more = f", and {len(told) - NAMED} more" if len(told) > NAMED else ""
+    return f"{_capital(asked)}: {', '.join(told[:NAMED])}{more}{_about(shown)}."
+
+
+def _clear_of_zero(shown: Shown) -> str:
+    barred = [row for row in shown.drawn if row.barred]
+    if not barred or shown.is_noise:
         return ""
-    word = "brackets hold" if plural else "bracket holds"
-    return f"; the {word}, with {percent(record['interval'])} confidence, {_named(record)}{_noise(record)}"
+    clear = [row.name for row in barred if (row.low or 0) > 0 or (row.high or 0) < 0]
+    if not clear:
+        return " All intervals include 0."
+    if len(clear) == len(barred):
+        return " No interval includes 0."
+    return f" The intervals of {', '.join(clear[:NAMED])}{', ...' if len(clear) > NAMED else ''} exclude 0."
 
 
-def _named(record: Mapping[str, Any]) -> str:
-    return str(record["interval"].get("about") or "the true numbers")
+def _about(shown: Shown) -> str:
+    return "" if shown.interval is None else f"; {_covers(shown, 'the intervals in brackets cover')}{_noise(shown)}"
 
 
-def _with(record: Mapping[str, Any]) -> str:
-    return f"; with {percent(record['interval'])} confidence"
+def _covers(shown: Shown, what: str) -> str:
+    about = "" if shown.interval is None else shown.interval.about
+    return f"{what}, with {_percent(shown)} confidence, {about or 'the true numbers'}"
 
 
-def _noise(record: Mapping[str, Any]) -> str:
-    return "" if record["interval"].get("population") else " (this allows for the privacy noise, not for sampling)"
+def _percent(shown: Shown) -> str:
+    return "" if shown.interval is None else f"{100 * shown.interval.confidence:.6g}%"
 
 
-def _columns(entry: Mapping[str, Any]) -> list[str]:
-    return [str(name) for name in entry.get("columns") or []]
+def _noise(shown: Shown) -> str:
+    return " (this allows for the privacy noise, not for sampling)" if shown.is_noise else ""
 
 
 def _capital(text: str) -> str:

@@ -74,12 +74,10 @@ figcaption{margin-top:.35rem}
 svg{display:block;width:100%;overflow:visible}
 svg text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;fill:var(--soft)}
 svg .strong{fill:var(--ink);font-weight:600}
-svg .inside{fill:var(--card);font-weight:700;font-size:11px}
 .grid{stroke:var(--grid)}.base{stroke:var(--soft)}
 .whisker{stroke:var(--accent);stroke-width:2.5}
 .whisker.noise{stroke:var(--privacy)}
 .dot{fill:var(--ink);stroke:var(--card);stroke-width:1.5}
-.disc{fill:var(--accent)}
 .privacy{stroke:var(--privacy);stroke-width:9;stroke-opacity:.45}
 .bar{fill:var(--bar)}.band{fill:var(--bar);fill-opacity:.5}
 .curve{fill:none;stroke:var(--accent);stroke-width:1.5;vector-effect:non-scaling-stroke}

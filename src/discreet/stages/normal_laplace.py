@@ -11,9 +11,9 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from discreet.privacy.exact import show
 from discreet.privacy.intervals import Interval
 from discreet.privacy.search import bisect, solve
+from discreet.privacy.values import Distribution
 from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density
 
 FAR = 800.0
@@ -156,27 +156,6 @@ class SquareSpread:
 
 
 @dataclass(frozen=True, slots=True)
-class Normal:
-    """A normal distribution in one dimension."""
-
-    mean: float
-    variance: float
-
-    @property
-    def covariance(self) -> float:
-        """The variance, under the name that it has in more dimensions."""
-        return self.variance
-
-    @property
-    def sd(self) -> float:
-        """The standard deviation."""
-        return math.sqrt(self.variance)
-
-    def __str__(self) -> str:
-        return f"mean {show(self.mean)}, variance {show(self.variance)}"
-
-
-@dataclass(frozen=True, slots=True)
 class NormalSpread:
     """The errors of a mean and of a variance; the interval holds both at once."""
 
@@ -184,27 +163,27 @@ class NormalSpread:
     variance: SquareSpread
 
     @property
-    def value(self) -> Normal:
+    def value(self) -> Distribution:
         """The estimates."""
-        return Normal(self.mean.estimate, self.variance.estimate)
+        return normal(self.mean.estimate, self.variance.estimate)
 
     @property
-    def sampling(self) -> Normal:
+    def sampling(self) -> Distribution:
         """Standard deviations from sampling."""
-        return Normal(self.mean.sampling, self.variance.sampling)
+        return normal(self.mean.sampling, self.variance.sampling)
 
     @property
-    def privacy(self) -> Normal:
+    def privacy(self) -> Distribution:
         """Standard deviations from the privacy noise."""
-        return Normal(self.mean.privacy, self.variance.privacy)
+        return normal(self.mean.privacy, self.variance.privacy)
 
     def interval(self, confidence: float) -> Interval:
         """Two intervals, each at half the miss."""
         each = (1 + confidence) / 2
         mean, variance = self.mean.interval(each), self.variance.interval(each)
         return Interval(
-            Normal(mean.low, variance.low),
-            Normal(mean.high, variance.high),
+            normal(mean.low, variance.low),
+            normal(mean.high, variance.high),
             confidence=confidence,
             about="the population's mean and variance, both at once",
             population=True,
@@ -216,7 +195,19 @@ class NormalSpread:
         far: float = max(here.mean - ends.low.mean, ends.high.mean - here.mean)
         ratio: float = max(ends.high.variance / here.variance, here.variance / ends.low.variance)
         shift = far / (here.sd * math.sqrt(2 * math.pi))
-        return min(1.0, shift + 2 * density(1.0) * math.log(ratio) / 2)
+        return float(min(1.0, shift + 2 * density(1.0) * math.log(ratio) / 2))
+
+
+def gaussian(mean: float, variance: float) -> Any:
+    """The frozen scipy distribution, by its variance."""
+    from scipy import stats
+
+    return stats.norm(mean, math.sqrt(variance))
+
+
+def normal(mean: float, variance: float) -> Distribution:
+    """A normal distribution by its variance."""
+    return Distribution("gaussian", {"mean": mean, "variance": variance}, gaussian)
 
 
 def student_factor(freedom: float, confidence: float) -> float:

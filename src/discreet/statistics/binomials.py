@@ -44,10 +44,11 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import solve
+from discreet.privacy.values import Distribution, label
 from discreet.stages.normal_laplace import radius
 from discreet.statistics.bins import Categories
-from discreet.statistics.family import Fitted, binomial
-from discreet.statistics.histogram import Band, Histogram, label
+from discreet.statistics.family import binomial
+from discreet.statistics.histogram import Band, Histogram
 from discreet.statistics.proportion import KnownSize, centred
 from discreet.statistics.sufficient import FamilySpread
 from discreet.tables.entries import numbers, public_size, truths
@@ -82,7 +83,7 @@ class BinomialFit:
         """Pure epsilon: noise on whole trials has no better curve."""
         return Approximate(self.epsilon, 0)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted distribution."""
         many = int(self.trials)
         if many == 1:
@@ -101,7 +102,7 @@ class BinomialFit:
             )  # [binomials.1]
             part = noisy_share(int(both[0]), int(both[1]) + int(both[0]), drawn, 2)  # [binomials.3]
         name = "bernoulli" if many == 1 else "binomial"
-        fitted = Fitted(name, {"p": part.share}, binomial(many))
+        fitted = Distribution(name, {"p": part.share}, binomial(many))
         shown = {"trials": many, "neighbours": self.neighbours, "rows": size}
         provenance = Provenance("BinomialFit", shown, rng.secure)
         return Release(
@@ -145,7 +146,7 @@ class MultinomialFit:
         """Pure epsilon."""
         return Approximate(self.epsilon, 0)  # [binomials.2]
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted distribution."""
         counted = self._histogram()
         inner = counted.release(rows, rng)  # [binomials.2]
@@ -160,7 +161,7 @@ class MultinomialFit:
                 parts.append(noisy_share(count, float(noisy.sum()), drawn, len(noisy)))
         shares = [part.share for part in parts]
         names = [label(one) for one in self.categories.names]
-        fitted = Fitted("multinomial", dict(zip(names, shares, strict=True)), one_of)
+        fitted = Distribution("multinomial", dict(zip(names, shares, strict=True)), one_of)
         provenance = Provenance("MultinomialFit", dict(inner.provenance.parameters), rng.secure)
         return Release(
             self.guarantee,

@@ -30,7 +30,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from discreet.errors import BadInput
 from discreet.noise.distributions import GaussianLaw, LaplaceLaw
 from discreet.privacy.exact import show
 from discreet.privacy.guarantee import Guarantee
@@ -39,39 +38,13 @@ from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Shares
 from discreet.statistics.density_curve import on_simplex
-from discreet.statistics.histogram import Histogram, label
+from discreet.statistics.histogram import Histogram
 from discreet.statistics.open_histogram import MANY, OpenHistogram
-from discreet.tables.entries import key
 from discreet.worlds.assumptions import About, World
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """`heights` are the shares of `keys`, `other` that of the rest; called with a category it says its share."""
-
-    keys: tuple[Any, ...]
-    heights: Floats
-    other: float
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
-        return np.array(self.heights, dtype=dtype)
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def __call__(self, category: Any) -> float:
-        """The share of a category that is shown."""
-        canonical = [key(one) for one in self.keys]
-        if key(category) not in canonical:
-            raise BadInput(f"{category!r} is not among the {len(self.keys)} categories shown")
-        return float(self.heights[canonical.index(key(category))])
-
-    def __str__(self) -> str:
-        shown = [f"{label(one)}: {share:.2%}" for one, share in zip(self.keys[:8], self.heights, strict=False)]
-        return ", ".join(shown) + (f", ... ({len(self.keys)} categories)" if len(self.keys) > 8 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +73,10 @@ class CategoryShares:
         people = max(2.0, float(size or noisy.sum()))
         if listed:
             shares = on_simplex(noisy / people)
-            value = Shares(tally.keys, shares[:-1], float(shares[-1]))
+            value = Shares(tally.bins, shares[:-1], float(shares[-1]))
         else:  # the shown are some of all: only their sum is bounded
             shares = np.clip(noisy / people, 0, 1)
-            value = Shares(tally.keys, shares, max(0.0, 1 - float(shares.sum())))
+            value = Shares(tally.bins, shares, max(0.0, 1 - float(shares.sum())))
         notes = list(inner.provenance.notes)
         if listed:
             root = math.sqrt(len(noisy))
@@ -115,7 +88,7 @@ class CategoryShares:
         provenance = Provenance("CategoryShares", dict(inner.provenance.parameters), rng.secure, notes=tuple(notes))
         spread = ShareSpread(
             value=value,
-            noisy=noisy[: len(tally.keys)],
+            noisy=noisy[: len(tally.bins)],
             people=people,
             law=law,
             among=len(noisy) if listed else size or MANY,
@@ -153,7 +126,7 @@ class ShareSpread:
         drawn = np.clip((self.noisy + z * z / 2) / (self.people + z * z), 0.0, 1.0)
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.law.radius(1 - miss))
         low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
-        first, last = (Shares(self.value.keys, end, self.value.other) for end in (low, high))
+        first, last = (Shares(self.value.bins, end, self.value.other) for end in (low, high))
         return Interval(first, last, confidence=confidence, about=self.about, population=True)
 
 
@@ -169,7 +142,7 @@ def shares_world(about: About, listed: Any) -> World:
         if not found:
             return np.asarray(value.heights, dtype=np.float64)
         seen = np.zeros(count)
-        for name, height in zip(value.keys, value.heights, strict=True):
+        for name, height in zip(value.bins, value.heights, strict=True):
             seen[order[name]] = height
         return seen
 

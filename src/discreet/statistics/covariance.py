@@ -57,6 +57,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Matrix, MultivariateNormal
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.statistics.covariance_stages import FittedMoment, MomentBudget
@@ -112,26 +113,6 @@ def _entries(back: Floats, apart: float, along: float) -> Floats:
     inner = (back / sizes[:, None]) @ (back / sizes[:, None]).T  # of rows of length 1: no square leaves the floats
     variance = apart * (1 + inner**2) / 2 + (along - apart) * inner**2 / len(inner)
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * np.outer(sizes, sizes))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MultivariateNormal:
-    """A normal distribution: a mean and a covariance."""
-
-    mean: Floats
-    covariance: Floats
-
-    @property
-    def correlation(self) -> Floats:
-        """The covariance of columns of variance 1."""
-        size = np.sqrt(np.diag(self.covariance))
-        return np.asarray(self.covariance / np.outer(size, size))
-
-    def __str__(self) -> str:
-        mean, variances = (
-            np.array2string(part, precision=4, threshold=6) for part in (self.mean, np.diag(self.covariance))
-        )
-        return f"mean {mean}, variances {variances}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -275,12 +256,12 @@ class Covariance:
         if size is not None and self.dimension is not None:
             self.budget.check(size, self.dimension)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Matrix]:
         """The covariance and the error bar of each entry, or a refusal."""
         table = matrix(rows, self.dimension, declared="dimension")
         size = checked_size(table, self.size, self.epsilon, self.delta, self.neighbours)
         shown = {"model": self.model, "neighbours": self.neighbours, "rows": size, "columns": table.width}
-        blank: Release[Floats] = Release(self.guarantee, Provenance("Covariance", shown, rng.secure), name="covariance")
+        blank: Release[Matrix] = Release(self.guarantee, Provenance("Covariance", shown, rng.secure), name="covariance")
         found = self.budget.fit(in_one(table), rng)  # [covariance.1]
         if isinstance(found, str):  # [covariance.2]
             return replace(blank, refusal=found)
@@ -290,7 +271,7 @@ class Covariance:
             spread = replace(
                 spread, about=f"{spread.about}, rows beyond {show(found.radius)} times their scale pulled in"
             )
-        return replace(blank, answer=spread.estimate, spread=spread)
+        return replace(blank, answer=Matrix(spread.estimate), spread=spread)
 
 
 def check_stages(

@@ -59,10 +59,11 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Density
 from discreet.stages.declared import check_bounds
 from discreet.statistics.bins import Categories, Edges, counts
 from discreet.statistics.category_shares import CategoryShares, shares_world
-from discreet.statistics.density_curve import Curve, CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
+from discreet.statistics.density_curve import CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
 from discreet.statistics.histogram import Histogram
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.quantile import Quantile
@@ -82,12 +83,12 @@ FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
 
 
 @dataclass(frozen=True, slots=True)
-class Density:
+class BinnedDensity:
     """The density of a column; `support` are public ends, found in the data if it is None.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = [(index % 1000) / 1000 for index in range(20_000)]
-    >>> curve = Density(1.0, support=(0, 1)).release(rows, Seeded(1)).value
+    >>> curve = BinnedDensity(1.0, support=(0, 1)).release(rows, Seeded(1)).value
     >>> 0.9 < curve(0.5) < 1.1
     True
     """
@@ -130,7 +131,7 @@ class Density:
     def _quartiles(self, cost: Fraction) -> Quantile:
         return Quantile(QUARTILES, cost, confidence=None, neighbours=self.neighbours)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Curve]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Density]:
         """The density; or a refusal for too few records."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
@@ -162,14 +163,14 @@ class Density:
 
     def _shown(
         self, cells: Floats, noisy: Floats, size: int | None, law: LaplaceLaw, rng: Randomness
-    ) -> Release[Curve]:
+    ) -> Release[Density]:
         """Everything from the noisy counts: cells with one below and one above, and the missing last."""
         variance = law.sd**2
         present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [density.3]
         shares = on_simplex(noisy[:-1] / present)
         by = best_merge(noisy[1:-2], present, variance)
         edges = np.append(cells[:-1:by], cells[-1])
-        curve = Curve(
+        curve = Density(
             edges=edges,
             heights=merged(shares[1:-1], by) / np.diff(edges),
             below=float(shares[0]),
@@ -287,7 +288,7 @@ def density(
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     if categories is None:
-        return Density(epsilon, support, **terms)
+        return BinnedDensity(epsilon, support, **terms)
     if support is not None:
         raise BadInput("both support and categories are given; a column has the one or the other")
     if isinstance(categories, str) and categories == "open":

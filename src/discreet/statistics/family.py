@@ -1,4 +1,4 @@
-"""Families of distributions by their sufficient statistics, and the value that a fitted one is.
+"""Families of distributions by their sufficient statistics.
 
 A family is a small value of public functions; nothing here sees data. `discreet.Family` describes one of your own: what
 its parameters are called, the scipy distribution they stand for, the statistics to sum, and a rough guess of the
@@ -6,7 +6,7 @@ parameters from a median. Clipping, noise, inversion and intervals follow (stati
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import is_number, show
+from discreet.privacy.exact import is_number
 from discreet.stages.declared import hushed, rests_on, tried
 
 Floats = npt.NDArray[np.float64]
@@ -197,67 +197,6 @@ def is_ours(function: Column) -> bool:
     return function in (same, np.log, logit, log_one_minus)
 
 
-class Fitted(Mapping[str, float]):
-    """A fitted distribution: its parameters by name (`fit.rate`, `fit["rate"]`), and `distribution()` for the rest."""
-
-    __slots__ = ("_make", "_parameters", "family")
-
-    def __init__(self, family: str, parameters: Mapping[str, float], make: Callable[..., Any]) -> None:
-        self.family = family
-        self._parameters = dict(parameters)
-        self._make = make
-
-    def distribution(self) -> Any:
-        """The frozen scipy.stats distribution: density, quantiles, random numbers."""
-        return self._make(*self._parameters.values())
-
-    def __getitem__(self, name: str) -> float:
-        return self._parameters[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name in self._parameters:
-            return self._parameters[name]
-        if name == "probabilities":
-            return dict(self._parameters)
-        derived = {"mean": "mean", "variance": "var", "sd": "std", "median": "median"}
-        if name in derived:
-            return float(getattr(self.distribution(), derived[name])())
-        raise AttributeError(f"a fitted {self.family} has {', '.join(self._parameters)}, and no {name!r}")
-
-    def __reduce__(self) -> Any:
-        return Fitted, (self.family, self._parameters, self._make)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={show(value)}" for name, value in self._parameters.items())
-        return f"{self.family}({shown})"
-
-    __str__ = __repr__
-
-    def plot(self, *, ax: Any = None, **style: Any) -> Any:
-        """Draw the density or the probabilities (needs matplotlib, the extra `plot`); returns the axes."""
-        import matplotlib.pyplot as plt
-
-        ax = ax or plt.gca()
-        law = self.distribution()
-        if not hasattr(law, "ppf"):  # categories
-            ax.bar([str(name) for name in self], list(self.values()), **style)
-        elif hasattr(law, "pmf"):
-            whole = np.arange(law.ppf(0.0005), law.ppf(0.9995) + 1)
-            ax.bar(whole, law.pmf(whole), **style)
-        else:
-            x = np.linspace(law.ppf(0.0005), law.ppf(0.9995), 400)
-            ax.plot(x, law.pdf(x), **style)
-        return ax
-
-
 def poisson_start(distance: float) -> tuple[float]:
     """From the median distance to -1: the median and a third. Beyond a thousand million nothing is followed."""
     if not distance < MOST_COUNTED:
@@ -284,13 +223,6 @@ def gamma(shape: float, scale: float) -> Any:
     from scipy import stats
 
     return stats.gamma(shape, scale=scale)
-
-
-def gaussian(mean: float, variance: float) -> Any:
-    """By its variance."""
-    from scipy import stats
-
-    return stats.norm(mean, math.sqrt(variance))
 
 
 def binomial(trials: int) -> Callable[[float], Any]:

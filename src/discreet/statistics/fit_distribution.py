@@ -11,11 +11,12 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import After, Mechanism
 from discreet.privacy.release import Release
-from discreet.stages.normal_laplace import NormalSpread
+from discreet.privacy.values import Distribution
+from discreet.stages.normal_laplace import NormalSpread, gaussian
 from discreet.statistics.binomials import BinomialFit, MultinomialFit
 from discreet.statistics.bins import Categories
 from discreet.statistics.category_shares import shares_world
-from discreet.statistics.family import FAMILIES, Family, Fitted, gaussian
+from discreet.statistics.family import FAMILIES, Family
 from discreet.statistics.normal import Gaussian1D
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
@@ -111,7 +112,7 @@ def fit_distribution(
     epsilon: Number,
     trials: int | None = None,
     categories: Any = None,
-) -> Mechanism[Fitted]:
+) -> Mechanism[Distribution]:
     """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
@@ -146,11 +147,11 @@ def fit_distribution(
             return SufficientStatistics(one, epsilon, size=people.size, **terms)
 
 
-def fitted_normal(release: Release[Any]) -> Release[Fitted]:
+def fitted_normal(release: Release[Any]) -> Release[Distribution]:
     """A released normal distribution as a fitted family: each interval by itself. Post-processing."""
     if release.refusal is not None:
         return release
     spread = release.spread
     assert isinstance(spread, NormalSpread)
-    value = Fitted("gaussian", {"mean": spread.value.mean, "variance": spread.value.variance}, gaussian)
+    value = spread.value
     return replace(release, answer=value, spread=FamilySpread(value, (spread.mean, spread.variance)))

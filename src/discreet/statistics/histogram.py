@@ -43,57 +43,12 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Counts
 from discreet.statistics.bins import Bins, counts
-from discreet.tables.entries import key, long_column, public_size
+from discreet.tables.entries import long_column, public_size
 
 MOST_PEOPLE: Final = 2**31  # a public ceiling that keeps Gaussian counts exact
 Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What a histogram says: `keys` (categories, or (low, high) of each bin) and their `counts`.
-
-    `other` counts what lies outside the bins, None where there is no such bin; `threshold` is the least count that
-    an open histogram shows.
-    """
-
-    keys: tuple[Any, ...]
-    counts: Numbers
-    other: int | None = None
-    threshold: int | None = None
-
-    def __getitem__(self, wanted: object) -> int:
-        canonical = [key(one) for one in self.keys]
-        if key(wanted) not in canonical:
-            shown = ", ".join(label(one) for one in self.keys[:8]) + (", ..." if len(self.keys) > 8 else "")
-            raise BadInput(f"{wanted!r} is not among the categories ({shown})")
-        return int(self.counts[canonical.index(key(wanted))])
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @property
-    def shares(self) -> npt.NDArray[np.float64]:
-        """The counts over their sum, `other` included."""
-        whole = float(self.counts.sum()) + (self.other or 0)
-        return self.counts / whole if whole > 0 else np.zeros(len(self.counts))
-
-    def __str__(self) -> str:
-        if not self.keys:
-            return f"no bin reached the threshold of {self.threshold}"
-        shown = ", ".join(f"{label(one)}: {count}" for one, count in zip(self.keys[:8], self.counts, strict=False))
-        return shown + (f", ... ({len(self.keys)} bins)" if len(self.keys) > 8 else "")
-
-
-def label(one: Any) -> str:
-    """A bin's name in a line for people: nothing in it can move the cursor or begin a new line."""
-    match one:
-        case None:
-            return "missing"
-        case (float(low), float(high)):
-            return f"{low:g} to {high:g}"
-    return str(one) if str(one).isprintable() else ascii(str(one))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +96,7 @@ class Histogram:
         moved = 2 if self.neighbours is Neighbours.REPLACE else 1  # [histogram.1]
         return Fraction(moved) if self.noise == "laplace" else root_above(moved)  # [histogram.2]
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The noisy counts."""
         values = long_column(rows)
         size = public_size(values, self.neighbours)
@@ -161,7 +116,7 @@ class Histogram:
         return Release(
             self.guarantee,
             Provenance("Histogram", parameters, rng.secure),
-            Tally(self.bins.names, shown[:-1], other=int(shown[-1])),
+            Counts(self.bins.names, shown[:-1], other=int(shown[-1])),
             spread=spread,
             name="histogram",
         )

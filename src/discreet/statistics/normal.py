@@ -49,10 +49,11 @@ from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Distribution
 from discreet.stages.clip import charged
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
-from discreet.stages.normal_laplace import ConvolvedSpread, Normal, NormalSpread, SquareSpread
+from discreet.stages.normal_laplace import ConvolvedSpread, NormalSpread, SquareSpread
 from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, located_square, mean_radius
 from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
 from discreet.tables.entries import long_numbers, public_size
@@ -220,14 +221,14 @@ class Gaussian1D:
         """Refuse too few rows to find where they are. [normal.3]"""
         self._mean().check(size)
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Normal]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The distribution, or a refusal."""
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
         seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [normal.1]
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        blank: Release[Normal] = Release(
+        blank: Release[Distribution] = Release(
             self.guarantee, Provenance("Gaussian1D", shown, rng.secure, notes=(NOTE,)), name="normal distribution"
         )
         if refusal := refusal_of(self, seen):  # [normal.3]

@@ -44,7 +44,8 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.statistics.covariance import MultivariateNormal, NormalVectorSpread, check_stages, checked_size
+from discreet.privacy.values import MultivariateNormal
+from discreet.statistics.covariance import NormalVectorSpread, check_stages, checked_size
 from discreet.statistics.covariance_stages import MomentBudget
 from discreet.statistics.normal import Gaussian1D
 from discreet.tables.matrix import in_one, matrix
@@ -148,7 +149,7 @@ def _world(about: About) -> World:
         return np.minimum(np.sqrt((shift**2).sum(axis=1) + (matrix**2).sum(axis=1) / 2) / 2, 1.0)
 
     def numbers(value: Any) -> Any:
-        return np.concatenate([np.ravel(value.mean), np.ravel(value.covariance)])
+        return np.concatenate([np.ravel(value.mean), np.ravel(value.covariance if several else value.variance)])
 
     return World(
         make=lambda g, n: {"x": table.draw(g, n) if several else table.draw(g, n)[:, 0]},
@@ -182,10 +183,10 @@ def fit_normal(
     delta: Number = 0.0,
     bounds: tuple[float, float] | None = None,
 ) -> Mechanism[Any]:
-    """A normal distribution: `.mean`, `.covariance`, and how far off it may be in total variation. No bounds needed.
+    """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
 
-    Of one column (also `.variance`) it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an
-    Arrow table it needs delta > 0.
+    Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
+    `.covariance`, and needs delta > 0.
 
     >>> import discreet
     >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))

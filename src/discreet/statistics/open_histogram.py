@@ -46,8 +46,9 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Counts
 from discreet.statistics.bins import Categories, Edges
-from discreet.statistics.histogram import Histogram, Tally
+from discreet.statistics.histogram import Histogram
 from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor
@@ -121,7 +122,7 @@ class OpenHistogram:
             delta=self.delta,
         )  # [open_histogram.1]
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The shared categories and their noisy counts, the largest first."""
         values = column(rows)
         size = public_size(values, self.neighbours)
@@ -136,7 +137,7 @@ class OpenHistogram:
         return Release(
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
-            Tally(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
+            Counts(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
             spread=OpenBand(noisy=counts, law=law, size=size, bins=size or MANY),
             name="histogram",
         )
@@ -183,7 +184,7 @@ class SparseHistogram:
         bins = len(self.keys) + 1
         return max(1, math.ceil(math.log(bins / ((1 + math.exp(-rate)) * float(self.spurious))) / rate))
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tally]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The noisy counts that reach the threshold, the largest first."""
         values = numbers(rows)
         size = public_size(values, self.neighbours)
@@ -205,7 +206,7 @@ class SparseHistogram:
         return Release(
             self.guarantee,
             Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
-            Tally(keys, _within(counts, size), other=other, threshold=self.threshold),
+            Counts(keys, _within(counts, size), other=other, threshold=self.threshold),
             spread=OpenBand(noisy=counts, law=self.law, size=size, bins=outside + 1),
             name="histogram",
         )
@@ -317,7 +318,7 @@ def histogram(
     categories: Any = None,
     edges: Any = None,
     noise: Literal["laplace", "gaussian"] = "laplace",
-) -> Mechanism[Tally]:
+) -> Mechanism[Counts]:
     """How many entries each bin holds.
 
     With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
@@ -327,7 +328,7 @@ def histogram(
 
     >>> import discreet
     >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
-    >>> r.value.keys
+    >>> r.value.bins
     ('a', 'b')
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}

@@ -83,6 +83,7 @@ from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Vector
 from discreet.stages.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.ranks import (
     MAX,
@@ -201,6 +202,14 @@ class Quantile:
             return "quantiles"
         return "median" if exact(self.q) == Fraction(1, 2) else f"{show(self.q)}-quantile"
 
+    def _named(self, value: Any) -> Any:
+        """Several values by their shares."""
+        return (
+            Vector(value, tuple(f"{float(100 * q):g}%" for q in self._shares), True)
+            if isinstance(self.q, tuple)
+            else value
+        )
+
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
         rounded = declared_whole(rows)  # [quantile.6]: the column's type, not its entries
@@ -239,7 +248,7 @@ class Quantile:
         ranked = dict(zip(order, sorted(drawn), strict=True))  # values in the order of their q: post-processing
         drawn = [ranked[index] for index in range(len(aims))]
         notes = [] if size is not None or self.bounds else [self._unchecked()]
-        shown = np.array(drawn) if isinstance(self.q, tuple) else drawn[0]
+        shown = self._named(np.array(drawn) if isinstance(self.q, tuple) else drawn[0])
         return Release(self.guarantee, self._provenance(size, rng, notes), shown, name=self._name)
 
     def _points_of(self, count: int) -> list[Aim]:
@@ -379,9 +388,8 @@ class Quantile:
         if unit is None and not self.guaranteed and refusal is None:
             notes.append("the interval takes the data as not rounded; for rounded data declare granularity=")
         targets = {"aims": [[aim.low, aim.high] for aim in aims]}
-        return Release(
-            self.guarantee, self._provenance(size, rng, notes, targets), value, spread=spread, name=self._name
-        )
+        history = self._provenance(size, rng, notes, targets)
+        return Release(self.guarantee, history, self._named(value), spread=spread, name=self._name)
 
     def _errors(self, low: float, high: float, aim: Aim, size: float) -> tuple[float, float]:
         """Sampling and privacy as standard deviations of the value: in ranks, times the interval's own slope."""

@@ -54,12 +54,13 @@ from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import Distribution
 from discreet.stages.clip import Floats, charged, moments
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import FINE, median_distance, middle, moves
 from discreet.stages.normal_laplace import ConvolvedSpread, radius
 from discreet.stages.stage_budget import enough, noisy_size
-from discreet.statistics.family import Family, Fitted, each, slope_of, unlink
+from discreet.statistics.family import Family, each, slope_of, unlink
 from discreet.statistics.family_clip import Boxes, boxes_for, crossing, inverted
 from discreet.statistics.normal import LOCATE, SCALE, too_few
 from discreet.tables.entries import numbers, public_size
@@ -135,7 +136,7 @@ class SufficientStatistics:
         if size is not None and not self.feasible(self.costs(size if self.neighbours.size_is_public else None), size):
             raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours, model=False))
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Fitted]:
+    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted family and its intervals, or a refusal."""
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
@@ -144,7 +145,7 @@ class SufficientStatistics:
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": costs.shown}
         shown["family"] = self.family.name
         provenance = Provenance("SufficientStatistics", shown, rng.secure, notes=self.family.notes)
-        blank: Release[Fitted] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
+        blank: Release[Distribution] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
         if refusal := refusal_of(self, seen):  # [sufficient.2]
             return replace(blank, refusal=refusal)
         boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
@@ -165,7 +166,7 @@ class SufficientStatistics:
         ]  # [sufficient.1]
         means, noises = np.array([one.mean for one in found]), np.array([one.noise for one in found])
         places = inverted(boxes, means)  # [sufficient.3]
-        fitted = Fitted(
+        fitted = Distribution(
             self.family.name,
             dict(zip(self.family.parameters, self.family.unlinked(places), strict=True)),
             self.family.distribution,
@@ -217,11 +218,8 @@ def nowhere(name: str) -> str:
 class FamilySpread:
     """The errors of each parameter by itself; `parts` have an interval, a sampling and a privacy deviation each."""
 
-    value: Fitted
+    value: Distribution
     parts: tuple[Any, ...]
-
-    def _of(self, numbers: list[float]) -> Fitted:
-        return Fitted(self.value.family, dict(zip(self.value, numbers, strict=True)), self.value._make)
 
     @property
     def sampling(self) -> dict[str, float]:
@@ -236,13 +234,13 @@ class FamilySpread:
     def interval(self, confidence: float) -> Interval:
         """All intervals side by side. [sufficient.4]"""
         ends = [part.interval(confidence) for part in self.parts]
-        low, high = self._of([one.low for one in ends]), self._of([one.high for one in ends])
+        low, high = (self.value.with_parameters([getattr(one, end) for one in ends]) for end in ("low", "high"))
         several = "s, each by itself" if len(ends) > 1 else ""
         return Interval(low, high, confidence=confidence, about=f"the population's parameter{several}", population=True)
 
 
 def family_spread(  # noqa: PLR0917
-    fitted: Fitted, boxes: Boxes, places: Floats, means: Floats, noises: Floats, size: float
+    fitted: Distribution, boxes: Boxes, places: Floats, means: Floats, noises: Floats, size: float
 ) -> FamilySpread:
     """One parameter by the values that are not surprising, two by slopes. [sufficient.4]"""
     slopes, cover = boxes.slopes(places), boxes.moments(places)[1]

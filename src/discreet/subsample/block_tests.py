@@ -25,7 +25,6 @@ from typing import Any, Final, Literal
 
 from discreet.errors import BadInput
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
-from discreet.hypotheses.result import Tested
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss
@@ -33,6 +32,7 @@ from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
+from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.block_plan import roomy
@@ -98,7 +98,7 @@ class BlockTest:
         """NoSandbox where this machine cannot make the sandbox asked for."""
         self._blocks.check_machine()
 
-    def release(self, rows: Any, rng: Randomness) -> Release[Tested]:
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The combined test."""
         table, blocks = BlockTable.of(rows), self._blocks
         plan = blocks.plan(table)

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from discreet.engines.local import Local
 from discreet.hypotheses.power import SMALLEST
-from discreet.hypotheses.result import Tested
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, Trust
 from discreet.subsample.block_tests import planned_test
@@ -56,7 +56,7 @@ def custom_test(
     trust: Trust | None = None,
     sandbox: Sandbox | None = None,
     timeout: float | None = None,
-) -> Mechanism[Tested]:
+) -> Mechanism[TestResult]:
     """Any test: a function of the rows (and of y) that returns a p-value, run on disjoint blocks of people.
 
     Valid if the base test is valid on blocks of `smallest` people; give one-sided p-values where there is a direction,

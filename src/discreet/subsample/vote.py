@@ -136,7 +136,7 @@ class OpenVote:
         seen = self.inner.release(list(rows), rng).value  # [vote.2]
         shown = {"blocks": self.blocks, "threshold": self.inner.threshold}
         blank: Release[str] = Release(self.guarantee, Provenance("OpenVote", shown, rng.secure), name="label")
-        found = [(int(count), label) for label, count in zip(seen.keys, seen.counts, strict=True) if label is not None]
+        found = [(int(count), label) for label, count in zip(seen.bins, seen.counts, strict=True) if label is not None]
         if not found:
             return replace(blank, refusal=f"no label has the votes of about {self.inner.threshold} blocks or more")
         count, label = max(found, key=lambda pair: (pair[0], pair[1]))

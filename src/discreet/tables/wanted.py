@@ -47,6 +47,14 @@ class Wanted:
         return ", ".join(shown)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a statistic of one table whose columns have names: what its numbers are called."""
+        match [fact for fact in self.facts.values() if fact is not None]:
+            case [Columns(several=True, named=True, formula=None) as fact]:
+                return fact.names
+        return ()
+
+    @property
     def leaves_out(self) -> bool:
         """Whether people may be left out for a missing entry."""
         return any(_leaves_out(want) for want in self.wants)

@@ -1,0 +1,239 @@
+"""What a release may hold: a closed set of values, which value an answer is, and how each is stored.
+
+`value_of` names the value that an answer is, and nobody else asks. `stored` writes a value as JSON holds it and
+`recall` reads it: a number or a text as itself, numbers without names as a list, and any other as an object whose
+"kind" says which it is. Objects of discreet 0.1 have no kind and are known by their fields.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
+from discreet.privacy.value_models import (
+    Clusters,
+    Coefficients,
+    Density,
+    Distribution,
+    Link,
+    MultivariateNormal,
+)
+
+__all__ = ["Array", "Clusters", "Coefficients", "Counts", "Density", "Distribution", "Link", "Matrix"]
+__all__ += ["MultivariateNormal", "Scalar", "Shares", "TestResult", "Value", "Vector", "label", "like", "plain"]
+__all__ += ["recall", "stored", "value_of"]
+
+Numbers = Scalar | Vector | Matrix | Counts | Shares | TestResult
+Models = Coefficients | Clusters | Density | Distribution | MultivariateNormal
+Value = Numbers | Models
+MOST: Final = 100_000  # numbers of one stored value
+
+
+def value_of(answer: Any) -> Value:
+    """Which value an answer is: what it is already, or the one for a number, an array, or numbers by name."""
+    if isinstance(answer, Value):
+        return answer
+    match answer:
+        case bool() | np.bool_() | str():
+            return Scalar(answer if isinstance(answer, str) else bool(answer))
+        case Fraction() | np.generic() | int() | float():
+            return Scalar(float(answer) if isinstance(answer, Fraction) else plain_number(answer))
+        case Mapping() if answer and all(isinstance(one, int | float | np.number) for one in answer.values()):
+            return Vector(np.array(list(answer.values())), tuple(map(str, answer)))
+        case list() | tuple() | np.ndarray():
+            try:
+                cells = np.asarray(answer, dtype=None if isinstance(answer, np.ndarray) else float)
+            except (TypeError, ValueError):
+                return Scalar(str(answer))
+            if cells.dtype.kind not in "iufb":
+                return Scalar(str(answer))
+            match cells.ndim:
+                case 0:
+                    return Scalar(cells.item())
+                case 1:
+                    return Vector(cells)
+                case 2:
+                    return Matrix(cells)
+            return Vector(cells.ravel(), tuple(str(list(place)) for place in np.ndindex(cells.shape)))
+    return Scalar(str(answer))
+
+
+def like(value: Value, end: Any) -> Any:
+    """One end of an interval, or the size of an error, as its numbers in the order of the value's."""
+    numbers = value_of(end).numbers if end is not None else []
+    many = len(value.numbers)
+    if len(numbers) == 1 and many != 1:
+        return numbers * many
+    return numbers if len(numbers) == many else [None] * many
+
+
+def plain_number(number: Any) -> Any:
+    """A number of Python's own."""
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def plain(thing: Any) -> Any:
+    """Anything as JSON knows it; numbers that JSON lacks become null."""
+    match thing:
+        case None | bool() | int() | str():
+            return thing
+        case Enum():
+            return thing.value
+        case Fraction():
+            return float(thing)
+        case float():
+            return thing if abs(thing) < math.inf else None
+        case range() | bytes():
+            return repr(thing)
+        case np.ndarray() | np.generic():
+            return plain(thing.tolist())
+        case Mapping() if not is_dataclass(thing):
+            return {str(key): plain(value) for key, value in thing.items()}
+        case list() | tuple():
+            return [plain(item) for item in thing]
+    if is_dataclass(thing) and not isinstance(thing, type):
+        return {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
+    return str(thing)
+
+
+def stored(answer: Any) -> Any:
+    """An answer as JSON holds it."""
+    if answer is None:
+        return None
+    value = value_of(answer)
+    match value:
+        case Scalar():
+            return plain(value.value)
+        case Vector() | Matrix() if not value.names:
+            return plain(value.cells)
+        case Distribution():
+            return {
+                "kind": "distribution",
+                "family": value.family,
+                "parameters": plain(value.parameters),
+                "curve": None if value.curve is None else [plain(line) for line in value.curve],
+            }
+    kind, (_, form) = next(item for item in FORMS.items() if item[1][0] is type(value))
+    held = [plain(getattr(value, field.name)) for field in fields(value)]
+    return {"kind": kind, **dict(zip(form, held, strict=True))}
+
+
+def recall(record: Any) -> Any:
+    """The answer that `stored` wrote: a number or a text as itself, any other as its value."""
+    match record:
+        case None | str() | bool() | int() | float():
+            return record if not isinstance(record, int | float) or abs(record) < math.inf else None
+        case list() if any(isinstance(row, list) for row in record):
+            return Matrix(_rows(record))
+        case list():
+            return Vector(_row(record))
+        case {"kind": str() as kind} if kind in FORMS:
+            return _read(kind, {name: item for name, item in record.items() if name != "kind"})
+        case Mapping():
+            return _read_without_kind(record)
+    raise BadInput(f"the value is of type {type(record).__name__}; it must be a number, a text, a list or an object")
+
+
+def _read(kind: str, held: Mapping[str, Any]) -> Value:
+    make, form = FORMS[kind]
+    if set(held) != set(form):
+        raise BadInput(f"a value of kind {kind} has the fields {', '.join(form)}; these are others")
+    found: Value = make(*(reader(held[name]) for name, reader in form.items()))
+    return found
+
+
+def _read_without_kind(record: Mapping[str, Any]) -> Value:
+    """As discreet 0.1 wrote them."""
+    for kind, (_, form) in FORMS.items():
+        if set(record) == set(form) - {"names"} or set(record) == set(form):
+            return _read(kind, {"names": []} | dict(record) if "names" in form else record)
+    names = {str(name): item for name, item in record.items()}
+    return Vector(_row(list(names.values())), tuple(names))
+
+
+def _number(thing: Any) -> Any:
+    if thing is not None and (isinstance(thing, bool) or not isinstance(thing, int | float)):
+        raise BadInput("a value holds something else than a number where a number is needed")
+    try:
+        number = math.nan if thing is None else float(thing)
+    except OverflowError:
+        raise BadInput("a value holds a number beyond the floats") from None
+    return thing if isinstance(thing, int) and abs(thing) < 2**53 else number if abs(number) < math.inf else math.nan
+
+
+def _optional(thing: Any) -> Any:
+    return None if thing is None else _number(thing)
+
+
+def _row(thing: Any) -> Floats:
+    if not isinstance(thing, list) or len(thing) > MOST:
+        raise BadInput(f"a value needs a list of at most {MOST} numbers")
+    return np.array([_number(item) for item in thing], dtype=None if thing else float)
+
+
+def _rows(thing: Any) -> Floats:
+    rows = [_row(row) for row in thing] if isinstance(thing, list) else []
+    if not rows or len({len(row) for row in rows}) != 1 or not len(rows[0]):
+        raise BadInput("a value needs a table with rows of one length")
+    return np.array(rows)
+
+
+def _keys(thing: Any) -> tuple[Any, ...]:
+    if not isinstance(thing, list) or len(thing) > MOST:
+        raise BadInput("bins must be a list")
+    return tuple(tuple(item) if isinstance(item, list) else item for item in thing)
+
+
+def _names(thing: Any) -> tuple[str, ...]:
+    if not isinstance(thing, list) or not all(isinstance(item, str) for item in thing):
+        raise BadInput("names must be a list of texts")
+    return tuple(thing)
+
+
+def _text(thing: Any) -> str:
+    if not isinstance(thing, str):
+        raise BadInput("a value holds something else than a text where a text is needed")
+    return thing
+
+
+def _parameters(thing: Any) -> dict[str, Any]:
+    if not isinstance(thing, Mapping):
+        raise BadInput("parameters must be an object of numbers")
+    return {str(name): _number(item) for name, item in thing.items()}
+
+
+def _curve(thing: Any) -> tuple[Floats, Floats] | None:
+    if thing is None:
+        return None
+    x, y = _rows(thing) if isinstance(thing, list) and len(thing) == 2 else _rows(None)
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise BadInput("a curve needs places and heights")
+    return x, y
+
+
+def _fitted(family: str, parameters: dict[str, Any], curve: Any) -> Distribution:
+    return Distribution(family, parameters, curve=curve)
+
+
+Reader = Callable[[Any], Any]
+FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
+    "vector": (Vector, {"numbers": _row, "names": _names, "one_scale": bool}),
+    "matrix": (Matrix, {"cells": _rows, "names": _names, "across": _names}),
+    "counts": (Counts, {"keys": _keys, "counts": _row, "other": _optional, "threshold": _optional}),
+    "shares": (Shares, {"keys": _keys, "heights": _row, "other": _optional}),
+    "coefficients": (Coefficients, {"coef": _row, "intercept": _number, "names": _names, "link": _text}),
+    "clusters": (Clusters, {"centres": _rows, "sizes": _row, "noise": _row, "loss": _optional, "names": _names}),
+    "density": (
+        Density,
+        {"edges": _row, "heights": _row, "below": _number, "above": _number, "fine": _row, "reached": _row},
+    ),
+    "multivariate normal": (MultivariateNormal, {"mean": _row, "covariance": _rows, "names": _names}),
+    "test": (TestResult, {"statistic": _number, "p_value": _number}),
+    "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),
+}

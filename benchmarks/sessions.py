@@ -235,7 +235,7 @@ def _askings() -> dict[str, Asking]:
             asked["linear regression"] = Asking(
                 "linear_regression", (["x"], "y"), {"epsilon": 10.0, "delta": 1e-5}, terms
             )
-            asked["fit"] = Asking("fit", (np.nanmean, "x"), {"epsilon": 4.0, "blocks": 6}, terms)
+            asked["fit"] = Asking("fit", (np.nanmean, "x"), {"epsilon": 60.0, "blocks": 6}, terms)
         some |= {f"{name}, {terms_name}": asking for name, asking in asked.items()}
     rules = {
         "mean": Terms(),
@@ -247,7 +247,7 @@ def _askings() -> dict[str, Asking]:
         some[f"mean, person, {name}"] = Asking("mean", ("x",), {"epsilon": MUCH}, terms, True)
         some[f"count, person, {name}"] = Asking("count", ("flag",), {"epsilon": 1.0}, terms, True)
     for name, terms in {"all": Terms(), "kept": KEPT, "where": WHERE}.items():
-        some[f"fit, person, {name}"] = Asking("fit", (np.nanmean, "x"), {"epsilon": 4.0, "blocks": 6}, terms, True)
+        some[f"fit, person, {name}"] = Asking("fit", (np.nanmean, "x"), {"epsilon": 60.0, "blocks": 6}, terms, True)
         some[f"quantile, person, {name}"] = Asking("quantile", ("x", 0.5), {"epsilon": 1.0}, terms, True)
         some[f"count of all, person, {name}"] = Asking("count", (), {"epsilon": 1.0}, terms, True)
     for name, terms in {"by": BY, "found": FOUND, "by id": Terms(groupby="id", keys=[1, 2, 3])}.items():

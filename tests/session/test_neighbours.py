@@ -51,7 +51,7 @@ def test_all_rows_of_a_person_stay_with_their_owner() -> None:
     """Under REPLACE too: a person with many rows is in one block, whatever the order that is drawn."""
     crowd = {"id": np.repeat(np.arange(60), 5), "x": np.repeat(np.arange(60) % 7.0, 5)}
     other = {"id": crowd["id"], "x": np.where(crowd["id"] == 7, 1e6, crowd["x"])}
-    asking = Asking("fit", (np.mean, "x"), {"epsilon": 4.0, "blocks": 6}, Terms(missing="keep"), person=True)
+    asking = Asking("fit", (np.mean, "x"), {"epsilon": 60.0, "blocks": 6}, Terms(missing="keep"), person=True)
     for seed in range(3):
         assert objections(asking, REPLACE, read(crowd), read(other), seed) == []
 

@@ -103,7 +103,7 @@ def percent(interval: Mapping[str, Any]) -> str:
 def in_brackets(part: NamedNumber) -> str:
     """A number with its interval behind it.
 
-    >>> in_brackets(Part("a", 26.4123, 26.1, 26.7)), in_brackets(Part("b", 3.0))
+    >>> in_brackets(NamedNumber("a", 26.4123, low=26.1, high=26.7)), in_brackets(NamedNumber("b", 3.0))
     ('26.41 (26.10 to 26.70)', '3')
     """
     if not part.barred:

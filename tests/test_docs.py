@@ -124,3 +124,11 @@ def test_every_option_is_in_the_reference() -> None:
         shown = " ".join(block for block in blocks if block.startswith((f"| `{name}(", f"`{name}` ")))
         missing = [option for option in declared(name).options if not re.search(rf"\b{option}\b", shown)]
         assert missing == [], f"the reference does not show these options of {name}: {missing}"
+
+
+def test_the_generated_signatures_are_current() -> None:
+    from scripts.faces import written
+
+    for name, text in written().items():
+        stored = (ROOT / "src" / "discreet" / name).read_text()
+        assert stored == text, f"{name} is not what the declarations say; run python scripts/faces.py"

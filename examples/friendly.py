@@ -57,7 +57,8 @@ print("the ellipsoid holds it:", region.holds(rows.mean(axis=0) / scale))
 # %% [markdown]
 # ## Ten in a hundred rows are nonsense
 #
-# Made-up rows replace every tenth person: missing values, and numbers that no person has. The plain mean is lost.
+# Made-up rows replace every tenth person: missing values, which are left out, and numbers that no person has. The
+# plain mean is lost.
 
 # %%
 spoilt = rows / scale

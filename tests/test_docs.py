@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import discreet
+from discreet.privacy.declaration import declared, homes
 
 ROOT = Path(__file__).parent.parent
 MODULES = [
@@ -114,3 +115,20 @@ def test_every_mechanism_is_in_the_long_audit() -> None:
             r"^class (\w+):\n(?:(?!^class ).)*?def release\(self, rows", path.read_text(), re.M | re.S
         ):
             assert name in text, f"{name} is not in the long audit"
+
+
+def test_every_option_is_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text()
+    blocks = [*text.splitlines(), *text.split("\n\n")]
+    for name in homes():
+        shown = " ".join(block for block in blocks if block.startswith((f"| `{name}(", f"`{name}` ")))
+        missing = [option for option in declared(name).options if not re.search(rf"\b{option}\b", shown)]
+        assert missing == [], f"the reference does not show these options of {name}: {missing}"
+
+
+def test_the_generated_signatures_are_current() -> None:
+    from scripts.faces import written
+
+    for name, text in written().items():
+        stored = (ROOT / "src" / "discreet" / name).read_text()
+        assert stored == text, f"{name} is not what the declarations say; run python scripts/faces.py"

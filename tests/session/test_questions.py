@@ -112,13 +112,11 @@ def test_numbers_of_people_sent_to_cells_are_caught(monkeypatch: pytest.MonkeyPa
 
 def test_types_inferred_from_the_data_are_caught() -> None:
     def inferred(frame: Any, *, types: Any) -> Table:
-        return read(
-            frame, types=dict(types) | {"whole": "integer" if frame["whole"].dtype.kind in "iu" else "number"}
-        )
+        return read(frame, types=dict(types) | {"whole": "integer" if frame["whole"].dtype.kind in "iu" else "number"})
 
     asked = Asking("median", ("whole",), {"epsilon": 60.0}, KEPT)
     found = caught(Session((asked,), 30, opened=inferred), "pandas", (REPLACE,))
-    assert "the price, or what is asked, depends on the data" in found
+    assert found & {"the price, or what is asked, depends on the data", "with equal draws the releases differ"}
 
 
 def test_every_container_holds_the_same_people() -> None:

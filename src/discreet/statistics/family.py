@@ -64,7 +64,7 @@ class Family:
         if many not in (1, 2) or len(self.statistics) != many:
             raise BadInput(
                 f"{self.name!r} has {many} parameters and {len(self.statistics)} statistics; a family has one or two, "
-                "and as many statistics; for others use discreet.likelihood"
+                "and as many statistics; for others use discreet.maximum_likelihood"
             )
         if self.links and (len(self.links) != many or any(link not in LINKS for link in self.links)):
             raise BadInput(f"links are {self.links!r}; give one of {', '.join(LINKS)} for each of {self.parameters}")

@@ -100,8 +100,8 @@ class Family:
             except Exception as error:  # noqa: BLE001  shown below
                 failure = error
         raise BadInput(
-            f"start and distribution of {self.name!r} give no law for medians such as 1: {failure}; start takes as "
-            "many numbers as there are parameters and returns a tuple of them; distribution returns a scipy.stats law"
+            f"start and distribution of {self.name!r} give nothing for medians such as 1: {failure}; start takes as "
+            "many numbers as there are parameters and returns a tuple of them; distribution returns one of scipy.stats"
         )
 
     @property

@@ -165,6 +165,8 @@ def test_messages_say_asked_left_total_and_what_to_do() -> None:
     assert balance.charge(Laplace(0.31)).left.epsilon == 0  # the advice fits
     with pytest.raises(OverBudget, match="no epsilon is left"):
         balance.charge(Laplace(0.31)).charge(Laplace(0.1))
+    with pytest.raises(OverBudget, match="this budget was opened without delta; ask for pure privacy"):
+        balance.charge(Approximate(0.1, 1e-6))
     with pytest.raises(
         OverBudget, match=r"rho 0\.5, and .* is left of .*; ask for Gaussian noise of mu=0\.21"
     ) as caught:

@@ -76,7 +76,7 @@ def test_laws_without_a_fast_path_are_fitted_by_scipy() -> None:
     release = maximum_likelihood(stats.gumbel_r, rows, epsilon=20.0, blocks=40, rng=Seeded(1))
     assert list(release.value) == ["loc", "scale"]
     assert release.value.scale == pytest.approx(3.0, rel=0.5)
-    assert release.provenance.parameters["correct"] == "half"
+    assert release.provenance.parameters["bias_correction"] == "half"
 
 
 def test_what_is_fixed() -> None:

@@ -100,7 +100,7 @@ def test_bad_descriptions_are_refused(asked: dict[str, Any]) -> None:
 @pytest.mark.parametrize("asked", [{"start": lambda: (1.0,)}, {"start": float}, {"distribution": lambda rate: rate}])
 def test_a_family_without_laws_is_refused_before_there_are_data(asked: dict[str, Any]) -> None:
     family = Family(**(PLAIN | asked))
-    with pytest.raises(BadInput, match="give no law"):
+    with pytest.raises(BadInput, match="give nothing for medians"):
         SufficientStatistics(family, 1.0)
 
 

@@ -96,7 +96,7 @@ def test_the_same_noisy_number_makes_the_same_plan() -> None:
     ask: dict[str, Any] = {"epsilon": 4.0, "neighbours": "add_or_remove"}
     tables = np.arange(9000.0), np.zeros(9000)
     one, other = (discreet.fit(np.median, rows, rng=Seeded(1), **ask) for rows in tables)
-    names = ("blocks", "people, noisy", "aggregator", "correct")
+    names = ("blocks", "people, noisy", "aggregator", "bias_correction")
     shown = [{name: release.provenance.parameters.get(name) for name in names} for release in (one, other)]
     assert shown[0] == shown[1]
     assert shown[0]["people, noisy"] != 9000

@@ -199,7 +199,7 @@ def test_logistic_regression_in_five_dimensions_is_covered() -> None:
         x = generator.normal(size=(20000, 5))
         y = (generator.random(20000) < 1 / (1 + np.exp(-(x @ truth)))).astype(int)
         release = discreet.fit(LogisticRegression(C=np.inf), x, y, epsilon=1.0, delta=1e-6, rng=Seeded(index))
-        assert release.provenance.parameters["correct"] == "firth"
+        assert release.provenance.parameters["bias_correction"] == "firth"
         if release.refusal is None:
             interval = release.interval()
             total += 5

@@ -206,7 +206,9 @@ class Filter:
             what, asked, there, whole = price.currency.quantity, price.cost, left.cost, self.total.cost
         else:
             what, asked, there, whole = "delta", price.delta, left.delta, self.total.delta
-        if there <= 0:
+        if whole <= 0:
+            advice = f"this budget was opened without {what}; ask for pure privacy"
+        elif there <= 0:
             advice = f"no {what} is left; this table has given all the answers that were promised"
         elif what == "epsilon":
             advice = f"ask for epsilon={_down(there)} or less, or fewer columns"

@@ -48,7 +48,9 @@ from discreet.privacy.values import TestResult
 from discreet.statistics.bins import Bins, counts
 from discreet.tables.entries import column, public_size
 
-LIMIT: Final = "the p-value holds in the limit of many people: its null law is simulated at estimated probabilities"
+LIMIT: Final = (
+    "the p-value holds in the limit of many people: its null distribution is simulated at estimated probabilities"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class RatioCells:
         for law in (p, q):
             if not hasattr(law, "cdf") or not hasattr(law, "ppf"):
                 raise BadInput(
-                    f"a law is {type(law).__name__}; give two laws with cdf and ppf, for example "
+                    f"a distribution is {type(law).__name__}; give two that have cdf and ppf, for example "
                     "scipy.stats.norm(0, 1), or two dictionaries of probabilities"
                 )
         shares = (np.arange(KNOTS) + 0.5) / KNOTS
@@ -157,7 +157,7 @@ class SimpleTest:
             raise BadInput(f"the clamp is {self.clamp!r}; give two numbers, the lower first")
         object.__setattr__(self, "cells", RatioCells.of(self.p, self.q))
         if np.ptp(self.cells.ratios) < 1e-12:
-            raise BadInput("both laws are the same; there is nothing to tell apart")
+            raise BadInput("both distributions are the same; there is nothing to tell apart")
 
     guarantee = promised
 

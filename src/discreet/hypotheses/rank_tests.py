@@ -175,7 +175,10 @@ class GroupsTest:
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """4 (n - 1) / n^2 times the noisy A, and the p-value."""
         values = numbers(rows)
-        people, name = public_size(values, self.neighbours), f"test that {len(self.sizes) + 1} groups have one law"
+        people, name = (
+            public_size(values, self.neighbours),
+            f"test that {len(self.sizes) + 1} groups have one distribution",
+        )
         if (refusal := refusal_of(self, people)) is not None:
             return Release(self.guarantee, Provenance("GroupsTest", {}, rng.secure), refusal=refusal, name=name)
         groups = all_sizes(self.sizes, people)

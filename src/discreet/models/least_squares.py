@@ -54,8 +54,8 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.models.coefficients import CoefficientSpread
-from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, plan
+from discreet.models.coefficients import Coefficients, CoefficientSpread
+from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, least_rows, plan
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
@@ -260,10 +260,7 @@ class LeastSquares:
 
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [least_squares.2]"""
-        rows = 16
-        while rows < 2**40 and not self.stages(rows).enough(rows):
-            rows = rows * 21 // 20 + 1
-        return rows
+        return least_rows(self.stages)
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if so many rows are too few. [least_squares.2]"""

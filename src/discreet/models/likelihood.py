@@ -229,7 +229,7 @@ class MaximumLikelihood:
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The parameters and their intervals, or a refusal."""
         found = self.inner.release(rows, rng)  # [likelihood.1]
-        note = f"the interval rests on the {self.law.name} law"
+        note = f"the interval rests on the {self.law.name} distribution"
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
         if found.refusal is not None:
             return replace(found, provenance=provenance)

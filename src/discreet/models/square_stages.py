@@ -35,6 +35,7 @@ Source
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -44,7 +45,7 @@ import numpy as np
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.noise.integers import LARGEST_SCALE
 from discreet.noise.lattice import slack
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -190,6 +191,14 @@ def _count_bits(mu: Fraction) -> int:
     return bits
 
 
+def least_rows(stages: Callable[[int], SquareStages]) -> int:
+    """The least number of rows, within a twentieth, that is enough for the stages made for it. [square_stages.2]"""
+    rows = 16
+    while rows < 2**40 and not stages(rows).enough(rows):
+        rows = rows * 21 // 20 + 1
+    return rows
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Squares:
     """What was found: the sum of v v' over rows in a frame, its noise on the diagonal, and how many rows there are.
@@ -212,7 +221,11 @@ def find(rows: Floats, columns: tuple[DesignColumn, ...], stages: SquareStages, 
     costs = stages.costs
     size = float(len(rows)) if stages.rows is not None else _count(len(rows), costs.part("count", Gaussian), rng)
     if not stages.enough(size):  # [square_stages.2]
-        return f"there are about {size:.0f} rows, fewer than this many columns need at this epsilon and delta"
+        needed = show(float(least_rows(lambda _: stages)))
+        return (
+            f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
+            f"about {needed} at this epsilon and delta. Bring more rows, fewer columns, bounds or a larger epsilon"
+        )
     early = rows[some_places(len(rows), MANY)] if stages.rows is not None else rows  # [square_stages.1]
     few = len(early) if stages.rows is not None else size
     some = early[some_places(len(early), SOME)] if stages.rows is not None else rows  # [square_stages.1]

@@ -64,7 +64,7 @@ class Family:
         if many not in (1, 2) or len(self.statistics) != many:
             raise BadInput(
                 f"{self.name!r} has {many} parameters and {len(self.statistics)} statistics; a family has one or two, "
-                "and as many statistics; for others use discreet.likelihood"
+                "and as many statistics; for others use discreet.maximum_likelihood"
             )
         if self.links and (len(self.links) != many or any(link not in LINKS for link in self.links)):
             raise BadInput(f"links are {self.links!r}; give one of {', '.join(LINKS)} for each of {self.parameters}")
@@ -100,8 +100,8 @@ class Family:
             except Exception as error:  # noqa: BLE001  shown below
                 failure = error
         raise BadInput(
-            f"start and distribution of {self.name!r} give no law for medians such as 1: {failure}; start takes as "
-            "many numbers as there are parameters and returns a tuple of them; distribution returns a scipy.stats law"
+            f"start and distribution of {self.name!r} give nothing for medians such as 1: {failure}; start takes as "
+            "many numbers as there are parameters and returns a tuple of them; distribution returns one of scipy.stats"
         )
 
     @property

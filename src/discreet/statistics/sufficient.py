@@ -96,7 +96,9 @@ class SufficientStatistics:
         check_budget(self.epsilon, 0, None)
         check_size(self.size, self.neighbours)
         if not isinstance(self.family, Family):
-            raise BadInput(f"family is {self.family!r}; give a discreet.Family, or one of the names of discreet.family")
+            raise BadInput(
+                f"family is {self.family!r}; give a discreet.Family, or one of the names of discreet.fit_distribution"
+            )
         self.family.check_start()
 
     guarantee = promised
@@ -210,7 +212,7 @@ def nowhere(name: str) -> str:
     """A refusal after the guess was released."""
     return (
         f"the middle of the data is at no place where a {name} distribution could be followed; rescale the data, "
-        "choose another family, or fit by discreet.likelihood"
+        "choose another family, or fit by discreet.maximum_likelihood"
     )
 
 

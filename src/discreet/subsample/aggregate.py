@@ -273,7 +273,7 @@ class SubsampleAggregate:
             "people": plan.people,
             "people a block": plan.size,
             "aggregator": plan.aggregator,
-            "correct": self.correct,
+            "bias_correction": self.correct,
             "path": plan.path,
             "trust": trust[self.trust],
         }

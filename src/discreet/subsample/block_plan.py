@@ -60,8 +60,8 @@ class BlockPlan:
         left = {
             None: "is",
             "half": "that is left after comparing with half blocks is",
-            "jackknife": "left is",
-            "firth": "left after Firth's correction is",
+            "jackknife": "that the jackknife leaves is",
+            "firth": "that Firth's correction leaves is",
         }
         return (
             f"the bias of the estimator on a block {left[self.correct]} less than a quarter of the interval's width",

@@ -270,5 +270,5 @@ def mostly_failed(count: int, blocks: int) -> str:
     """A refusal by a noisy count."""
     return (
         f"about {max(count, 0)} of {blocks} blocks gave an estimate (a noisy number): too few; try the estimator on "
-        "made-up rows of a block's size, ask for fewer blocks, or for more seconds"
+        "made-up rows of a block's size, ask for fewer blocks, or for a longer timeout"
     )

@@ -124,7 +124,7 @@ def test_refusals_are_by_public_numbers() -> None:
         ClosenessTest(AB, 4, 1.0, neighbours=ADD)
     with pytest.raises(BadInput, match="two lists"):
         independence_test([1], [1], categories=[1, 2, 3], epsilon=1.0)
-    with pytest.raises(BadInput, match="lengths"):
+    with pytest.raises(BadInput, match="rows and y has"):
         independence_test([1], [1, 2], categories=([1, 2], [1, 2]), epsilon=1.0)
     with pytest.raises(BadInput, match="two categories"):
         IndependenceTest(AB, Categories.of(["x"]), 1.0)

@@ -54,7 +54,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.models.coefficients import Coefficients, CoefficientSpread
+from discreet.models.coefficients import CoefficientSpread
 from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, SquareStages, find, least_rows, plan
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget

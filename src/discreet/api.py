@@ -190,7 +190,10 @@ def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mappin
     by_category = any(statistic.reads(name, arguments).kind == "category" for name in statistic.columns)
     read = {name: column(one).astype(object) if by_category else numbers(one) for name, one in parts.items()}
     public = people.neighbours.size_is_public
-    if not public and ours["missing"] == "drop":
+    drops = isinstance(ours["missing"], str) and ours["missing"] == "drop"
+    if not drops and ours["missing"] != "keep":
+        raise BadInput(f"missing is {ours['missing']!r}; groups of people take 'drop' or 'keep'")
+    if drops and not public:
         read = {name: values[[key(entry) is not None for entry in values]] for name, values in read.items()}
     facts = {
         name: Columns((name,), ("unknown",), size=len(values) if public else None) for name, values in read.items()

@@ -91,6 +91,13 @@ def test_bad_input_before_anything_is_drawn(verb: Any) -> None:
             verb(rows, epsilon=1.0)
 
 
+@pytest.mark.parametrize("name", ["two_samples_test", "two_means_test", "anova"])
+def test_groups_take_no_stand_in_for_missing_entries(name: str) -> None:
+    """One that was given and did nothing would change the answer unseen."""
+    with pytest.raises(BadInput, match=r"missing is 0\.0; groups of people take 'drop' or 'keep'"):
+        function(name)([1.0, math.nan], [2.0, 3.0], epsilon=1.0, missing=0.0)
+
+
 def test_bad_values_never_raise() -> None:
     odd = [*PEOPLE[:2000], math.nan, math.inf, -math.inf, None, "x", 1e308, -1e308, 5e-324, object(), 10**400]
     for verb in (discreet.mean, discreet.median, discreet.variance):

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
+
 from discreet.asking import HALVED, People, Price, labelled, prepare, price
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Kind, Statistic, declared
@@ -179,7 +181,7 @@ def _declared_width(arguments: Mapping[str, Any]) -> int | None:
 
 
 def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mapping[str, Any]) -> Posed:
-    """Several groups of people. Where their numbers are public, a missing entry is what the test makes of it."""
+    """Several groups of people; with missing="keep" a missing entry is what the test makes of it."""
     people = People.of(None, ours["unit"], ours["neighbours"])
     given = arguments.get(statistic.loose) if statistic.loose is not None else None
     parts = (
@@ -189,20 +191,31 @@ def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mappin
     )
     by_category = any(statistic.reads(name, arguments).kind == "category" for name in statistic.columns)
     read = {name: column(one).astype(object) if by_category else numbers(one) for name, one in parts.items()}
-    public = people.neighbours.size_is_public
     drops = isinstance(ours["missing"], str) and ours["missing"] == "drop"
     if not drops and ours["missing"] != "keep":
         raise BadInput(f"missing is {ours['missing']!r}; groups of people take 'drop' or 'keep'")
-    if drops and not public:
-        read = {name: values[[key(entry) is not None for entry in values]] for name, values in read.items()}
+    if drops:
+        read = {name: values[~_absent(values)] for name, values in read.items()}
+    public = people.neighbours.size_is_public and not drops
     facts = {
         name: Columns((name,), ("unknown",), size=len(values) if public else None) for name, values in read.items()
     }
     options = {name: value for name, value in arguments.items() if name not in (*statistic.columns, statistic.loose)}
     total = sum(len(values) for values in read.values())
-    priced = price(statistic, people, facts, options, part=False, size=lambda: total)
+    priced = price(statistic, people, facts, options, part=drops, size=lambda: total)
     check_budget(priced.guarantee.epsilon, priced.guarantee.delta, priced.size)
-    return Posed(priced, lambda rng: priced.mechanism.release(statistic.rows(read), rng))
+    notes = [HALVED] if priced.halved else []
+    return Posed(
+        priced,
+        lambda rng: labelled(priced.mechanism.release(statistic.rows(read), rng), priced.guarantee, notes, None),
+    )
+
+
+def _absent(values: Any) -> Any:
+    """Which entries of a sample are missing."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.array([key(entry) is None for entry in values], dtype=np.bool_)
 
 
 def _of_blocks(statistic: Statistic, ours: Mapping[str, Any], arguments: dict[str, Any]) -> Posed:

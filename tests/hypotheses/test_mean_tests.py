@@ -1,6 +1,7 @@
 """Tests of means: inversion of intervals, directions, two samples at the price of one."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,11 +104,11 @@ def test_two_means_of_any_size_have_a_p_value() -> None:
     shape = [float(k % 7 - 3) for k in range(3000)]
     for size in (1e299, 1e200, 1.0, 1e-200, 5e-324, 0.0):
         rows = [size * x for x in shape]
-        assert 0 < two_means_test(rows, rows, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
+        assert 0 < two_means_test(rows, rows, epsilon=1.0, **PUBLIC, rng=Seeded(1)).value.p_value <= 1
         assert 0 < mean_test(rows, 0.0, epsilon=1.0, rng=Seeded(1)).value.p_value <= 1
-    tiny = two_means_test([1e-250] * 50, [0.0] * 50, epsilon=1.0, bounds=(-1e-240, 1e-240), rng=Seeded(1))
+    tiny = two_means_test([1e-250] * 50, [0.0] * 50, epsilon=1.0, **PUBLIC, bounds=(-1e-240, 1e-240), rng=Seeded(1))
     assert 0 < tiny.value.p_value <= 1
-    assert 0 < two_means_test([1.0], [2.0], epsilon=1.0, bounds=(0.0, 3.0), rng=Seeded(1)).value.p_value <= 1
+    assert 0 < two_means_test([1.0], [2.0], epsilon=1.0, **PUBLIC, bounds=(0.0, 3.0), rng=Seeded(1)).value.p_value <= 1
     assert mean_test(shape, 1e308, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
 
 
@@ -132,23 +133,26 @@ def test_the_share_within_the_clip_is_undone() -> None:
         assert mean.noise / 0.1 == pytest.approx((square.noise / 0.1) ** 0.5)
 
 
+PUBLIC: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
+
+
 def test_decisions() -> None:
     people = np.random.default_rng(3)
-    x, y = people.normal(5, 2, 2000), people.normal(5.5, 2, 1500)
+    x, y = people.normal(5, 2, 2000), people.normal(6.0, 2, 1500)
     for options in ({}, {"model": "gaussian"}, {"bounds": (-5.0, 15.0)}):
         ask = {"epsilon": 1.0, "rng": Seeded(1), **options}
         assert mean_test(x, 4.5, **ask).value.decide(0.001)  # type: ignore[arg-type]
         assert mean_test(x, 4.5, alternative="less", **ask).value.p_value > 0.99  # type: ignore[arg-type]
-        assert two_means_test(x, y, alternative="less", **ask).value.decide(0.001)  # type: ignore[arg-type]
+        assert two_means_test(x, y, alternative="less", **ask, **PUBLIC).value.decide(0.001)  # type: ignore[arg-type]
     assert mean_test(x, 4.5, model="symmetric", epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     assert "in the limit" in str(mean_test(x, 5.0, epsilon=1.0, rng=Seeded(1)))
-    assert "which group a person is in is public" in str(two_means_test(x, y, epsilon=1.0, rng=Seeded(1)))
+    assert "which group a person is in is public" in str(two_means_test(x, y, epsilon=1.0, **PUBLIC, rng=Seeded(1)))
 
 
 def test_refusals() -> None:
     few = mean_test([1.0] * 30, 1.0, epsilon=0.5, rng=Seeded(1))
     assert few.refusal is not None
-    assert two_means_test([1.0] * 30, [1.0] * 9000, epsilon=0.5, rng=Seeded(1)).refusal is not None
+    assert two_means_test([1.0] * 30, [1.0] * 9000, epsilon=0.5, **PUBLIC, rng=Seeded(1)).refusal is not None
     with pytest.raises(BadInput, match="mean to test"):
         mean_test([1.0], math.nan, epsilon=1.0)
     with pytest.raises(BadInput, match="mean to test"):

@@ -1,6 +1,7 @@
 """Ranks of groups: sensitivity by exhaustion, exact laws, hostile values."""
 
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,6 +86,9 @@ def test_label_changes_move_the_deviation_by_less_than_the_constant_8_says() -> 
     assert furthest <= 2 * (size - 1)
 
 
+PUBLIC: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
+
+
 def _replaced(found: np.ndarray, place: int) -> list[np.ndarray]:
     rest = np.delete(found, place)
     order = np.argsort(np.argsort(rest)) + 1
@@ -134,17 +138,17 @@ def test_hostile_values_raise_nothing() -> None:
 def test_decisions() -> None:
     x = [k % 40 for k in range(150)]
     y = [k % 40 + 12 for k in range(170)]
-    assert two_samples_test(x, y, epsilon=1.0, rng=Seeded(1)).value.decide(1e-4)
-    assert two_samples_test(x, y, epsilon=1.0, alternative="less", rng=Seeded(1)).value.decide(1e-4)
-    assert two_samples_test(x, y, epsilon=1.0, alternative="greater", rng=Seeded(1)).value.p_value > 0.99
-    assert anova(x, y, x, epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
-    assert anova(x, x, x, epsilon=1.0, rng=Seeded(1)).value.p_value > 1e-3
-    assert "rank sum" in str(two_samples_test(x, x, epsilon=1.0, rng=Seeded(2)))
+    assert two_samples_test(x, y, epsilon=1.0, **PUBLIC, rng=Seeded(1)).value.decide(1e-4)
+    assert two_samples_test(x, y, epsilon=1.0, **PUBLIC, alternative="less", rng=Seeded(1)).value.decide(1e-4)
+    assert two_samples_test(x, y, epsilon=1.0, **PUBLIC, alternative="greater", rng=Seeded(1)).value.p_value > 0.99
+    assert anova(x, y, x, epsilon=1.0, **PUBLIC, rng=Seeded(1)).value.decide(0.001)
+    assert anova(x, x, x, epsilon=1.0, **PUBLIC, rng=Seeded(1)).value.p_value > 1e-3
+    assert "rank sum" in str(two_samples_test(x, x, epsilon=1.0, **PUBLIC, rng=Seeded(2)))
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    assert "scales of the noise" in str(two_samples_test([1.0] * 5, [2.0] * 500, epsilon=1.0).refusal)
-    assert "smallest group" in str(anova([1.0] * 5, [2.0] * 50, epsilon=1.0).refusal)
+    assert "scales of the noise" in str(two_samples_test([1.0] * 5, [2.0] * 500, epsilon=1.0, **PUBLIC).refusal)
+    assert "smallest group" in str(anova([1.0] * 5, [2.0] * 50, epsilon=1.0, **PUBLIC).refusal)
     with pytest.raises(Refused, match="scales of the noise"):
         RankSumTest(5, 1.0).check(505)
     with pytest.raises(Refused, match="smallest group"):
@@ -153,7 +157,7 @@ def test_refusals_are_by_public_numbers() -> None:
         test.check(100)
         test.check(None)
     with pytest.raises(BadInput, match="two or more"):
-        anova([1.0], epsilon=1.0)
+        anova([1.0], epsilon=1.0, **PUBLIC)
     with pytest.raises(BadInput, match="sizes"):
         RankSumTest(0, 1.0)
     assert "do not fill" in str(RankSumTest(3, 10.0).release([1.0, 2.0], Seeded(1)).refusal)
@@ -173,8 +177,8 @@ def test_a_small_group_among_many_rows_is_not_taken_as_normal() -> None:
 
 def test_releases_say_that_groups_are_public() -> None:
     for release in (
-        two_samples_test([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
-        anova([1.0] * 30, [2.0] * 30, epsilon=1.0, rng=Seeded(1)),
+        two_samples_test([1.0] * 30, [2.0] * 30, epsilon=1.0, **PUBLIC, rng=Seeded(1)),
+        anova([1.0] * 30, [2.0] * 30, epsilon=1.0, **PUBLIC, rng=Seeded(1)),
     ):
         assert "which group a person is in is public" in str(release)
 

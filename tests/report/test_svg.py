@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.report.made import Read, entry, records
 
 from discreet.errors import BadInput
-from discreet.privacy.picture import Grid, Points, group_rows
+from discreet.privacy.picture import CellMarks, PointMarks, group_rows
 from discreet.privacy.shown import NamedNumber, Shown
 from discreet.report.record import entry_of
 from discreet.report.svg import DARKEST, box, drawn, figured, number_table, picture, table, text
@@ -93,7 +93,7 @@ def test_groups_share_a_scale_and_keep_their_noise() -> None:
     found = [entry_of(entry(record)).shown()[0][1] for record in (records()["mean"], other, records()["refused"])]
     rows = group_rows(list(zip(["a", "b", 0], found, strict=True)))
     assert rows is not None
-    shown = figured(Points(rows), Shown("g", None, rows, found[0].interval), "a title")
+    shown = figured(PointMarks(rows), Shown("g", None, rows, found[0].interval), "a title")
     assert shown.count('class="whisker"') == 6
     assert shown.count('class="privacy"') == 1
     assert shown.count(">refused<") == 1
@@ -106,11 +106,11 @@ def test_a_model_without_coefficients_has_no_picture() -> None:
     assert of({**records()["linear regression"], "value": none, "interval": None, "spread": None}) == ""
 
 
-def grid(*values: float | None) -> Grid:
+def grid(*values: float | None) -> CellMarks:
     side = round(len(values) ** 0.5)
     names = tuple(str(place) for place in range(side))
     cells = [NamedNumber("", value) for value in values]
-    return Grid(names, names, tuple(tuple(cells[at * side : (at + 1) * side]) for at in range(side)))
+    return CellMarks(names, names, tuple(tuple(cells[at * side : (at + 1) * side]) for at in range(side)))
 
 
 def test_a_matrix_is_shaded_by_how_two_columns_move_together() -> None:

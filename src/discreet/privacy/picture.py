@@ -34,7 +34,7 @@ LEVEL: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class PointMarks:
     """Numbers with their intervals, on one scale or each on its own; `zero` says that 0 is on the scale."""
 
     rows: tuple[NamedNumber, ...]
@@ -62,7 +62,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CellMarks:
     """A table of numbers, shaded by `share`.
 
     That is their size beside those of the diagonal, or by column: where they lie from its least to its greatest.
@@ -93,7 +93,7 @@ class Chance:
     p: float
 
 
-Mark = Points | Bars | Line | Grid | Chance
+Mark = PointMarks | Bars | Line | CellMarks | Chance
 
 
 def marks(shown: Shown) -> list[Mark]:
@@ -101,11 +101,11 @@ def marks(shown: Shown) -> list[Mark]:
     rows, value = shown.drawn, shown.value
     match value:
         case Scalar() if rows and rows[0].barred:
-            return [Points((replace(rows[0], name=""),))]
+            return [PointMarks((replace(rows[0], name=""),))]
         case Vector() if rows:
-            return [Points(rows, together=value.one_scale)]
+            return [PointMarks(rows, together=value.one_scale)]
         case Coefficients() if rows:
-            return [Points(rows, zero=True)]
+            return [PointMarks(rows, zero=True)]
         case Counts() if rows:
             return [Bars(rows, "count")]
         case Shares() if rows:
@@ -114,7 +114,7 @@ def marks(shown: Shown) -> list[Mark]:
             return [_grid(*value.sides, rows)]
         case MultivariateNormal():
             many = len(value.columns)
-            return [Points(rows[:many], together=False), _grid(value.columns, value.columns, rows[many:])]
+            return [PointMarks(rows[:many], together=False), _grid(value.columns, value.columns, rows[many:])]
         case Clusters():
             names = [f"{at} (about {size:,.0f} rows)" for at, size in enumerate(value.sizes.tolist(), 1)]
             return [_grid(names, value.columns, rows, by_column=True)]
@@ -122,9 +122,9 @@ def marks(shown: Shown) -> list[Mark]:
             return _steps(value, rows)
         case Distribution() if value.curve is not None:
             x, y = value.curve
-            return [Line(x.tolist(), y.tolist()), Points(rows, together=False)]
+            return [Line(x.tolist(), y.tolist()), PointMarks(rows, together=False)]
         case Distribution() if rows:
-            return [Bars(rows, "share")] if _shares(rows) else [Points(rows, together=False)]
+            return [Bars(rows, "share")] if _shares(rows) else [PointMarks(rows, together=False)]
         case TestResult() if 0 <= value.p_value <= 1:
             return [Chance(value.p_value)]
     return []
@@ -148,10 +148,12 @@ def _shares(rows: Sequence[NamedNumber]) -> bool:
     return len(rows) > 1 and all(row.value is not None and 0 <= row.value <= 1 for row in rows)
 
 
-def _grid(names: Sequence[str], across: Sequence[str], rows: Sequence[NamedNumber], *, by_column: bool = False) -> Grid:
+def _grid(
+    names: Sequence[str], across: Sequence[str], rows: Sequence[NamedNumber], *, by_column: bool = False
+) -> CellMarks:
     wide = len(across)
     cells = tuple(tuple(rows[at * wide : (at + 1) * wide]) for at in range(len(names)))
-    return Grid(tuple(names), tuple(across), cells, by_column)
+    return CellMarks(tuple(names), tuple(across), cells, by_column)
 
 
 def _steps(value: Density, rows: Sequence[NamedNumber]) -> list[Mark]:
@@ -181,14 +183,14 @@ def draw_groups(name: str, groups: Sequence[tuple[Any, Shown]], promise: Sequenc
     if rows is None:
         raise BadInput(f"{name} has no picture of all groups; draw each with groups[key].plot()")
     bar = next((shown.interval for _, shown in groups if shown.interval is not None), None)
-    return draw(Shown(name, None, rows, bar), promise, ax, [Points(rows)])
+    return draw(Shown(name, None, rows, bar), promise, ax, [PointMarks(rows)])
 
 
 def draw(shown: Shown, promise: Sequence[str], ax: Any, given: Sequence[Mark] = ()) -> Any:
     """Draw on `ax`, or on axes of its own; returns the axes."""
     found = given or marks(shown)
     if not found and isinstance(shown.value, Scalar) and shown.numbers:
-        found = [Points((replace(shown.numbers[0], name=""),))]
+        found = [PointMarks((replace(shown.numbers[0], name=""),))]
     if not found:
         raise BadInput(f"{shown.name} has no picture; draw its value as you see fit")
     try:
@@ -198,13 +200,13 @@ def draw(shown: Shown, promise: Sequence[str], ax: Any, given: Sequence[Mark] = 
     ax = plt.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
     ax.set_title(shown.name, fontsize=10)
     match found[0]:
-        case Points(rows=rows):
+        case PointMarks(rows=rows):
             _points(ax, rows, shown)
         case Bars() as bars:
             _bars(ax, bars, shown)
         case Line() as line:
             _line(ax, line, shown)
-        case Grid() as grid:
+        case CellMarks() as grid:
             _cells(ax, grid)
         case Chance(p=p):
             ax.axvspan(1e-5, LEVEL, color=PRIVACY, alpha=0.1, linewidth=0, label="rejected at 5%")
@@ -271,7 +273,7 @@ def _line(ax: Any, line: Line, shown: Shown) -> None:
         ax.set_title(f"{shown.name}\n{shown.interval.name}: {ends}", fontsize=10)
 
 
-def _cells(ax: Any, grid: Grid) -> None:
+def _cells(ax: Any, grid: CellMarks) -> None:
     across, down = range(len(grid.columns)), range(len(grid.rows))
     shares = [[grid.share(row, column) for column in across] for row in down]
     ax.imshow(shares, vmin=-2.5, vmax=2.5, cmap="RdBu")  # pale enough for the numbers on it

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.privacy.picture import LEVEL, Points, group_rows
+from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.shown import Shown
 from discreet.privacy.values import TestResult, label
 from discreet.report.numbers import NONE, number
@@ -95,7 +95,7 @@ def _groups(entry: ReportEntry, groups: Sequence[tuple[Any, Shown]]) -> str:
         return each + more
     bar = next((shown.interval for _, shown in groups if shown.interval is not None), None)
     whole = Shown(entry.asked, None, rows, bar)
-    picture = figured(Points(rows), whole, entry.asked) if bar is not None else ""
+    picture = figured(PointMarks(rows), whole, entry.asked) if bar is not None else ""
     both = [(row, shown) for row, (_, shown) in zip(rows, groups, strict=True)]
     listed = [(row, _remark(shown)) for row, shown in both]
     reasons = "".join(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, Final
 
-from discreet.privacy.picture import LEVEL, Bars, Chance, Grid, Line, Mark, Points, marks
+from discreet.privacy.picture import LEVEL, Bars, CellMarks, Chance, Line, Mark, PointMarks, marks
 from discreet.privacy.shown import NamedNumber, Shown
 from discreet.privacy.values import Coefficients, Counts, Density, Distribution
 from discreet.report.numbers import Axis, number, spelled
@@ -42,12 +42,12 @@ def drawn(shown: Shown, title: str) -> str:
 def figured(mark: Mark, shown: Shown, title: str) -> str:
     """One mark with its legend."""
     match mark:
-        case Points(rows=(NamedNumber(name=""),) as rows):
+        case PointMarks(rows=(NamedNumber(name=""),) as rows):
             return _alone(rows[0], shown, title)
-        case Points(together=False, rows=rows):
+        case PointMarks(together=False, rows=rows):
             inside = "".join(_own_scale(row, shown) for row in rows[:MOST])
             return figure(inside, f"{legend(shown, rows)} Each has its own scale.{_cut(rows)}", title)
-        case Points(rows=rows) | Bars(rows=rows):
+        case PointMarks(rows=rows) | Bars(rows=rows):
             axis = Axis.over(_ends(rows[:MOST]), zero=isinstance(mark, Bars) or mark.zero)
             if axis is None:
                 return ""
@@ -56,7 +56,7 @@ def figured(mark: Mark, shown: Shown, title: str) -> str:
             return figure(inside + _foot(axis), f"{legend(shown, thick)}{_beside(shown)}{_cut(rows)}", title)
         case Line():
             return _curve(mark, shown, title)
-        case Grid():
+        case CellMarks():
             return _grid(mark, shown, title)
         case Chance(p=p):
             return _chance(p, title)
@@ -260,7 +260,7 @@ def _down(height: float, top: float) -> float:
     return TALL - (TALL - 10) * max(0.0, min(1.0, height / top))
 
 
-def _grid(grid: Grid, shown: Shown, title: str) -> str:
+def _grid(grid: CellMarks, shown: Shown, title: str) -> str:
     """A table of numbers, shaded."""
     if max(len(grid.rows), len(grid.columns)) > WIDEST:
         size = f"{len(grid.rows)} by {len(grid.columns)}"

@@ -64,7 +64,7 @@ IN_DUCKDB: Final = ("DECIMAL", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS
 Catalogue = list[tuple[str, str, str]]  # schema, column, declared type
 
 
-class Database(Protocol):
+class Backend(Protocol):
     """What differs between databases."""
 
     @property
@@ -298,7 +298,7 @@ def _texts(columns: Mapping[str, str], cast: str, also: Sequence[str] = ()) -> l
 class InDatabase:
     """One table of a database."""
 
-    engine: Database
+    engine: Backend
     _: KW_ONLY
     place: str  # the table between quotes
     types: Mapping[str, str]  # as they are declared there
@@ -316,7 +316,7 @@ class InDatabase:
         return {name: kind_in_sql(declared) for name, declared in self.types.items()}
 
     @classmethod
-    def read(cls, engine: Database, table: str) -> "InDatabase":
+    def read(cls, engine: Backend, table: str) -> "InDatabase":
         """The table's columns, from the catalogue."""
         if "\0" in table:
             raise BadInput("table= holds a zero character; give the name of a table")
@@ -347,7 +347,7 @@ class InDatabase:
                 yield lambda batch=batch: {name: plain(column) for name, column in batch.items()}  # type: ignore[misc]
 
 
-def _found(engine: Database, connection: Any, table: str) -> tuple[str, str, Catalogue]:
+def _found(engine: Backend, connection: Any, table: str) -> tuple[str, str, Catalogue]:
     """Schema, name and columns of a table: the name as it is, or behind the name of its schema."""
     found = engine.catalogue(connection, table)
     if not found and "." in table:
@@ -363,12 +363,12 @@ def _found(engine: Database, connection: Any, table: str) -> tuple[str, str, Cat
     return schema, table, [row for row in found if row[0] == schema]
 
 
-def _with(engine: Database, work: Callable[[Any], Any]) -> Any:
+def _with(engine: Backend, work: Callable[[Any], Any]) -> Any:
     with closing(_connected(engine)) as connection:
         return guarded(lambda: work(connection), BadInput(f"the {engine.title} database does not answer; try again"))
 
 
-def _connected(engine: Database) -> Any:
+def _connected(engine: Backend) -> Any:
     package = {"DuckDB": ("duckdb", "tables"), "PostgreSQL": ("adbc_driver_postgresql", "postgres")}.get(engine.title)
     if package is not None:
         from importlib.util import find_spec

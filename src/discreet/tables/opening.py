@@ -13,7 +13,7 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables.arrow_files import ARROW, PARQUET, Parquet, Scanned
 from discreet.tables.cells import KINDS
-from discreet.tables.databases import Database, Duck, InDatabase, Postgres, Sqlite
+from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
 from discreet.tables.frames import from_frame
 from discreet.tables.source import Source
 from discreet.tables.table import Table
@@ -82,7 +82,7 @@ def _from_address(address: str, table: str | None) -> Source:
         )
     if not isinstance(table, str) or not table:
         raise BadInput("a database has many tables; say which by table=, for example table='people'")
-    engine: Database
+    engine: Backend
     if scheme.startswith("postgres"):
         engine = Postgres(address)
     else:

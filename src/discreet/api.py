@@ -97,6 +97,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             return _framed(statistic, arguments, parameter)
         if not reads.streams or reads.kind == "category":
             check_held(value)
+        if reads.width == "one" and is_table(value):
+            raise BadInput(f"{parameter} has several columns; {statistic.name} takes one, for example table[:, 0]")
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
             columns[OWN + parameter] = value
             named[parameter] = OWN + parameter

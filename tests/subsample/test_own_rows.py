@@ -311,7 +311,7 @@ def test_categories_are_declared() -> None:
         return {f"g {name}": float((t["g"] == name).mean()) for name in t["g"].cat.categories}
 
     declared = {"g": ["F", "M"]}
-    release = discreet.fit(share, rows, epsilon=50.0, delta=1e-6, categories=declared, rng=Seeded(0))
+    release = discreet.fit(share, rows, epsilon=50.0, delta=1e-6, categories=declared, missing="keep", rng=Seeded(0))
     assert list(release.value) == ["g F", "g M"]
     assert release.value["g F"] == pytest.approx(1 / 3, abs=0.05)
     block, _ = partition(BlockTable.of(rows, categories=declared), 9, REPLACE, Seeded(0)).block(0)

@@ -97,10 +97,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             return _framed(statistic, arguments, parameter)
         if not reads.streams or reads.kind == "category":
             check_held(value)
-        if reads.width == "one" and is_table(value):
-            raise BadInput(f"{parameter} has several columns; {statistic.name} takes one, for example table[:, 0]")
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
-            columns[OWN + parameter] = value
+            columns[OWN + parameter] = _single(value, parameter, statistic.name)
             named[parameter] = OWN + parameter
             continue
         if _has_names(value):
@@ -167,6 +165,13 @@ def _has_names(value: Any) -> bool:
     """Whether these are named columns."""
     framed = hasattr(value, "columns") or hasattr(value, "num_columns")
     return isinstance(value, Mapping) or (framed and hasattr(value, "shape"))
+
+
+def _single(value: Any, parameter: str, name: str) -> Any:
+    """One column as it is; a table is refused."""
+    if is_table(value):
+        raise BadInput(f"{parameter} has several columns; {name} takes one, for example table[:, 0]")
+    return value
 
 
 def is_table(value: Any) -> bool:

@@ -195,8 +195,8 @@ def test_the_median_of_whole_numbers_has_an_interval_beside_any_entry(odd: Any) 
             for rows in (whole, [odd, *whole[1:]] if odd != "x" or make is pd.Series else whole)
         ]
         assert endings == [True, True]
-    with pytest.raises(discreet.DiscreetError, match="granularity"):
-        discreet.median(pd.Series(whole, dtype="Int64"), epsilon=1.0, rng=Seeded(1)).interval()
+    declared = discreet.median(pd.Series(whole, dtype="Int64"), epsilon=1.0, rng=Seeded(1))
+    assert declared.interval() is not None  # at granularity 1, by its declared type
 
 
 @pytest.mark.claim("entries.2")

@@ -268,8 +268,6 @@ OF_ROWS: Final[Mapping[str, Case]] = {
             {option: value for option, value in posed(name).items() if option in ("epsilon", "delta")},
             PEOPLE.get(name, 100),
             share=SHARE.get(name, 1.0),
-            relations=(REPLACE,) if declared(name).samples else BOTH,
-            missing=("keep",) if declared(name).samples else ("keep", "drop"),
             counts=name == "count",
         )
         for name in homes()

@@ -200,7 +200,7 @@ def test_outliers_missing_rows_and_columns_of_the_same() -> None:
     release = discreet.linear_regression(twice, y, epsilon=1.0, delta=1e-6, rng=Seeded(3))
     assert np.isinf(release.interval().high.coef).all()  # their sum is known, neither of them is
     assert "ridge was added" in str(release)
-    assert json.loads(release.to_json())["interval"]["high"]["coef"] == [None, None]
+    assert json.loads(release.to_json())["interval"]["high"][:2] == [None, None]
     assert release.summary().count("-  ") >= 2
 
 

@@ -132,7 +132,7 @@ def test_units_pass_through() -> None:
 
 
 def test_tests_have_power_and_no_error() -> None:
-    public: Any = {"neighbours": "replace"}
+    public: Any = {"neighbours": "replace", "missing": "keep"}
     said = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.3, **public)
     assert said.power == pytest.approx(discreet.power("two_samples_test", n=(200, 200), effect=0.3, epsilon=1.0))
     assert said.error is None

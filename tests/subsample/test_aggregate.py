@@ -309,7 +309,7 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "bias_correction": "twice"}, "bias_correction"),
         ({"epsilon": 1.0, "labels": [0, 1], "bias_correction": "half"}, "bias_correction"),
         ({"epsilon": 1.0, "smallest": 0}, "smallest"),
-        ({"epsilon": 0.01}, "bring"),
+        ({"epsilon": 0.01, "neighbours": "replace", "missing": "keep"}, "bring"),
         ({"epsilon": 1.0, "delta": 0.5}, "delta"),
         ({"epsilon": 1.0, "trust": "blind"}, "trust"),
         ({"epsilon": 1.0, "trust": "sandbox"}, "declare"),
@@ -424,7 +424,14 @@ def test_halves_get_larger_blocks_where_that_leaves_enough() -> None:
 
 def test_the_plan_speaks(caplog: Any) -> None:
     with caplog.at_level(logging.INFO, logger="discreet"):
-        release = discreet.fit(lambda x: float(np.var(x)), np.arange(30000.0) % 97, epsilon=1.0, rng=Seeded(0))
+        release = discreet.fit(
+            lambda x: float(np.var(x)),
+            np.arange(30000.0) % 97,
+            epsilon=1.0,
+            neighbours="replace",
+            missing="keep",
+            rng=Seeded(0),
+        )
     said = caplog.text
     assert "380 blocks of 78 or 79 people, each giving 1 number" in said
     assert "combined by mean" in said

@@ -87,6 +87,9 @@ def test_two_columns_and_people_with_several_rows() -> None:
     assert custom_test(larger, table, unit=whose, epsilon=1.0, rng=Seeded(1)).guarantee.unit == "person"
 
 
+PUBLIC: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
+
+
 def test_refusals_are_by_public_numbers() -> None:
     x = np.zeros(100)
     for options, words in (
@@ -96,8 +99,8 @@ def test_refusals_are_by_public_numbers() -> None:
         ({"smallest": 0}, "smallest"),
     ):
         with pytest.raises(BadInput, match=words):
-            custom_test(greater, x, **({"epsilon": 1.0} | options))
-    assert "do not fill" in str(custom_test(greater, x, epsilon=1.0, blocks=101).refusal)
+            custom_test(greater, x, **({"epsilon": 1.0} | PUBLIC | options))
+    assert "do not fill" in str(custom_test(greater, x, epsilon=1.0, blocks=101, **PUBLIC).refusal)
     test = BlockTest(FunctionFit(greater), ScoreSum(50, 1.0, 1.0))
     with pytest.raises(Refused, match="do not fill"):
         test.check(49)

@@ -171,7 +171,8 @@ def test_the_better_aggregator_is_chosen_by_public_numbers() -> None:
     assert release.provenance.parameters["aggregator"] == "friendly"
     assert release.guarantee.delta == 1e-6
     assert abs(release.value["coef_[2]"] - 3) < 0.1
-    few = discreet.fit(LinearRegression(), x[:, :1], y, epsilon=1.0, delta=1e-6, rng=Seeded(0))
+    public: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
+    few = discreet.fit(LinearRegression(), x[:, :1], y, epsilon=1.0, delta=1e-6, rng=Seeded(0), **public)
     assert few.provenance.parameters["aggregator"] == "coordinatewise"
     assert "coordinatewise 2." in compared(BlockFriends(1000, 5, epsilon=1.0, delta=1e-6))
     assert "friendly" in compared(BlockMean(2000, 2, 1.0, 1e-6))

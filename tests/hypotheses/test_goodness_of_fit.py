@@ -137,7 +137,8 @@ def test_decisions() -> None:
 def test_refusals_are_by_public_numbers() -> None:
     with pytest.raises(BadInput, match="probabilities"):
         FitTest(AB, (0.9, 0.9), 1.0)
-    assert "told from noise" in str(goodness_of_fit_test(["a"] * 5, {"a": 1.0}, epsilon=1.0).refusal)
+    few = goodness_of_fit_test(["a"] * 5, {"a": 1.0}, epsilon=1.0, neighbours="replace", missing="keep")
+    assert "told from noise" in str(few.refusal)
     test = FitTest(AB, (0.5, 0.5), 1.0)
     with pytest.raises(Refused, match="told from noise"):
         test.check(9)

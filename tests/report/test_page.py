@@ -140,7 +140,7 @@ def test_every_verb_is_on_a_whole_page(whole: dict[str, Any]) -> None:
         assert f"{name} of bmi" in read.text
     assert "NOT FOR PUBLICATION: the noise of" in read.text
     assert "forecast ±0.21; achieved ±" in read.text
-    assert "finding data of unknown place takes" in read.text
+    assert "locating the data without bounds needs" in read.text
     assert "None" not in read.text.replace("model=None", "")
     assert "nan" not in read.text.split()
     assert not re.search(r"\de[+-]\d", re.sub(r"(delta|plus|at most|it is|about) [\d.]+e[+-]\d+", "", read.text)), (

@@ -57,7 +57,7 @@ FCNTL_ALLOWED: Final = (0, 1, 2, 3, 4, 1030)  # duplicate, and flags: no lock, n
 
 
 class Missing(Exception):
-    """Something that a sandbox needs is not to be had here."""
+    """This machine lacks something that a sandbox needs."""
 
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -58,7 +58,7 @@ from discreet.stages.normal_stages import Located, find_place, freedom, located_
 from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
 from discreet.tables.entries import long_numbers, public_size
 
-LOCATE: Final = 42.0  # n epsilon that a centre of unknown place takes: 4 (3.5 + ln 1000)
+LOCATE: Final = 42.0  # n epsilon that it takes to locate a centre without bounds: 4 (3.5 + ln 1000)
 SCALE: Final = 52.0  # and a scale
 MOST_CENTRE, MOST_SCALE = Fraction(2, 5), Fraction(7, 20)  # the largest shares of epsilon, where n is public
 COUNT, CENTRE, WIDTH = Fraction(1, 20), Fraction(1, 5), Fraction(1, 5)  # the shares where it is not
@@ -288,8 +288,8 @@ def too_few(size: int, epsilon: Number, needed: float, neighbours: Neighbours, m
     noisy = "" if neighbours.size_is_public else " (a noisy number)"
     more = show(math.ceil(1000 * needed / max(size, 1)) / 1000)
     return (
-        f"n * epsilon is {show(size * float(epsilon))}: {size} rows{noisy} times epsilon {show(epsilon)}; finding data "
-        f"of unknown place takes {math.ceil(needed)}. Ask for epsilon={more}, "
+        f"n * epsilon is {show(size * float(epsilon))}: {size} rows{noisy} times epsilon {show(epsilon)}; locating the "
+        f"data without bounds needs at least {math.ceil(needed)}. Ask for epsilon={more}, "
         f"bring {math.ceil(needed / float(epsilon))} rows, or give public bounds{' with model=None' if model else ''}"
     )
 

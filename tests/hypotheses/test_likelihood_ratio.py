@@ -110,7 +110,8 @@ def test_refusals_are_by_public_numbers() -> None:
         SimpleTest(P, Q, 1.0, method="t")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="clamp"):
         SimpleTest(P, Q, 1.0, clamp=(1.0, 0.0))
-    assert "power of" in str(likelihood_ratio_test([0.0] * 5, P, Q, epsilon=0.5).refusal)
+    few = likelihood_ratio_test([0.0] * 5, P, Q, epsilon=0.5, neighbours="replace", missing="keep")
+    assert "power of" in str(few.refusal)
     for method in ("clamped", "vote"):
         test = SimpleTest(P, Q, 0.5, method=method)
         with pytest.raises(Refused, match="power of"):

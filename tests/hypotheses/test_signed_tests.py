@@ -159,7 +159,8 @@ def test_decisions_and_directions() -> None:
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    assert "power of" in str(paired_test([1.0] * 5, epsilon=0.1).refusal)
+    few = paired_test([1.0] * 5, epsilon=0.1, neighbours="replace", missing="keep")
+    assert "power of" in str(few.refusal)
     for test in (SignTest(0.1), SignedRankTest(0.1)):
         with pytest.raises(Refused, match="power of"):
             test.check(5)

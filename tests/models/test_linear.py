@@ -271,10 +271,12 @@ def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
 
 
 def test_descent_on_the_squares() -> None:
-    pytest.importorskip("discreet.quick.glms")
     rng = np.random.default_rng(5)
     x = rng.normal(size=(12_000, 2))
     y = x @ [1.0, -1.0] + rng.normal(size=12_000)
-    release = discreet.linear_regression(x, y, epsilon=4.0, delta=1e-6, method="sgd", rng=Seeded(1))
+    asked: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6, "method": "sgd", "rng": Seeded(1)}
+    release = discreet.linear_regression(x, y, neighbours="replace", missing="keep", **asked)
     assert release.value.coef == pytest.approx([1.0, -1.0], abs=0.5)
     assert release.spread is None
+    with pytest.raises(BadInput, match="which is private here"):
+        discreet.linear_regression(x, y, **asked)

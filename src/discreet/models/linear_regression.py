@@ -124,10 +124,9 @@ def linear_regression(
         )
     pairs = declared_bounds(bounds, X.names, y.name)
     if method == "sgd":
-        if ridge is not None:
-            raise BadInput("ridge goes with method 'moments'; leave it out")
-        features = Features(X.names, intercept, None if pairs is None else pairs[:-1])
-        return StochasticDescent(features, "squared", epsilon=epsilon, delta=delta, people=people.size, **terms)
+        return _descent(
+            people, Features(X.names, intercept, None if pairs is None else pairs[:-1]), epsilon, delta, ridge
+        )
     return LeastSquares(
         epsilon,
         delta,
@@ -138,4 +137,26 @@ def linear_regression(
         notes=notes,
         size=people.size,
         **terms,
+    )
+
+
+def _descent(
+    people: Public, features: Features, epsilon: Number, delta: Number, ridge: float | None
+) -> Mechanism[Coefficients]:
+    """Descent on the squares, which needs a public number of people."""
+    if ridge is not None:
+        raise BadInput("ridge goes with method 'moments'; leave it out")
+    if people.size is None:
+        raise BadInput(
+            "method 'sgd' needs the number of people, which is private here; give neighbours='replace' and "
+            "missing='keep', or use discreet.sgd with size=, a public guess"
+        )
+    return StochasticDescent(
+        features,
+        "squared",
+        epsilon=epsilon,
+        delta=delta,
+        people=people.size,
+        neighbours=people.neighbours,
+        unit=people.unit,
     )

@@ -133,3 +133,28 @@ def test_what_a_mechanism_of_ones_own_raises_is_not_shown(tmp_path: Path, monkey
             private.run(mechanism, "x")
     assert "42.5" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+@pytest.mark.claim("session.1")
+@pytest.mark.parametrize(
+    ("verb", "columns", "options"),
+    [
+        ("logistic_regression", ("smokes ~ age + C(sex)",), {}),
+        ("linear_regression", ("bmi ~ C(sex)",), {"delta": 1e-6, "levels": {"sex": ["F"]}}),
+        ("linear_regression", ("bmi ~ C(sex)",), {"delta": 1e-6, "levels": {"sex": ["F", "F"]}}),
+        ("linear_regression", ("bmi ~ age",), {"delta": 1e-6, "levels": {"sex": ["F", "M"]}}),
+        ("linear_regression", ("bmi ~ C(sex)",), {"delta": 1e-6, "levels": {"sex": list(range(700))}}),
+        ("kmeans", (["age", "bmi"], 2), {"delta": 1e-6, "columns": 3}),
+        ("kmeans", (["age", "bmi"], 2), {"delta": 1e-6, "radius": 3.0, "centre": [1.0]}),
+    ],
+)
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+def test_what_options_alone_rule_out_costs_nothing(
+    verb: str, columns: tuple[Any, ...], options: dict[str, Any], relation: str
+) -> None:
+    many = {name: ["F", "M"] * 500 if name == "sex" else list(range(1000)) for name in NAMES}
+    budget = discreet.Budget(9.0, 1e-3)
+    with discreet.open(many, budget=budget, ledger=":memory:", neighbours=relation) as session:
+        with pytest.raises(BadInput):
+            session.ask(verb, *columns, epsilon=1.0, **options)
+        assert session.balance.spent.cost == 0

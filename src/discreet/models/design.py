@@ -49,7 +49,7 @@ from discreet.privacy.declaration import Columns
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, check, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -225,6 +225,16 @@ def _product(left: Part, right: Part) -> Part:
     return f"{left[0]}:{right[0]}", values, pair
 
 
+def unlisted(name: str) -> str:
+    """What to do about a category whose levels are neither listed nor can be found."""
+    return f"the levels of {name!r} are not listed and delta is 0; give levels={{{name!r}: [...]}}"
+
+
+def too_wide(wide: int) -> str:
+    """What to do about too many columns."""
+    return f"the formula makes {wide} columns, and at most {MOST_COLUMNS} are of use; list fewer levels"
+
+
 MOST_LEVELS: Final = 64
 MOST_COLUMNS: Final = 2**9  # beyond, no model here has an answer, and the columns may not fit into memory
 TENTH: Final = Fraction(1, 10)
@@ -275,6 +285,20 @@ class Formulated:
         levels = Share(found * share, pair, found) if found else None
         return Allocation.of(self.epsilon).split(levels=levels, model=Share(None, pair))  # [design.2]
 
+    def check(self, size: int | None) -> None:
+        """BadInput or Refused for what levels, bounds and public numbers do not allow; no row is needed. [design.3]"""
+        blank = {factor.name: np.empty(0) for factor in self.formula.factors}
+        levels = declared_levels(self.levels, self.formula, blank)
+        missing = [name for name in self.formula.categories if name not in levels]
+        if missing and not self.delta:
+            raise BadInput(unlisted(missing[0]))
+        if missing:
+            return
+        if (wide := width_of(self.formula, levels)) > MOST_COLUMNS:
+            raise BadInput(too_wide(wide))
+        design = columns_of(self.formula, blank, levels, self.bounds)
+        check(self.make(design, self.formula.intercept, self.epsilon, self.delta), size)
+
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The levels, then the model's release on the columns."""
         size = check_frame(self.formula, rows)  # [design.3]
@@ -286,7 +310,7 @@ class Formulated:
         found: dict[str, tuple[Hashable, ...]] = {}
         for name in missing:
             if not self.delta:
-                raise BadInput(f"the levels of {name!r} are not listed and delta is 0; give levels={{{name!r}: [...]}}")
+                raise BadInput(unlisted(name))
             cost = costs.part("levels", Approximate)
             histogram = OpenHistogram(cost.epsilon, cost.delta, self.neighbours, self.unit)
             seen = histogram.sifted(column_of(rows, name), rng)  # [design.2]
@@ -302,9 +326,7 @@ class Formulated:
         last = costs.part("model", Approximate)
         try:
             if (wide := width_of(self.formula, levels | found)) > MOST_COLUMNS:
-                raise BadInput(
-                    f"the formula makes {wide} columns, and at most {MOST_COLUMNS} are of use; list fewer levels"
-                )
+                raise BadInput(too_wide(wide))
             design = columns_of(self.formula, rows, levels | found, self.bounds)
             model = self.make(design, self.formula.intercept, last.epsilon, last.delta)  # [design.2]
         except BadInput as error:

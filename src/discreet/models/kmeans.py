@@ -149,6 +149,11 @@ def kmeans(
     >>> r.value.predict([[0.0, 0.0], [8.0, 0.0]]).tolist()
     [0, 1]
     """
+    width = len(X.names)
+    if columns not in (None, width):
+        raise BadInput(f"the data have {width} columns, but columns={columns!r} was declared; declare the same")
+    if centre is not None and np.shape(centre) not in ((), (width,)):
+        raise BadInput(f"centre has the shape {np.shape(centre)}; give a number for each of {width} columns")
     return plan_kmeans(
         k,
         epsilon=epsilon,
@@ -158,7 +163,7 @@ def kmeans(
         centre=centre,
         iterations=iterations,
         loss=loss,
-        columns=len(X.names) if columns is None else columns,
+        columns=width,
         neighbours=people.neighbours,
         unit=people.unit,
     )

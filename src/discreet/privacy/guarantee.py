@@ -91,9 +91,10 @@ def check_budget(epsilon: object, delta: object, size: int | None) -> None:
         return
     ceiling = LARGEST_DELTA_OF_PRIVATE_SIZE if size is None else 1 / (10 * size)
     if delta > ceiling:  # type: ignore[operator]
+        seen = float(delta)  # type: ignore[arg-type]
         why = "the number of people is private here" if size is None else f"1/(10 n) for n = {size}"
         raise BadInput(
-            f"delta is {delta!r}, above {ceiling:.3g} ({why}): so large a delta allows publishing "
+            f"delta is {seen:.6g}, above {ceiling:.3g} ({why}): so large a delta allows publishing "
             "somebody's record outright; ask for a smaller delta"
         )
     if delta < 1e-300:  # type: ignore[operator]

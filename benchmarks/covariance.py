@@ -15,8 +15,7 @@ import numpy as np
 
 from benchmarks.noise import seconds
 from discreet import Seeded
-from discreet.stages.frame import Frame
-from discreet.stages.gram import moments
+from discreet.stages.gram import Frame, moments
 from discreet.statistics.covariance import Covariance
 
 CASES = ((5000, 5, 30.0), (5000, 5, 1e6), (20_000, 5, 1e6), (20_000, 10, 1e6))

@@ -18,7 +18,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian, Laplace
 from discreet.stages import clip as clipped
 from discreet.stages import gram
-from discreet.stages.frame import Frame
+from discreet.stages.gram import Frame
 from discreet.stages.locate import COARSE, FADE, faded
 from discreet.tables.matrix import matrix
 

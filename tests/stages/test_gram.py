@@ -13,11 +13,11 @@ from discreet.errors import BadInput
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
-from discreet.stages.frame import Frame
 from discreet.stages.gram import (
     BESIDE,
     BITS,
     DIAGONAL,
+    Frame,
     Shape,
     fitting_bits,
     gram_cost,

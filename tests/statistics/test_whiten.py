@@ -12,8 +12,7 @@ from discreet.audit.replay import Recorder, Replayer
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice, atoms
 from discreet.privacy.neighbours import Neighbours
-from discreet.stages.frame import Frame
-from discreet.stages.gram import gram_cost
+from discreet.stages.gram import Frame, gram_cost
 from discreet.statistics.whiten import (
     MOST_PAIRS,
     Whitening,

@@ -56,12 +56,21 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import bisect, solve
 from discreet.privacy.values import TestResult
-from discreet.stages.clip import Floats, Moment, Power, charged, exact_sums, fitting_bits, noise_size, sensitivity_of
+from discreet.stages.clip import (
+    Floats,
+    Moment,
+    Power,
+    charged,
+    exact_sums,
+    fitting_bits,
+    noise_size,
+    sensitivity_of,
+    unit_variance,
+)
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, student_factor, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
-from discreet.stages.stage_budget import unit_variance
 from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.proportion import Alternative, check_alternative

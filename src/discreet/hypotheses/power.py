@@ -34,10 +34,9 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.search import solve
-from discreet.stages.clip import sensitivity_of
+from discreet.stages.clip import sensitivity_of, unit_variance
 from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_mean, freedom, mean_radius
-from discreet.stages.stage_budget import unit_variance
 from discreet.statistics.normal import GaussianMean, pure_stages, too_few
 from discreet.statistics.proportion import Alternative, check_alternative
 

@@ -23,7 +23,7 @@ Why
     chosen by their places and public numbers: a changed row is then among them once or not at all.
     [square_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [square_stages.3] `reachable` compares entries one by one with released numbers and clips to public ones; then
-    [frame.1] of stages/frame.py. A row with a missing entry, or one beyond what the frame can hold, is no row.
+    [gram.4] of stages/gram.py. A row with a missing entry, or one beyond what the frame can hold, is no row.
 Needs
     About 50 rows for each 1 / epsilon of a choice; noise of the last sum well below the number of rows.
 Accuracy
@@ -51,8 +51,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds
-from discreet.stages.frame import FINE, Frame
-from discreet.stages.gram import gram_cost, noisy_gram
+from discreet.stages.gram import FINE, Frame, gram_cost, noisy_gram
 from discreet.stages.locate import far_distance, middle, some_places
 from discreet.statistics.covariance_stages import part
 from discreet.statistics.whiten import NATS, lengths

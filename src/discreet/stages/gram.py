@@ -1,8 +1,11 @@
-"""Exact sums of rows and of their outer products, rows bent into a ball: the last stage of every covariance.
+"""Rows seen in a frame and bent into a ball; exact sums of them and of their outer products.
+
+A frame centres, turns and scales rows by what is public or was released. The noisy sums are the last stage of every
+covariance.
 
 Releases
     The sum of v v' - k I over all rows, k a number that is public or was released, or the sum of v, plus Gaussian
-    noise. v is a row seen in a frame (stages/frame.py) and bent into the ball of a public or released radius: "clip"
+    noise. v is a row seen in a frame and bent into the ball of a public or released radius: "clip"
     pulls it to the surface, "taper" beyond the radius pulls it back towards 0, which it reaches at twice the radius,
     "sphere" puts every row on the surface.
 Promise
@@ -13,8 +16,11 @@ Promise
           off, ADD_OR_REMOVE moves it by the root of max(k^2 d, b^4 - 2 k b^2 + k^2 d).
     [gram.3] `noisy_gram` costs Gaussian(mu, slack): noise of standard deviation s on the diagonal and of 29/41 s, just
           above s / sqrt 2, off it, with s = (Frobenius sensitivity) / mu.
+    [gram.4] `turned` and `plain` are fixed functions of one row: neither the other rows, nor their number, nor the
+          row's place, nor blocks, threads or the linear algebra library change a bit of it, and no value raises. A row
+          with a missing entry, or with infinite ones that cancel, is flagged by `turned`.
 Why
-    [gram.1] By [frame.1] a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
+    [gram.1] By [gram.4] a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
     at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order. Blocks
     are added by [lattice.1], and so are the sums of two sets of rows, as Python's integers: they do not
@@ -29,6 +35,10 @@ Why
     [gram.3] The upper triangle leaves as integers, 29 times the diagonal and 41 times the rest. As 41^2 = 1681 <= 2 *
     29^2 = 1682, the squared distance of two such lists is at most 29^2 times that of the matrices in Frobenius norm,
     where each entry off the diagonal counts twice. Then [additive.2] with sensitivity 29 times [gram.2].
+    [gram.4] (x - centre) * per, `rint` and saturation are single correctly rounded operations on one entry each. The
+    entries are then whole numbers of at most 2^26, those of `whole` at most 2^(26 - ceil(log2 d)), so every partial sum
+    of a product of d of them is a whole number of at most 2^52: exact in float64 in any order, with or without fused
+    operations. `plain` adds products column by column, one rounding after the other.
 Needs
     At most 2^12 columns. Sums saturate beyond 2^25 rows.
 Accuracy
@@ -56,13 +66,80 @@ from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.frame import Frame, blocks
 
+ENTRY: Final = 26  # bits of an entry
+FINE: Final = 20  # of them below the unit: entries reach 64 units
+MOST: Final = 1 << 13  # rows at a time
+SMALL: Final = 1 << 18  # multiplications at a time: so few are not worth a library's threads
 BITS: Final = 15  # the radius in steps: 2^15
 DIAGONAL, BESIDE = 29, 41  # [gram.3]
 Shape = Literal["clip", "taper", "sphere"]
 SUMMED: Final = 1 << 47  # an entry of a block's sums is no larger [gram.1]
 Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """y = step * whole @ rint((x - centre) * per): every field is public or was released."""
+
+    centre: Floats
+    per: Floats
+    whole: Floats
+    step: float
+
+    @classmethod
+    def of(cls, units: Floats, turn: Floats, centre: Floats | None = None) -> "Frame":
+        """The frame nearest to y = turn @ ((x - centre) / units)."""
+        size = len(units)
+        largest = float(2 ** (ENTRY - math.ceil(math.log2(max(size, 2)))))  # [gram.4]
+        step = float(np.abs(turn).max()) / largest
+        whole = np.clip(np.rint(turn / step), -largest, largest)
+        place = np.zeros(size) if centre is None else np.asarray(centre, dtype=np.float64)
+        return cls(place, 2.0**FINE / np.asarray(units), whole, step / 2**FINE)
+
+    def at(self, centre: Floats) -> "Frame":
+        """The same frame about another centre."""
+        return Frame(np.asarray(centre, dtype=np.float64), self.per, self.whole, self.step)
+
+    @property
+    def matrix(self) -> Floats:
+        """y = matrix @ (x - centre), but for the rounding of entries to 2^-20 units and their end at 64."""
+        return self.step * self.whole * self.per
+
+    def back(self, turned: Floats) -> Floats:
+        """The difference from the centre that looks like this; of a matrix, its columns'."""
+        return np.linalg.solve(self.step * self.whole, turned) / (self.per if turned.ndim == 1 else self.per[:, None])
+
+    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+        """whole @ entries, one column for each row, all of them whole numbers; and which rows are missing, if any."""
+        entries = np.empty((rows.shape[1], len(rows)))
+        with np.errstate(all="ignore"):
+            for column, (entry, place, per) in enumerate(zip(entries, self.centre, self.per, strict=True)):
+                np.subtract(rows[:, column], place, out=entry)
+                np.multiply(entry, per, out=entry)
+        np.rint(entries, out=entries)
+        np.clip(entries, -(2.0**ENTRY), 2.0**ENTRY, out=entries)  # [gram.4]
+        lost: npt.NDArray[np.bool_] | None = None
+        if math.isnan(float(entries.sum())):
+            lost = np.asarray(np.isnan(entries).any(axis=0))
+            entries[:, lost] = 0.0
+        return self.whole @ entries, lost  # [gram.4]: exact in any order
+
+    def plain(self, rows: Floats) -> Floats:
+        """matrix @ x for each row x, in float64 and a fixed order: for rows whose centre is not known yet."""
+        matrix = self.matrix
+        with np.errstate(all="ignore"):
+            found = np.zeros((len(rows), len(matrix)))
+            for column in range(rows.shape[1]):
+                found += rows[:, column, None] * matrix[:, column]  # [gram.4]
+        return found
+
+
+def blocks(rows: Floats, size: int) -> Iterator[Floats]:
+    """Rows in blocks that stay in the cache: what they are changes nothing but the time. [gram.4]"""
+    step = min(MOST, max(256, SMALL // size**2))
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

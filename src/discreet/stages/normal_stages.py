@@ -21,10 +21,9 @@ from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.search import solve
-from discreet.stages.clip import moments, noisy_moment
+from discreet.stages.clip import count_error, moments, noisy_moment, unit_variance
 from discreet.stages.declared import Bounds
 from discreet.stages.locate import median_distance, middle, moves
-from discreet.stages.stage_budget import count_error, unit_variance
 from discreet.tables.entries import Numbers
 
 MEAN_RADII: Final = tuple(0.3 + k / 64 for k in range(237))  # 0.3 to 4, in standard deviations

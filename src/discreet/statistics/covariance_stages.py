@@ -16,7 +16,7 @@ Why
     [covariance_stages.1] Adaptive composition of [whiten.1], [find_centre.1], [locate.2] and [gram.2], [gram.3]. Given
     the order that is drawn, one difference is exchanged, and one of the rows handed to the search for a centre
     ([whiten.3]). Centre and frame were released, so lengths and bent rows are fixed functions of one row each, and so
-    is `plain` ([frame.1]). The parts are those of an allocation with the slack of all draws and the event kept:
+    is `plain` ([gram.4]). The parts are those of an allocation with the slack of all draws and the event kept:
     [allocation.2].
     [covariance_stages.2] The count is of sensitivity 1 ([friendly_budget.2]); all that follows is shared out by what it
     released. Given the key, one difference is exchanged, added or taken away, and one of the rows handed to the search
@@ -56,8 +56,7 @@ from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.frame import FINE, Frame
-from discreet.stages.gram import Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import FINE, Frame, Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.locate import far_distance
 from discreet.statistics.whiten import (
     NATS,

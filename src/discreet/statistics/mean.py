@@ -54,11 +54,10 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, moments
+from discreet.stages.clip import charged, count_error, enough, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.stages.stage_budget import count_error, enough, noisy_size
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.tables.entries import Numbers, long_numbers, public_size
 from discreet.worlds.assumptions import MANY, About, World

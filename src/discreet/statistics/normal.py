@@ -50,12 +50,11 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
-from discreet.stages.clip import charged
+from discreet.stages.clip import charged, concentrated, enough, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
 from discreet.stages.normal_laplace import ConvolvedSpread, NormalSpread, SquareSpread
 from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, located_square, mean_radius
-from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
 from discreet.tables.entries import long_numbers, public_size
 
 LOCATE: Final = 42.0  # n epsilon that it takes to locate a centre without bounds: 4 (3.5 + ln 1000)

@@ -55,11 +55,10 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
-from discreet.stages.clip import Floats, charged, moments
+from discreet.stages.clip import Floats, charged, enough, moments, noisy_size
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import FINE, median_distance, middle, moves
 from discreet.stages.normal_laplace import ConvolvedSpread, radius
-from discreet.stages.stage_budget import enough, noisy_size
 from discreet.statistics.family import Family, each, slope_of, unlink
 from discreet.statistics.family_clip import Boxes, boxes_for, crossing, inverted
 from discreet.statistics.normal import LOCATE, SCALE, too_few

@@ -46,12 +46,11 @@ from discreet.privacy.mechanism import After, Mechanism, Randomness, promised, r
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, moments
+from discreet.stages.clip import charged, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.stages.normal_stages import find_place, located_square
-from discreet.stages.stage_budget import noisy_size
 from discreet.statistics.mean import REACH, RankClippedMean, unseen
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages
 from discreet.tables.entries import Numbers, each, long_numbers, public_size

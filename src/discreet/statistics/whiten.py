@@ -36,7 +36,7 @@ Why
     calibrated to the larger of the two sensitivities, that of REPLACE. The first so many of a list into which one is
     put, or from which one is taken, have one exchanged, added or taken away too. Each uses nothing but the differences,
     a number of them that is public or was released, and what was released before: adaptive composition. A length is a
-    fixed function of one difference by [frame.1].
+    fixed function of one difference by [gram.4].
     [whiten.2] Column scales and the last length beyond [1e-150, 1e150] end it, and are what was released.
     [whiten.3] REPLACE: n is public and the order is drawn without a look at the rows. ADD_OR_REMOVE: [sample.1], with
     buckets and a bound that are fixed by a released number.
@@ -75,8 +75,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST
-from discreet.stages.frame import Frame, blocks
-from discreet.stages.gram import Shape, lengths_of, noisy_gram
+from discreet.stages.gram import Frame, Shape, blocks, lengths_of, noisy_gram
 from discreet.stages.locate import far_distance, median_distance
 from discreet.tables.matrix import Stored
 

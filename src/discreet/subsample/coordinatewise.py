@@ -53,12 +53,11 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.search import least_whole
-from discreet.stages.clip import charged, noisy_moment
+from discreet.stages.clip import charged, concentrated, enough, noisy_moment, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.locate import median_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.normal_stages import QUARTILE, freedom
-from discreet.stages.stage_budget import concentrated, enough, noisy_size, unit_variance
 from discreet.statistics.normal import LOCATE, MOST_CENTRE, MOST_SCALE, SCALE
 from discreet.statistics.ranks import MAX
 

@@ -14,8 +14,7 @@ from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Gaussian, atoms
 from discreet.privacy.neighbours import Neighbours
-from discreet.stages.clip import fitting_bits
-from discreet.stages.stage_budget import concentrated, enough
+from discreet.stages.clip import concentrated, enough, fitting_bits
 from discreet.statistics.mean import BoundedMean
 from discreet.statistics.normal import GaussianMean
 

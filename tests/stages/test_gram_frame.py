@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.stages.frame import ENTRY, Frame, blocks
+from discreet.stages.gram import ENTRY, Frame, blocks
 
 ODD = (0.0, 1.0, -2.5, 5e-324, 1e-300, 1e6, 1e300, math.inf, -math.inf, math.nan)
 
@@ -19,7 +19,7 @@ def frame_of(size: int, seed: int = 0, spread: float = 3.0) -> Frame:
     return Frame.of(units, turn, 10 * rng.normal(size=size))
 
 
-@pytest.mark.claim("frame.1")
+@pytest.mark.claim("gram.4")
 @pytest.mark.parametrize("size", [1, 2, 7, 40])
 def test_the_product_is_exact(size: int) -> None:
     """Against whole numbers of Python's, with entries at their largest."""
@@ -36,7 +36,7 @@ def test_the_product_is_exact(size: int) -> None:
     assert most <= 2**53
 
 
-@pytest.mark.claim("frame.1")
+@pytest.mark.claim("gram.4")
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(ODD), st.sampled_from(ODD)), min_size=1, max_size=9), st.integers(0, 3))
 def test_a_row_does_not_see_the_others(rows: list[Any], seed: int) -> None:

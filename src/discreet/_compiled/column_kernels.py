@@ -1,17 +1,20 @@
-"""Sums of powers of clipped deviations in one compiled pass at the speed of memory: the integers of `steps_of`.
+"""Passes over one long column, compiled: its clipped sums, its counts, its order. The integers of the plain paths.
 
-Adding 1.5 * 2^52 to a number below 2^50 rounds it to the nearest whole number, ties to even, and leaves that number in
-the low bits of the sum; adding 1.5 * 2^52 * half rounds to multiples of half, and leaves how many. Those words are
-added up modulo 2^64; the constant's share is taken off at the end. Integers may be added in any order, so the loop runs
-on vectors. [clip.2]; a test compares with the plain path.
+Clipped sums: adding 1.5 * 2^52 to a number below 2^50 rounds it to the nearest whole number, ties to even, and leaves
+that number in the low bits of the sum; adding 1.5 * 2^52 * half rounds to multiples of half, and leaves how many. Those
+words are added up modulo 2^64; the constant's share is taken off at the end. Integers may be added in any order, so the
+loop runs on vectors. [clip.2]
 
-Counting numbers between edges in one compiled pass, for large columns: the same counts as `Edges.indices`.
+Counts between edges: the bin is guessed from equal spacing and checked against the edges themselves, so that rounding
+in the guess decides nothing; where the guess is wrong, the bin is searched. [bins.1]
 
-The bin is guessed from equal spacing and checked against the edges themselves, so that rounding in the guess decides
-nothing; where the guess is wrong, the bin is searched. [bins.1] holds as for the plain path, which a
-test compares.
+Order: uniform words are dealt into chests that the nearest cache can hold, those of a chest into as many drawers as
+there are words, a few into each; only within a drawer are they compared. No branch of `count` and `keep` is one that
+half of all numbers would take.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numba
@@ -22,6 +25,9 @@ from numba import types
 from numba.extending import intrinsic
 
 ROUNDER: Final = 1.5 * 2.0**52
+CHEST: Final = 10  # bits of a word that choose the chest
+SIGN, MAGNITUDE = np.uint64(1 << 63), np.uint64((1 << 63) - 1)
+INFINITE, ZERO = np.uint64(0x7FF << 52), np.uint64(0)
 
 
 def total_steps(
@@ -154,3 +160,129 @@ def _count(values, edges):  # type: ignore[no-untyped-def]  # compiled: the type
             place = min(np.searchsorted(edges, value, side="right") - 1, bins - 1)
         found[place] += 1
     return found
+
+
+# --- order and ranks ---
+
+
+def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64] | None:
+    """The places of the words from the least to the largest; None if two are equal."""
+    order = np.empty(len(words), dtype=np.int64)
+    bits = max(1, len(words).bit_length() - CHEST)
+    return order if _sort(words, np.uint64(bits), order) else None
+
+
+@numba.njit(cache=True, nogil=True)
+def _sort(words, bits, order):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
+    shift, chests, drawers = np.uint64(64 - CHEST), 1 << CHEST, 1 << int(bits)
+    starts = np.zeros(chests + 1, np.int64)
+    for place in range(len(words)):
+        starts[int(words[place] >> shift) + 1] += 1
+    for chest in range(chests):
+        starts[chest + 1] += starts[chest]
+    heads, dealt, places = starts.copy(), np.empty(len(words), np.uint64), np.empty(len(words), np.int64)
+    for place in range(len(words)):
+        chest = int(words[place] >> shift)
+        dealt[heads[chest]], places[heads[chest]] = words[place], place
+        heads[chest] += 1
+    shift, mask = np.uint64(64 - CHEST) - bits, np.uint64(drawers - 1)
+    firsts, ends, rows, distinct = np.empty(drawers + 1, np.int64), np.empty(drawers, np.int64), words.copy(), True
+    for chest in range(chests):
+        start, stop = starts[chest], starts[chest + 1]
+        firsts[:] = 0
+        for item in range(start, stop):
+            firsts[int((dealt[item] >> shift) & mask) + 1] += 1
+        firsts[0] = start
+        for drawer in range(drawers):
+            firsts[drawer + 1] += firsts[drawer]
+            ends[drawer] = firsts[drawer]
+        for item in range(start, stop):
+            word, drawer = dealt[item], int((dealt[item] >> shift) & mask)
+            to = ends[drawer]
+            ends[drawer] += 1
+            while to > firsts[drawer] and rows[to - 1] > word:
+                rows[to], order[to] = rows[to - 1], order[to - 1]
+                to -= 1
+            distinct &= not (to > firsts[drawer] and rows[to - 1] == word)
+            rows[to], order[to] = word, places[item]
+    return distinct
+
+
+@numba.njit(inline="always")
+def _place(word, default):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
+    known = default if word & MAGNITUDE > INFINITE else word
+    known = ZERO if known == SIGN else known
+    return ~known if known >= SIGN else known | SIGN
+
+
+@numba.njit(cache=True, nogil=True)
+def count(words, default, ends, shift, counts):  # type: ignore[no-untyped-def]
+    """Count the places from one end to the other by their leading bits."""
+    first, last = ends
+    if first == ZERO and ~last == ZERO:
+        for i in range(len(words)):
+            counts[np.int64(_place(words[i], default) >> shift)] += 1
+        return
+    for i in range(len(words)):
+        place = _place(words[i], default)
+        if first <= place <= last:
+            counts[np.int64((place - first) >> shift)] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def keep(values, default, ends, tally, found):  # type: ignore[no-untyped-def]
+    """Write down the numbers between the ends; count them, those below, and the ends themselves."""
+    low, high = ends
+    below, at_low, at_high = 0, 0, 0
+    for i in range(len(values)):  # on vectors
+        known = values[i] if values[i] == values[i] else default
+        below += known < low
+        at_low += known == low
+        at_high += known == high
+    between = tally[3]
+    for i in range(len(values)):
+        known = values[i] if values[i] == values[i] else default
+        found[between] = known  # the next one takes its place if it does not belong here
+        between += (known > low) & (known < high)
+    tally[0] += below
+    tally[1] += at_low
+    tally[2] += at_high if low < high else 0
+    tally[3] = between
+
+
+# --- rows to their half-blocks ---
+
+
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+def places(halves: Any, edges: Any) -> Any:
+    """Where each row goes: the next free place of its half-block."""
+    heads = edges[:-1].copy()
+    place = np.empty(halves.shape[0], np.int64)
+    for row in range(halves.shape[0]):
+        half = halves[row]
+        place[row] = heads[half]
+        heads[half] += 1
+    return place
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _scatter_rows(rows: Any, place: Any, moved: Any) -> None:
+    for row in range(rows.shape[0]):
+        to = place[row]
+        for item in range(rows.shape[1]):
+            moved[to, item] = rows[row, item]
+
+
+def scatter(part: npt.NDArray[Any], place: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Rows at their places, in a new array; each thread moves a run of rows, no two to one place."""
+    moved = np.empty_like(part)
+    rows, to = part.reshape(len(part), -1), moved.reshape(len(part), -1)
+    cuts = np.linspace(0, len(part), processors() + 1).astype(np.int64)
+    with ThreadPoolExecutor(len(cuts) - 1) as pool:
+        list(pool.map(lambda a, b: _scatter_rows(rows[a:b], place[a:b], to), cuts[:-1], cuts[1:]))
+    return moved
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

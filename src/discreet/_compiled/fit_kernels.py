@@ -1,62 +1,36 @@
-"""The counting scatter, compiled: one pass over the rows, a write head for each half-block.
-
-Small fits one block after another, compiled: least squares, Newton's steps and Firth's, as in the plain modules.
+"""Small fits one block after another, compiled: least squares, Newton's steps and Firth's, as in the plain modules.
 
 A block is turned over into columns once; every pass then reads columns that the cache still holds. No matrix library is
 called, each block is worked on alone from its first number to its last, and every sum is taken in an order fixed by
 the block's size: its row is the same bits whatever the other blocks hold and whichever thread takes it ([batched.1] of
-subsample/batched.py, [block_fits.1]). Threads share out blocks; nothing is shared between blocks.
+subsample/batched.py, [block_fits.1]). Threads share out blocks; nothing is shared between blocks. Only `dot` may
+be reordered by the compiler, once and for all when it is compiled.
 """
 
 # ruff: noqa: PLR0917  compiled passes are handed their workspace
-import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Final
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from discreet._compiled.algebra_kernels import add, dot, factored, gram, moved_by, solved
-from discreet.subsample.block_fits import CLOSE, FARTHEST, FIRTH_STEPS, POOR, POOR_SQUARES, SAFE, SETTLED, STEPS, TINY
-
-
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def places(halves: Any, edges: Any) -> Any:
-    """Where each row goes: the next free place of its half-block."""
-    heads = edges[:-1].copy()
-    place = np.empty(halves.shape[0], np.int64)
-    for row in range(halves.shape[0]):
-        half = halves[row]
-        place[row] = heads[half]
-        heads[half] += 1
-    return place
-
-
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _scatter_rows(rows: Any, place: Any, moved: Any) -> None:
-    for row in range(rows.shape[0]):
-        to = place[row]
-        for item in range(rows.shape[1]):
-            moved[to, item] = rows[row, item]
-
-
-def scatter(part: npt.NDArray[Any], place: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """Rows at their places, in a new array; each thread moves a run of rows, no two to one place."""
-    moved = np.empty_like(part)
-    rows, to = part.reshape(len(part), -1), moved.reshape(len(part), -1)
-    cuts = np.linspace(0, len(part), processors() + 1).astype(np.int64)
-    with ThreadPoolExecutor(len(cuts) - 1) as pool:
-        list(pool.map(lambda a, b: _scatter_rows(rows[a:b], place[a:b], to), cuts[:-1], cuts[1:]))
-    return moved
-
-
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
+from discreet._compiled.column_kernels import processors
+from discreet.subsample.block_fits import (
+    CLOSE,
+    FAINT,
+    FARTHEST,
+    FIRTH_STEPS,
+    POOR,
+    POOR_SQUARES,
+    SAFE,
+    SETTLED,
+    STEPS,
+    TINY,
+)
 
 Floats = npt.NDArray[np.float64]
+TILE: Final = 512  # rows whose columns fit in the nearest cache
 TASKS: Final = 8  # for each thread, so that none waits long for another
 FOUND, NONE, HARD = 0, 1, 2  # HARD: for the plain path, which calls a library
 NORMAL, LOGISTIC = 0, 1
@@ -320,3 +294,103 @@ def _firth(columns, rows, law, intercept, matrix, lower, inverse, scale, score, 
             return FOUND if trace < POOR else NONE
         add(share, moved, linear)
     return NONE
+
+
+# --- sums, products and small triangular systems over the columns of one block ---
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}, inline="never")
+def dot(one, other):  # type: ignore[no-untyped-def]
+    """The sum of products."""
+    total = 0.0
+    for row in range(len(one)):
+        total += one[row] * other[row]
+    return total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="never")
+def add(share, column, to):  # type: ignore[no-untyped-def]
+    """A share of a column, added to another."""
+    for row in range(len(to)):
+        to[row] += share * column[row]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def gram(columns, curve, matrix, spare):  # type: ignore[no-untyped-def]
+    """X'WX, its lower half."""
+    width, size = columns.shape
+    matrix[:] = 0.0
+    for start in range(0, size, TILE):
+        stop = min(size, start + TILE)
+        heavy = spare[: stop - start]
+        for one in range(width):
+            light, weights = columns[one][start:stop], curve[start:stop]
+            for row in range(len(heavy)):
+                heavy[row] = light[row] * weights[row]
+            for other in range(one + 1):
+                matrix[one, other] += dot(heavy, columns[other][start:stop])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def factored(matrix, lower, inverse, scale):  # type: ignore[no-untyped-def]  # noqa: PLR0912
+    """Cholesky's factor of the matrix with a diagonal of ones, and its inverse; the trace of the matrix's inverse.
+
+    That trace is the sum of the variance inflation factors. Infinite if there is no factor.
+    """
+    width = len(matrix)
+    for one in range(width):
+        if not 0.0 < matrix[one, one] < np.inf:
+            return np.inf
+        scale[one] = 1.0 / np.sqrt(matrix[one, one])
+    trace = 0.0
+    for one in range(width):
+        for other in range(one + 1):
+            total = matrix[one, other] * scale[one] * scale[other]
+            if one == other:
+                total = 1.0 + FAINT
+            for item in range(other):
+                total -= lower[one, item] * lower[other, item]
+            if one == other:
+                if not 0.0 < total < np.inf:
+                    return np.inf
+                lower[one, one] = np.sqrt(total)
+            else:
+                lower[one, other] = total / lower[other, other]
+    for one in range(width):
+        inverse[one, one] = 1.0 / lower[one, one]
+        for other in range(one):
+            total = 0.0
+            for item in range(other, one):
+                total -= lower[one, item] * inverse[item, other]
+            inverse[one, other] = total / lower[one, one]
+        for other in range(one + 1):
+            trace += inverse[one, other] ** 2
+    return trace
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def solved(inverse, scale, right):  # type: ignore[no-untyped-def]
+    """The solution, in place of the right-hand side."""
+    width = len(right)
+    for one in range(width - 1, -1, -1):
+        total = 0.0
+        for item in range(one + 1):
+            total += inverse[one, item] * scale[item] * right[item]
+        right[one] = total
+    for one in range(width):
+        total = 0.0
+        for item in range(one, width):
+            total += inverse[item, one] * right[item]
+        right[one] = total * scale[one]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def moved_by(columns, step, moved):  # type: ignore[no-untyped-def]
+    """X times a step, and the largest of its entries."""
+    moved[:] = 0.0
+    for item in range(len(columns)):
+        add(step[item], columns[item], moved)
+    reach = 0.0
+    for row in range(len(moved)):
+        reach = max(reach, abs(moved[row]))
+    return reach

@@ -133,7 +133,7 @@ def distances(rows: Rows, ball: Ball, centres: Floats) -> Floats:
     parts = [np.empty(0)]
     for block in blocks(rows):
         if compiled():
-            from discreet._compiled.cluster_kernels import distances_of
+            from discreet._compiled.model_kernels import distances_of
 
             parts.append(distances_of(block, ball.centre, HALF / ball.radius, centres))
             continue
@@ -165,7 +165,7 @@ def _parts(block: Floats, clusters: int) -> Iterator[Floats]:
 def _sums(block: Floats, ball: Ball, centres: Floats, about: Floats, *, reach: int, norm: Norm) -> Sums:
     """The sums of one block; the compiled pass gives the same integers. [assign.2]"""
     if compiled():
-        from discreet._compiled.cluster_kernels import sums_of
+        from discreet._compiled.model_kernels import sums_of
 
         counts, sums = sums_of(block, ball.centre, HALF / ball.radius, centres, about, float(reach), norm)
         return Sums(counts, sums.astype(np.int64))

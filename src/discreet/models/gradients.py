@@ -108,7 +108,7 @@ def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, *, pe
     """The sum of k V over the chosen rows. [gradients.2]"""
     whole, unit = whole_coefficients(w)
     if len(rows) >= LARGE and compiled():
-        from discreet._compiled.score_kernels import total_clipped as fast
+        from discreet._compiled.model_kernels import total_clipped as fast
 
         parts = (
             fast(

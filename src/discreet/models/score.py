@@ -82,7 +82,7 @@ def score(rows: Prepared, family: OutcomeMean, w: Floats) -> Integers:
     """The sum of k V over all rows. [score.1]"""
     whole, per = whole_coefficients(w)
     if len(rows) >= LARGE and compiled():
-        from discreet._compiled.score_kernels import total_score
+        from discreet._compiled.model_kernels import total_score
 
         parts = (
             total_score(

@@ -175,7 +175,7 @@ class Shuffle:
 def _order(words: npt.NDArray[np.uint64]) -> Integers | None:
     """The places of the words from the least to the largest; None if two are equal."""
     if len(words) >= LARGE and compiled():
-        from discreet._compiled.order_kernels import order_of
+        from discreet._compiled.column_kernels import order_of
 
         return order_of(words)
     order = np.argsort(words, kind="stable")

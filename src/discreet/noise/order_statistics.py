@@ -90,7 +90,7 @@ class _Kept:
             larger[: len(self._found)] = self._found
             self._found = larger
         if fast:
-            from discreet._compiled.order_kernels import keep
+            from discreet._compiled.column_kernels import keep
 
             keep(block, default, (self.low, self.high), self.tally, self._found)
             return
@@ -212,7 +212,7 @@ class Ordered:
         first, last = np.uint64(cell.first), np.uint64(cell.last)
         shift = np.uint64(cell.bits - (len(counts).bit_length() - 1))
         if self._fast:
-            from discreet._compiled.order_kernels import count
+            from discreet._compiled.column_kernels import count
 
             count(block.view(np.uint64), _word(self._default), (first, last), shift, counts)
             return

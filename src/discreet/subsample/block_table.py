@@ -173,7 +173,7 @@ def _entry_bytes(entry: Any) -> bytes:
 def _places(halves: Integers, edges: Integers, order: Integers | None) -> Integers:
     """Where each row goes."""
     if order is None and len(halves) >= LARGE and compiled():
-        from discreet._compiled.fit_kernels import places
+        from discreet._compiled.column_kernels import places
 
         found: Integers = places(halves, edges)
         return found
@@ -191,7 +191,7 @@ def _scatter(part: Any, place: Integers) -> Any:
         order[place] = np.arange(len(place))
         return part.take(order)
     if part.dtype.kind in "biuf" and len(place) >= LARGE and part.ndim <= 2 and compiled():
-        from discreet._compiled.fit_kernels import scatter
+        from discreet._compiled.column_kernels import scatter
 
         return scatter(part, place)
     moved = np.empty_like(part)

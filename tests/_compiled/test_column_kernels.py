@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not compiled(), reason="numba is not installed")
 @pytest.mark.parametrize("low", [0, 2**64 - 2**40])
 def test_the_order_is_that_of_a_sort(size: int, low: int) -> None:
     """Also of words that lie close together, which no source draws."""
-    from discreet._compiled.order_kernels import order_of
+    from discreet._compiled.column_kernels import order_of
 
     size = min(size, 5000) if low else size  # they share a drawer
     words = np.unique(np.random.default_rng(size).integers(low, 2**64 - 1, size=size, dtype=np.uint64))

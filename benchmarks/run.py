@@ -18,7 +18,7 @@ from benchmarks import noise
 from discreet import count
 from discreet.accounting.filter import Budget, Filter
 from discreet.privacy.loss import Gaussian, Laplace
-from discreet.statistics.bins import Edges, counts
+from discreet.statistics.histogram import Edges, counts
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured.md"
 STUDIES = (

@@ -19,9 +19,8 @@ from discreet.privacy.mechanism import Mechanism
 from discreet.stages import clip as clipped
 from discreet.stages import locate
 from discreet.statistics import bins
-from discreet.statistics.bins import Categories, Edges
 from discreet.statistics.count import Count
-from discreet.statistics.histogram import Histogram
+from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import Gaussian1D, GaussianMean
 from discreet.statistics.proportion import Proportion

@@ -13,7 +13,7 @@ from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
 from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
-from discreet.statistics.bins import Categories
+from discreet.statistics.histogram import Categories
 from discreet.subsample.block_tests import BlockTest
 from discreet.subsample.estimators import FunctionFit
 

@@ -3,9 +3,9 @@
 from benchmarks.subjects.subject import LABELS, NUMBERS, SPREAD, Subject, edge_pairs
 from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, scipy_law
 from discreet.privacy.neighbours import Neighbours
-from discreet.statistics.binomials import BinomialFit, MultinomialFit
-from discreet.statistics.bins import Categories
 from discreet.statistics.family import FAMILIES
+from discreet.statistics.histogram import Categories
+from discreet.statistics.shares import BinomialFit, MultinomialFit
 from discreet.statistics.sufficient import SufficientStatistics
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.coordinatewise import BlockMean

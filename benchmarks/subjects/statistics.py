@@ -3,18 +3,17 @@
 from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
 from discreet.hypotheses.result import ProportionTest
 from discreet.lectures.normal_means import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
-from discreet.statistics.bins import Categories, Edges
-from discreet.statistics.category_shares import CategoryShares
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.density import BinnedDensity
-from discreet.statistics.histogram import Histogram
+from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import Gaussian1D, GaussianMean
 from discreet.statistics.normal_table import MultivariateGaussian
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.shares import CategoryShares
 from discreet.statistics.variance import Variance
 
 SUBJECTS = {

@@ -22,7 +22,7 @@ from discreet.hypotheses.private_sizes import pairs
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
-from discreet.statistics.bins import Categories
+from discreet.statistics.histogram import Categories
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 AB, XY = Categories.of(["a", "b"]), Categories.of(["x", "y"])

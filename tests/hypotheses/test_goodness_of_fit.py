@@ -23,7 +23,7 @@ from discreet.hypotheses.private_sizes import noisy_sizes
 from discreet.noise.distributions import LaplaceLaw, laplace, laplace_scale, stream
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
-from discreet.statistics.bins import Categories, Edges, counts
+from discreet.statistics.histogram import Categories, Edges, counts
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 AB = Categories.of(["a", "b"])

@@ -9,9 +9,8 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.stored import recalled
-from discreet.statistics.bins import Categories
 from discreet.statistics.count import Count
-from discreet.statistics.histogram import Histogram
+from discreet.statistics.histogram import Categories, Histogram
 from discreet.statistics.mean import RankClippedMean
 
 ROWS = [float(number % 100) for number in range(3000)]

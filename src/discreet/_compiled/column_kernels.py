@@ -6,7 +6,7 @@ words are added up modulo 2^64; the constant's share is taken off at the end. In
 loop runs on vectors. [clip.2]
 
 Counts between edges: the bin is guessed from equal spacing and checked against the edges themselves, so that rounding
-in the guess decides nothing; where the guess is wrong, the bin is searched. [bins.1]
+in the guess decides nothing; where the guess is wrong, the bin is searched. [histogram.4]
 
 Order: uniform words are dealt into chests that the nearest cache can hold, those of a chest into as many drawers as
 there are words, a few into each; only within a drawer are they compared. No branch of `count` and `keep` is one that

@@ -10,7 +10,7 @@ Promise
           probabilities that nobody knows; they are estimated from the noisy counts, and it is simulated at the
           estimate, noise and estimation included. The note of the release says so.
 Why
-    [category_tests.1] Each row is in one cell ([bins.1]). In ClosenessTest each sample has cells of its own, and a
+    [category_tests.1] Each row is in one cell ([histogram.4]). In ClosenessTest each sample has cells of its own, and a
     person stays in one sample. So the counts move by at most 2 in L1, under ADD_OR_REMOVE by 1: [additive.1].
     [category_tests.2] Estimates are consistent, and the distribution of the statistic is continuous in them. They are
     shrunk to the simplex, which noise leaves. The number of people, where it is private, is estimated too, by the noisy
@@ -45,7 +45,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
-from discreet.statistics.bins import Bins, counts
+from discreet.statistics.histogram import Bins, counts
 from discreet.tables.entries import column, public_size
 
 LIMIT: Final = (
@@ -58,7 +58,7 @@ class ClosenessTest:
     """Have the first `first` rows and the others the same probabilities of these bins?
 
     >>> from discreet.noise.randomness import Seeded
-    >>> from discreet.statistics.bins import Categories
+    >>> from discreet.statistics.histogram import Categories
     >>> test = ClosenessTest(Categories.of(list("ab")), 200, 1.0)
     >>> test.release(["a"] * 150 + ["b"] * 150 + ["a"] * 50, Seeded(1)).value.decide(0.001)
     True
@@ -119,7 +119,7 @@ class IndependenceTest:
     """Are two columns independent? Rows are pairs; those with an entry that is not listed are left out.
 
     >>> from discreet.noise.randomness import Seeded
-    >>> from discreet.statistics.bins import Categories
+    >>> from discreet.statistics.histogram import Categories
     >>> test = IndependenceTest(Categories.of(list("ab")), Categories.of(list("xy")), 1.0)
     >>> test.release([("a", "x"), ("b", "y"), ("a", "y")] * 100, Seeded(1)).value.decide(0.001)
     True

@@ -12,7 +12,7 @@ from discreet.privacy.declaration import Columns, Public, Reads, category, group
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Before, Mechanism
 from discreet.privacy.values import TestResult
-from discreet.statistics.bins import Bins, Categories, Edges
+from discreet.statistics.histogram import Bins, Categories, Edges
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import group_sizes, tilt, tilted
 

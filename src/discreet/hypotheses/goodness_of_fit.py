@@ -7,8 +7,8 @@ Promise
     [goodness_of_fit.1] Pure epsilon, under REPLACE and under ADD_OR_REMOVE.
     [goodness_of_fit.2] The p-value is super-uniform if the entries are independent with the given probabilities.
 Why
-    [goodness_of_fit.1] Each row is in one cell ([bins.1]): replacing it lowers one count by 1 and raises one by 1, so
-    that the counts move by at most 2 in L1; adding it moves them by 1. Then [additive.1]. Under ADD_OR_REMOVE a
+    [goodness_of_fit.1] Each row is in one cell ([histogram.4]): replacing it lowers one count by 1 and raises one by 1,
+    so that the counts move by at most 2 in L1; adding it moves them by 1. Then [additive.1]. Under ADD_OR_REMOVE a
     twentieth of epsilon goes to the number of people before, which moves by 1 too.
     [goodness_of_fit.2] The statistic is a function of the noisy counts, whose distribution under the null hypothesis is
     known and simulated: [null_distributions.2]. It is sum (c - n p)^2 / (n p (1 - p) + V) over the cells, V the
@@ -58,7 +58,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
-from discreet.statistics.bins import Bins, Edges, counts
+from discreet.statistics.histogram import Bins, Edges, counts
 from discreet.tables.entries import column, public_size
 
 MOVED: Final = 2  # [goodness_of_fit.1]
@@ -71,7 +71,7 @@ class FitTest:
     """Do the entries fall into public bins with these probabilities? What fits in no bin has the rest of 1.
 
     >>> from discreet.noise.randomness import Seeded
-    >>> from discreet.statistics.bins import Categories
+    >>> from discreet.statistics.histogram import Categories
     >>> test = FitTest(Categories.of(list("abc")), (0.5, 0.25, 0.25), 1.0)
     >>> test.release(list("abc") * 200, Seeded(1)).value.decide(0.001)
     True

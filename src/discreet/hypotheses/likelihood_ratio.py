@@ -60,7 +60,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
 from discreet.stages.normal_laplace import quantile_of, tail
-from discreet.statistics.bins import Categories
+from discreet.statistics.histogram import Categories
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import shift

@@ -14,7 +14,7 @@ Promise
           error of a count.
 Why
     [density.1] Quartiles: [quantile.1]. Count: one person moves it by 1, [additive.1]. Cells: an
-    entry is in exactly one of them ([bins.1], after a clamp of each entry by itself), so the counts
+    entry is in exactly one of them ([histogram.4], after a clamp of each entry by itself), so the counts
     move by 2 in L1 under REPLACE and 1 under ADD_OR_REMOVE; [additive.1]. They are added up: basic composition.
     [density.2] Given the earlier releases the ends and their number are public.
     [density.3] The share of the sample below t is within a of the population's for all t but with probability
@@ -61,12 +61,11 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Density
 from discreet.stages.declared import check_bounds
-from discreet.statistics.bins import Categories, Edges, counts
-from discreet.statistics.category_shares import CategoryShares, shares_world
 from discreet.statistics.density_curve import CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
-from discreet.statistics.histogram import Histogram
+from discreet.statistics.histogram import Categories, Edges, Histogram, counts
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.shares import CategoryShares, shares_world
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.shapes import AssumedColumn

@@ -13,11 +13,10 @@ from discreet.privacy.mechanism import After, Mechanism
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_laplace import NormalSpread, gaussian
-from discreet.statistics.binomials import BinomialFit, MultinomialFit
-from discreet.statistics.bins import Categories
-from discreet.statistics.category_shares import shares_world
 from discreet.statistics.family import FAMILIES, Family
+from discreet.statistics.histogram import Categories
 from discreet.statistics.normal import Gaussian1D
+from discreet.statistics.shares import BinomialFit, MultinomialFit, shares_world
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
 from discreet.worlds.floors import BOUND, least_error, shares

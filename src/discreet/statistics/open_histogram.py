@@ -47,8 +47,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Counts
-from discreet.statistics.bins import Categories, Edges
-from discreet.statistics.histogram import Histogram
+from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor

@@ -1,6 +1,6 @@
 """The lectures' filter as printed: each fault alone, in a mechanism that is sound without it.
 
-Everything is scaled to the unit radius and one column, on the grid of grid.py. `faults` names what is planted.
+Everything is scaled to the unit radius and one column, on the grid of core.py. `faults` names what is planted.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,8 @@ import numpy as np
 from tests.audit.mutants import Mutant
 
 from discreet import audit
-from discreet.friendly.average import Lattice
-from discreet.friendly.core import friend_counts
-from discreet.friendly.friendly_budget import SLACK, margin, noisy_count
-from discreet.friendly.grid import UNITS, Apart, Points
+from discreet.friendly.average import SLACK, Lattice, margin, noisy_count
+from discreet.friendly.core import UNITS, Apart, Points, friend_counts
 from discreet.friendly.weights import STABILITY, moves_at_most
 from discreet.privacy.loss import Approximate, Composed, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness

@@ -11,9 +11,8 @@ from tests.friendly.worlds import ADD, REPLACE, crowds
 from discreet import audit
 from discreet.audit.replay import replay
 from discreet.errors import BadInput
-from discreet.friendly.algorithm import friendly
 from discreet.friendly.core import Pairwise, Within
-from discreet.friendly.weights import Retained
+from discreet.friendly.weights import Retained, friendly
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss, Sampled
@@ -58,7 +57,7 @@ class Spread:
         return Release(self.guarantee, Provenance("Spread", {}, rng.secure), noisy)
 
 
-@pytest.mark.claim("algorithm.1")
+@pytest.mark.claim("weights.8")
 def test_what_it_promises() -> None:
     for relation, times in ((ADD, 1), (REPLACE, 2)):
         mechanism = friendly(Spread(), Within(1.0), neighbours=relation)
@@ -69,7 +68,7 @@ def test_what_it_promises() -> None:
     assert friendly(Length(Gaussian(1, 1e-9)), Within(1.0)).loss == Gaussian(2, 1e-9)
 
 
-@pytest.mark.claim("algorithm.1")
+@pytest.mark.claim("weights.8")
 def test_add_or_remove_is_sound_by_replay() -> None:
     near = Pairwise(lambda one, other: bool(abs(one[0] - other[0]) <= 1))
     for algorithm in (Spread(), Length()):
@@ -80,7 +79,7 @@ def test_add_or_remove_is_sound_by_replay() -> None:
     audit.check(friendly(Length(), Within(1.0), neighbours=ADD, columns=1), crowds(ADD, 5, (1, 9))).require()
 
 
-@pytest.mark.claim("algorithm.1")
+@pytest.mark.claim("weights.8")
 def test_replaced_rows_move_it_twice_as_far_at_most() -> None:
     """Replay sees the algorithm's own sensitivity, for one row: twice that must do for two."""
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.audit.replay import Recorder
-from discreet.friendly.average import CUT, Lattice
-from discreet.friendly.friendly_budget import SLACK
-from discreet.friendly.grid import UNITS
+from discreet.friendly.average import CUT, SLACK, Lattice
+from discreet.friendly.core import UNITS
 from discreet.noise.lattice import ROOM, slack
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian

@@ -13,11 +13,9 @@ from tests.friendly.worlds import ADD, REPLACE, SHARP, VALUES, crowds, replaced,
 
 from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput
-from discreet.friendly.average import Centre
-from discreet.friendly.core import match_core
+from discreet.friendly.average import SLACK, Centre
+from discreet.friendly.core import UNITS, Apart, Points, match_core
 from discreet.friendly.find_centre import find_centre
-from discreet.friendly.friendly_budget import SLACK
-from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Composed, Gaussian, Loss

@@ -9,9 +9,8 @@ from tests.friendly.worlds import REPLACE, SHARP, VALUES, crowds, replaced, tabl
 from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.friendly import friendly_mean as reference
-from discreet.friendly.core import match_core
+from discreet.friendly.core import UNITS, Apart, Points, match_core
 from discreet.friendly.friendly_mean import FriendlyMean, reference_centre
-from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.noise.randomness import Seeded
 
 

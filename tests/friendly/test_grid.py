@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.friendly import grid
-from discreet.friendly.grid import BOX, NEAR, UNITS, Apart, Points, Unlike, far_apart
+from discreet.friendly import core as grid
+from discreet.friendly.core import BOX, NEAR, UNITS, Apart, Points, Unlike, far_apart
 
 HOSTILE = [0.0, -0.0, 5e-324, 1e-300, 1.0, -3.5, 1e9, 2.0**36, 2.0**38, 1e300, math.inf, -math.inf, math.nan]
 
@@ -29,7 +29,7 @@ def whole(strangers: Any) -> np.ndarray[Any, Any]:
     return np.asarray(strangers.block(0, strangers.size))
 
 
-@pytest.mark.claim("grid.1")
+@pytest.mark.claim("core.7")
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=8), st.floats(1e-280, 1e280))
 @settings(max_examples=300, deadline=None)
 def test_a_row_is_a_function_of_itself(values: list[float], radius: float) -> None:
@@ -43,7 +43,7 @@ def test_a_row_is_a_function_of_itself(values: list[float], radius: float) -> No
             assert not alone.valid[0]
 
 
-@pytest.mark.claim("grid.1")
+@pytest.mark.claim("core.7")
 def test_what_points_are() -> None:
     points = Points.of(np.array([[3.0, -1.5], [np.nan, 0.0], [1e300, 0.0], [0.0, 2.0**24]]), 1.5, bits=40)
     assert points.steps[0].tolist() == [2 * UNITS, -UNITS]
@@ -52,7 +52,7 @@ def test_what_points_are() -> None:
     assert points[[3, 0]].valid.tolist() == [True, True]
 
 
-@pytest.mark.claim("grid.2")
+@pytest.mark.claim("core.8")
 @pytest.mark.parametrize("columns", [1, 2, 5])
 def test_friends_are_decided_exactly(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the edges of all boxes, at ties, at offsets, with rows that are no points: compared with Python's integers."""
@@ -74,7 +74,7 @@ def test_friends_are_decided_exactly(columns: int, monkeypatch: pytest.MonkeyPat
                 assert (apart.block(5, 9) == expected[5:9, 5:]).all()
 
 
-@pytest.mark.claim("grid.2")
+@pytest.mark.claim("core.8")
 def test_a_pair_is_decided_alike_in_any_company() -> None:
     rng = np.random.default_rng(5)
     rows = rng.normal(size=(300, 40)) * 0.115

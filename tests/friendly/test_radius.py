@@ -6,7 +6,7 @@ from scipy import stats
 from tests.friendly.worlds import ADD, REPLACE
 
 from discreet.audit.replay import Recorder
-from discreet.friendly import refine_plan as plan
+from discreet.friendly import radius as plan
 from discreet.friendly.average import blurred
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.taper import cells
@@ -91,7 +91,7 @@ def test_noise_on_shifted_numbers_has_the_size_it_says() -> None:
     assert np.isfinite(blurred(np.array([2**62, -(2**62)]), square=1, cost=COST, rng=Seeded(1))[0]).all()
 
 
-@pytest.mark.claim("refine_plan.1")
+@pytest.mark.claim("radius.4")
 def test_plans_are_shares_and_prefer_the_answer_as_rows_grow() -> None:
     for relation in (REPLACE, ADD):
         last = 0.0

@@ -17,9 +17,9 @@ from discreet.accounting.currency import mu, slack
 from discreet.audit.replay import Recorder, drawn, exceeds, replay
 from discreet.audit.worlds import hostile
 from discreet.errors import BadInput, NeedsBounds
+from discreet.friendly.average import RegionSpread
 from discreet.friendly.radius import r_clip
 from discreet.friendly.refine import Method, RefinedMean
-from discreet.friendly.vector_error import RegionSpread
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 
@@ -158,7 +158,7 @@ def test_noise_is_near_that_of_a_known_centre(width: int, size: int, bar: float)
 
 @pytest.mark.study
 @pytest.mark.claim("refine.4")
-@pytest.mark.claim("vector_error.1")
+@pytest.mark.claim("average.7")
 @pytest.mark.parametrize("relation", BOTH)
 def test_coverage_without_bounds_or_scale(relation: Neighbours) -> None:
     """Each coordinate has its own scale. Coverage of 0.95 fails one time in ten million."""
@@ -180,7 +180,7 @@ def test_coverage_without_bounds_or_scale(relation: Neighbours) -> None:
     assert (interval.high - interval.low).max() < 1
 
 
-@pytest.mark.claim("vector_error.1")
+@pytest.mark.claim("average.7")
 def test_the_ellipsoid_holds_for_any_correlation() -> None:
     rng = np.random.default_rng(0)
     for draw in (rng.normal(size=(4000, 5)), np.repeat(rng.normal(size=(4000, 1)), 5, axis=1)):

@@ -7,13 +7,14 @@ import pytest
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.friendly.friendly_budget import SLACK, check_costs, check_radius, margin, noisy_count
+from discreet.friendly.average import SLACK, check_costs, margin, noisy_count
+from discreet.friendly.core import check_radius
 from discreet.noise.lattice import slack
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian
 
 
-@pytest.mark.claim("friendly_budget.1")
+@pytest.mark.claim("average.5")
 @pytest.mark.parametrize("mu", [64, 1, 0.1, 1e-6])
 @pytest.mark.parametrize("sensitivity", [1, 3 * 4095])
 def test_what_is_blurred(mu: float, sensitivity: int) -> None:
@@ -27,7 +28,7 @@ def test_what_is_blurred(mu: float, sensitivity: int) -> None:
     noisy_count(2**40, Gaussian(mu, SLACK), recorder, sensitivity)  # saturates
 
 
-@pytest.mark.claim("friendly_budget.2")
+@pytest.mark.claim("average.6")
 def test_the_margin_is_the_normal_quantile_and_holds() -> None:
     """At one in a hundred: 4,000 draws exceed it 40 times, give or take 33 (5.2 deviations)."""
     assert 2.3263 < float(margin(1, 0.01)) < 2.3264

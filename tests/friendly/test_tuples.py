@@ -11,8 +11,7 @@ from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import replay
 from discreet.errors import BadInput
-from discreet.friendly.core import match_core
-from discreet.friendly.grid import UNITS
+from discreet.friendly.core import UNITS, match_core
 from discreet.friendly.tuples import TupleCore, TupleWithin, aligned, find_tuple, tuples_of
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours

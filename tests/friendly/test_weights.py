@@ -9,9 +9,8 @@ from tests.friendly.graphs import code_of, graph, graphs
 from tests.friendly.worlds import REPLACE, SHARP, VALUES, replaced, tables
 
 from discreet.errors import BadInput
-from discreet.friendly.core import Within, match_core
+from discreet.friendly.core import UNITS, Apart, Points, Within, match_core
 from discreet.friendly.friendly_mean import FriendlyMean
-from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.friendly.weights import STABILITY, friendly_weights, moves_at_most, weight_units, weighted_centre
 from discreet.noise.randomness import Seeded
 

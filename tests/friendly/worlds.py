@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet import audit
-from discreet.friendly.friendly_budget import SLACK
+from discreet.friendly.average import SLACK
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.neighbours import Neighbours
 

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from discreet.friendly.shortcut import walk
+from discreet.friendly.find_centre import walk
 
 
 @numba.njit(cache=True)

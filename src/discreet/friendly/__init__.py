@@ -1,6 +1,5 @@
 """FriendlyCore: find the rows that agree with each other, wherever they are, and answer from those."""
 
-from discreet.friendly.algorithm import Friendly, friendly
 from discreet.friendly.average import Centre
 from discreet.friendly.core import Core, Pairwise, Predicate, Within, match_core, match_pairs
 from discreet.friendly.find_centre import find_centre
@@ -8,7 +7,7 @@ from discreet.friendly.friendly_mean import FriendlyMean
 from discreet.friendly.refine import RefinedMean
 from discreet.friendly.taper import TaperSum
 from discreet.friendly.tuples import TupleCore, TupleWithin, find_tuple
-from discreet.friendly.weights import Retained, friendly_weights
+from discreet.friendly.weights import Friendly, Retained, friendly, friendly_weights
 
 __all__ = [
     "Centre",

@@ -1,14 +1,13 @@
-"""Who is looked at, and in what order, where the number of rows is public: by chance alone.
-
-Who is a friend of whom: a symmetric predicate that reads two rows and nothing else.
-
-Claims
-    [core.2] The answer for two rows depends on these two alone, and on public numbers; it is symmetric, and never
-    raises.
-
-MatchCore: drop pairs of rows that are not friends until the rest are friends with each other.
+"""Friends: rows as points on a public grid, who is a friend of whom, and MatchCore, which drops pairs of rows that
+are not friends until the rest are friends with each other.
 
 Promise
+    [core.7] Each row becomes a point, or is invalid, by a fixed function of itself and public numbers. Values never
+          raise: a row with an entry that is not finite, or out of reach, is invalid and nobody's friend.
+    [core.8] Whether two points are friends is one exact comparison of whole numbers: the same bit whatever the other
+          rows are, whatever the blocks, the number of threads or the order of the machine's sums.
+    [core.2] The answer for two rows depends on these two alone, and on public numbers; it is symmetric, and never
+    raises.
     [core.1] REPLACE: places are chosen by a public shuffle of a public number of rows. Given the shuffle, replacing one
           row replaces at most one of those chosen, at the same place.
     [core.3] Complete: if all rows are friends, all survive. If t rows cover all pairs that are not friends, at most t
@@ -17,8 +16,15 @@ Promise
     [core.5] Stable: add or remove a row, and the survivors change by exactly one row; the number of pairs by 0 or by 1.
     [core.6] Stable: replace a row, and the number of pairs changes by at most 1. If it does not, one survivor is
           exchanged, or none; if it does, the fewer survivors are the others without two of them.
-
 Why
+    [core.7] The unit is radius / 2^15. x / radius * 2^15, rounded to the nearest whole number, is arithmetic on one
+    entry.
+    [core.8] Friends: |p - q|^2 <= 2^30 in units. Take any whole centre c, and cut p - c to [-2^19, 2^19] in each
+    coordinate. All products, and all sums of at most 2^13 of them, are whole numbers below 2^52, so |p|^2 + |q|^2 - 2
+    pq is exact in float64 in any order; more columns are taken 2^13 at a time, and each share is cut to 2^31, which
+    leaves the comparison with 2^30 as it is. Call p near if |p - c| <= 2^18 in each coordinate. If p is near, cutting
+    q changes no answer: a coordinate of q that is cut lies at least 2^18 > 2^15 from p's, before and after. Of two
+    points that are not near the coordinates are subtracted as whole numbers.
     [core.1] The shuffle reads nothing but the number of rows. Where that is private, see [sample.1].
     Walk through a list of pairs that does not depend on the rows (or orders each pair by a rule that reads these two
     alone). Where both are still free and are not friends, drop both: a greedy matching in the graph of strangers.
@@ -31,16 +37,16 @@ Why
     the rows not used: 2M in one run, 2M' + 1 in the other with v, so M - M' is 0 or 1.
     [core.6] Remove the row and add its replacement: two steps of [core.5], in each of which one row enters or leaves.
     Sizes n - 2M have equal parity. So either one leaves and one enters, or two enter, or two leave.
-
 Needs
     A predicate that is symmetric and reads two rows alone; it need not be reflexive.
-
 Accuracy
+    Rounding moves a point by at most 2^-16 of the radius in each coordinate. How long it takes depends, in the main, on
+    numbers of rows and columns; rows far from the middle of the data cost more, if there are many.
     Every set of rows of this size is as likely as any other.
     The tighter the predicate, the more is dropped: where each row has one stranger or more, it soon is everything.
     Choose it so that well-behaved rows hardly ever are strangers.
-
 Source
+    Ozaki, Ogita, Oishi and Rump 2012 for exact products by floating-point matrix multiplication.
     Partial shuffle: Fisher and Yates 1938, Durstenfeld 1964.
     Greedy matchings are stable in this sense in graph privacy; friendly cores: Tsfadia, Cohen, Kaplan, Mansour and
     Stemmer 2022, whose filter keeps rows at random. No novelty is claimed for this one.
@@ -54,11 +60,121 @@ from warnings import catch_warnings
 import numpy as np
 import numpy.typing as npt
 
-from discreet.friendly.friendly_budget import check_radius
-from discreet.friendly.grid import Apart, Points, Unlike
+from discreet.errors import BadInput
 from discreet.noise.integers import compiled
+from discreet.privacy.exact import is_number
 from discreet.privacy.mechanism import Randomness
 from discreet.tables.matrix import Integers
+
+UNITS: Final = 2**15  # in a radius
+NEAR: Final = 2**18
+BOX: Final = 2**19
+COLUMNS: Final = 2**13  # at a time
+FARTHEST: Final = 52  # points beyond 2^52 units would not be whole numbers apart
+Floats = npt.NDArray[np.float64]
+Steps = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Rows in units of radius / 2^15; what an invalid one holds has no meaning."""
+
+    steps: Steps
+    valid: Truths
+
+    @classmethod
+    def of(cls, rows: Floats, radius: float, bits: int = FARTHEST) -> "Points":
+        """Each row as a point at most 2^bits units from 0 in each coordinate, or as an invalid one. [core.7]"""
+        with np.errstate(all="ignore"):
+            scaled = np.rint(rows / radius * UNITS)  # [core.7]
+            valid = np.all(np.abs(scaled) <= 2.0**bits, axis=1)  # not for a NaN
+        steps = np.where(valid[:, None], scaled, 0.0).astype(np.int64)
+        return cls(steps, valid)
+
+    def __len__(self) -> int:
+        return len(self.valid)
+
+    def __getitem__(self, chosen: Any) -> "Points":
+        """Some of the rows."""
+        return Points(self.steps[chosen], self.valid[chosen])
+
+
+class Apart:
+    """Which points are not friends, block by block."""
+
+    def __init__(self, points: Points) -> None:
+        self.size = len(points)
+        self._points = points
+        centre = middle(points)
+        shifted = points.steps - centre
+        self._far = np.any(np.abs(shifted) > NEAR, axis=1) & points.valid
+        boxed = np.clip(shifted, -BOX, BOX).astype(np.float64)
+        width = max(1, boxed.shape[1])
+        self._parts = [np.ascontiguousarray(boxed[:, at : at + COLUMNS]) for at in range(0, width, COLUMNS)]
+        self._squares = [np.einsum("ij,ij->i", part, part) for part in self._parts]
+
+    def block(self, start: int, stop: int) -> Truths:
+        """Rows start..stop-1 against rows start..: True where they are not friends. [core.8]"""
+        total: Any = 0.0
+        for part, squares in zip(self._parts, self._squares, strict=True):
+            square = part[start:stop] @ part[start:].T
+            square *= -2.0
+            square += squares[start:stop, None]
+            square += squares[None, start:]  # [core.8]
+            total = total + (np.minimum(square, 2.0 * UNITS**2) if len(self._parts) > 1 else square)
+        apart: Truths = total > float(UNITS**2)  # [core.8]
+        self._settle(apart, start, stop)
+        apart[~self._points.valid[start:stop]] = True
+        apart[:, ~self._points.valid[start:]] = True  # [core.7]
+        return apart
+
+    def _settle(self, apart: Truths, start: int, stop: int) -> None:
+        """Two far points are compared by their differences."""
+        here, there = np.flatnonzero(self._far[start:stop]), np.flatnonzero(self._far[start:])
+        if not len(here):
+            return
+        one, other = self._points.steps[start + here], self._points.steps[start + there]
+        for index, point in zip(here.tolist(), one, strict=True):
+            apart[index, there] = far_apart(point, other)  # [core.8]
+
+
+def far_apart(point: Steps, others: Steps) -> Truths:
+    """Whether each of the others is more than a radius away, by whole numbers alone."""
+    if compiled():
+        from discreet._compiled.friendly_kernels import beyond
+
+        found: Truths = beyond(point, others, UNITS**2)
+        return found
+    moved = np.minimum(np.abs(others - point), 2 * UNITS)
+    return np.asarray(np.einsum("ij,ij->i", moved, moved) > UNITS**2)
+
+
+def middle(points: Points) -> Steps:
+    """Whole numbers near most of the points; which ones they are changes nothing but the time. [core.8]"""
+    valid = points.steps[points.valid]
+    if not len(valid):
+        return np.zeros(points.steps.shape[1], dtype=np.int64)
+    half = len(valid) // 2
+    return np.asarray(np.partition(valid, half, axis=0)[half])
+
+
+class Unlike:
+    """Which rows are not equal: the friends of radius 0."""
+
+    def __init__(self, rows: Floats) -> None:
+        self.size = len(rows)
+        finite = np.all(np.isfinite(rows), axis=1)
+        bits = np.ascontiguousarray(np.where(finite[:, None], rows, 0.0) + 0.0).view(np.int64)  # -0 is 0
+        labels = np.unique(bits, axis=0, return_inverse=True)[1] if bits.size else np.zeros(self.size)
+        self._labels, self._finite = labels.reshape(-1), finite
+
+    def block(self, start: int, stop: int) -> Truths:
+        """Rows start..stop-1 against rows start..: True where they differ. [core.8]"""
+        apart: Truths = self._labels[start:stop, None] != self._labels[None, start:]
+        apart[~self._finite[start:stop]] = True
+        apart[:, ~self._finite[start:]] = True
+        return apart
 
 
 def shuffled(size: int, most: int, rng: Randomness) -> Integers:
@@ -72,10 +188,6 @@ def shuffled(size: int, most: int, rng: Randomness) -> Integers:
         chosen[place] = moved.get(other, other)
         moved[other] = moved.get(place, place)
     return chosen  # [core.1]
-
-
-Floats = npt.NDArray[np.float64]
-Truths = npt.NDArray[np.bool_]
 
 
 class Strangers(Protocol):
@@ -96,6 +208,12 @@ class Predicate(Protocol):
         """The predicate on these rows."""
 
 
+def check_radius(radius: object) -> None:
+    """Zero, or a positive number whose units are numbers."""
+    if not is_number(radius) or not (radius == 0 or 1e-290 < radius < 1e290):  # type: ignore[operator]
+        raise BadInput(f"the radius is {radius!r}; give 0 or a positive number between 1e-290 and 1e290")
+
+
 @dataclass(frozen=True, slots=True)
 class Within:
     """Friends are at most `radius` apart, both rounded to a grid of radius / 2^15; 0: friends are equal.
@@ -110,7 +228,7 @@ class Within:
         check_radius(self.radius)
 
     def strangers(self, rows: Floats) -> Strangers:
-        """The predicate on these rows, exactly ([grid.2])."""
+        """The predicate on these rows, exactly ([core.8])."""
         return Apart(Points.of(rows, self.radius)) if self.radius else Unlike(rows)  # [core.2]
 
 

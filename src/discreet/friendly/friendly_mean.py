@@ -3,7 +3,7 @@
 The mean of the rows that agree with each other: in any dimension, without bounds, whatever the others are.
 
 Releases
-    As centre.py, from all rows.
+    As find_centre.py, from all rows.
     A point with the standard deviation of its noise; or a refusal: too few rows agree.
 
 Promise
@@ -14,7 +14,7 @@ Promise
 Why
     [friendly_mean.1] MatchCore on the pairs that have one of the first m rows, by a public shuffle, in them: [core.6]
     holds for any list of pairs. Every survivor is a friend of every surviving reference. Let b = min(M, M') and m >= 2B
-    + 3, B >= b as in centre.py, [find_centre.1]: at least 3 references survive in the larger of S and S'. If S = I +
+    + 3, B >= b as in [find_centre.1]: at least 3 references survive in the larger of S and S'. If S = I +
     {p}, S' = I + {q}: a reference in I is a friend of both, so the mean moves by at most 2r / (n - 2b). If S = S' + {p,
     q}: a reference t in S' is within r of p, of q and of all of S', so of its mean; p and q are within 2r of that mean,
     which moves by at most 4r / (n - 2b). The rest is as there, with 4r in place of 2r.
@@ -32,7 +32,7 @@ Accuracy
     (n at most 4,096 unless `most` is larger); 4 by references; 5/2 and a good deal by weights.
 
 Source
-    As centre.py.
+    As find_centre.py.
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022, and as cited in the modules above.
 """
 
@@ -43,11 +43,16 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.friendly.average import Centre, Lattice
-from discreet.friendly.core import match_core
+from discreet.friendly.average import (
+    Centre,
+    Lattice,
+    check_costs,
+    check_promise,
+    friendly_budget,
+    friendly_stages,
+)
+from discreet.friendly.core import UNITS, Apart, Points, check_radius, match_core
 from discreet.friendly.find_centre import MOST, check_least, check_table, fewest, find_centre, survivors_at_least
-from discreet.friendly.friendly_budget import check_costs, check_promise, check_radius, friendly_budget, friendly_stages
-from discreet.friendly.grid import UNITS, Apart, Points
 from discreet.friendly.weights import STABILITY, weighted_centre
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
@@ -98,7 +103,7 @@ class FriendlyMean:
     """The mean of rows within `radius` of each other.
 
     `columns` declares the number of columns of a list; `least` how many rows must agree; `most` how many are compared;
-    `share` the part of the budget for counting those that agree; `certified` see shortcut.py.
+    `share` the part of the budget for counting those that agree; `certified` see find_centre.py.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = 1e6 + np.random.default_rng(0).normal(size=(3000, 2))

@@ -52,15 +52,13 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share, in_proportion
 from discreet.errors import BadInput, Refused
-from discreet.friendly import refine_plan as plan
-from discreet.friendly.average import Centre, blurred
+from discreet.friendly import radius as plan
+from discreet.friendly.average import SLACK, Centre, RegionSpread, blurred, noisy_count
 from discreet.friendly.core import shuffled
 from discreet.friendly.find_centre import MOST, find_centre
-from discreet.friendly.friendly_budget import SLACK, noisy_count
 from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.sample import Places, block_means
 from discreet.friendly.taper import WIDEST, TaperSum, reach
-from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss

@@ -16,7 +16,7 @@ Why
     blocks of all tuples alike; the noise is the same on every coordinate and the answer is sorted, so the law of what
     leaves is as if the choice had been any z of S and S' both. So aligned, friends are within r in each block, r
     sqrt(k) in all, and the proofs of [find_centre.1] and [find_centre.2] hold with r sqrt(k) in place of r. All
-    comparisons are exact: [grid.2].
+    comparisons are exact: [core.8].
 Needs
     Points of a tuple more than 3r apart, in most tuples: otherwise it refuses, by design.
 Accuracy
@@ -34,12 +34,17 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.friendly.average import Centre, Lattice
-from discreet.friendly.core import match_core
+from discreet.friendly.average import (
+    Centre,
+    Lattice,
+    check_costs,
+    check_promise,
+    friendly_budget,
+    friendly_stages,
+)
+from discreet.friendly.core import FARTHEST, UNITS, Apart, Points, check_radius, far_apart, match_core
 from discreet.friendly.find_centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
-from discreet.friendly.friendly_budget import check_costs, check_promise, check_radius, friendly_budget, friendly_stages
 from discreet.friendly.friendly_mean import NoiseBand, too_few
-from discreet.friendly.grid import FARTHEST, UNITS, Apart, Points, far_apart
 from discreet.privacy.exact import Number, root_above
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss

@@ -1,13 +1,15 @@
-"""The lectures' filter: each row weighs the more, the more friends it has. Corrected.
-
-The lectures' other variant: keep each row at random, the likelier the more friends it has.
+"""Any private algorithm, run on rows that are friends with each other; and the lectures' filter, which weighs each row
+by its friends, corrected.
 
 Releases
+    What the algorithm releases, from the rows that survive MatchCore.
     Nothing by itself: `friendly_weights` is a statistic of the table. `weighted_centre` releases a mean weighted by
     them.
     What an algorithm releases from the rows that were kept.
-
 Promise
+    [weights.8] If the algorithm has a loss for adding or removing a row of a table in which every two rows are
+          friends, the same loss holds for any table under ADD_OR_REMOVE, and that of a group of two under REPLACE: for
+          (epsilon, delta) that is (2 epsilon, (1 + e^epsilon) delta).
     [weights.1] Complete: if all rows are friends, all weights are 1.
     [weights.2] Sound: two rows of positive weight have a common friend, or are friends; also if one row was replaced
     between.
@@ -20,8 +22,12 @@ Promise
           have a common friend, this is (g, c delta e^g), g = c (e^epsilon - 1): c = 3 under REPLACE, c = 2 under
           ADD_OR_REMOVE.
     [weights.7] ADD_OR_REMOVE: adding a row moves all weights together by at most 2, its own counted.
-
 Why
+    [weights.8] Under ADD_OR_REMOVE survivors change by exactly one row ([core.5]), and every two are friends
+    ([core.4]). Under REPLACE go from S to the rows in both, to S': by [core.6] each way one row in all, or two in one
+    way and none in the other; all these are subsets of S or of S', so friends. Given the shuffle or the key rows are in
+    the same order, but for the one: [core.1], [sample.1]. Survivors that are not finite are left out, each by itself,
+    which moves nobody else.
     N = n - 1, o_i friends among the others, w_i = 2 o_i / N - 1, cut to [0, 1].
     [weights.2] w_i > 0 needs o_i > N/2. i and its friends are at least N/2 + 3/2 rows; two such sets of indices, each
     in its own table, share n + 2 - n = 2 at least, so one that is not the replaced row: a common friend, or one of the
@@ -29,14 +35,14 @@ Why
     [weights.3] Let a N rows be friends of the old row only, b N of the new one only. Another row's o moves by at most
     1, its weight by 2/N; and w_1 <= (1 - 2b)+, w'_1 <= (1 - 2a)+. So w_1 + w'_1 + sum |w_i - w'_i| <= (1 - 2b)+ + (1 -
     2a)+ + 2a + 2b, which is 2 if a, b <= 1/2 and at most 3 else, a + b being at most 1.
-    [weights.4] Couple the two weighted laws: |m - m'| <= 2r TV by [weights.2], atoms x_1, x'_1, x_2, ... With W >= W',
-    D = W - W': W TV = w_1 + sum (w_i - w'_i W / W')+ <= w_1 + sum (w_i - w'_i)+ <= 3. Finer: only rows of A, friends of
-    the old row only, have positive terms, say a N of them; with d = sum_A (w_i - w'_i) <= 2a and sum_A w'_i >= aN - (n
-    - W') and >= 0, W TV <= w_1 + d - (D/n)(aN - (n - W')) <= w_1 + d - a D + 3k + 3/n. As D >= w_1 - w'_1 + d - 2b, the
+    [weights.4] Couple the two weightings: |m - m'| <= 2r TV by [weights.2], atoms x_1, x'_1, x_2, ... With W >= W', D =
+    W - W': W TV = w_1 + sum (w_i - w'_i W / W')+ <= w_1 + sum (w_i - w'_i)+ <= 3. Finer: only rows of A, friends of the
+    old row only, have positive terms, say a N of them; with d = sum_A (w_i - w'_i) <= 2a and sum_A w'_i >= aN - (n -
+    W') and >= 0, W TV <= w_1 + d - (D/n)(aN - (n - W')) <= w_1 + d - a D + 3k + 3/n. As D >= w_1 - w'_1 + d - 2b, the
     first three terms are at most w_1 (1 - a) + w'_1 a + 2a (1 - a) + 2ab: for a, b <= 1/2 that is 1 + 2a - 4a^2 - 2b (1
     - 2a) <= 5/4, else at most 25/24.
     [weights.5] `test` blurs the sum of weights, of sensitivity 3. Less a margin it is V <= max(W, W') but for the event
-    ([friendly_budget.2]), and then the other sum is at least V - 3 > 0 if V >= 5: the noise is that of `mean` for
+    ([average.6]), and then the other sum is at least V - 3 > 0 if V >= 5: the noise is that of `mean` for
     [weights.4] with V and V - 3. The rest is the argument of [find_centre.1].
     [weights.6] Go from one table's weights to the other's one row at a time; a replaced row goes to weight 0, its
     replacement comes from it. In each step w becomes w', and P_w = w P_1 + (1 - w) P_0, with the row and without. For
@@ -51,17 +57,17 @@ Why
     >= n/2) is at most 1/(n + 1), or by less to get above 0; each other falls by 2c/(n(n + 1)) <= 2/(n + 1). The new one
     weighs (2F + 1 - n)+/(n + 1). Times n + 1 that is F + 2(n - F) + (2F + 1 - n)+ at most: 2n - F, or n + 1 + F <= 2n +
     1. From one row to two it is 2 at most, the weight of two friends.
-
 Needs
+    An algorithm that promises for ADD_OR_REMOVE, and reads no number of rows.
     n >= 3; REPLACE, for n is read.
     A symmetric predicate. An algorithm that promises for ADD_OR_REMOVE.
-
 Accuracy
+    The algorithm's own; on rows that all are friends nothing is lost.
     Noise about (5/4) 2r / (W mu), and a test three times as costly as MatchCore's: the lecture's algorithm, and a
     check on the other.
     g is 3 epsilon and more, where `friendly` costs 2 epsilon, or epsilon: this variant is here because it was lectured.
-
 Source
+    Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 (FriendlyCore paradigm), where a random filter costs a factor more.
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 (BasicFilter), as lectured; there with the ramp (c - n/2)/n, which
     is not stable, and counts that include the row itself, which for odd n is not sound between neighbours.
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022; the constant is worked out above.
@@ -77,19 +83,81 @@ import numpy.typing as npt
 
 from discreet.accounting.currency import pure
 from discreet.errors import BadInput
-from discreet.friendly.algorithm import check_algorithm
-from discreet.friendly.average import Centre, Lattice
-from discreet.friendly.core import Predicate, Strangers, friend_counts, shuffled
+from discreet.friendly.average import Centre, Lattice, check_costs, margin, noisy_count
+from discreet.friendly.core import UNITS, Apart, Points, Predicate, Strangers, friend_counts, match_core, shuffled
 from discreet.friendly.find_centre import MOST, check_table
-from discreet.friendly.friendly_budget import check_costs, margin, noisy_count
-from discreet.friendly.grid import UNITS, Apart, Points
+from discreet.friendly.sample import Places
 from discreet.privacy.exact import exact, float_above
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.loss import Approximate, Gaussian
+from discreet.privacy.loss import Approximate, Gaussian, Loss, Sampled, atoms, for_group
 from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.matrix import Floats, Rows, in_one, matrix, take
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Friendly(Generic[T]):
+    """An algorithm on the core of a table: see `friendly`."""
+
+    algorithm: Mechanism[T]
+    predicate: Predicate
+    neighbours: Neighbours = Neighbours.REPLACE
+    columns: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
+        check_algorithm(self.algorithm)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The algorithm's; for a group of two where rows are replaced. [weights.8]"""
+        inner = self.algorithm.guarantee
+        promised = inner.for_group(2) if self.neighbours is Neighbours.REPLACE else inner  # [weights.8]
+        return replace(promised, neighbours=self.neighbours)
+
+    @property
+    def loss(self) -> Loss:
+        """The algorithm's; for a group of two where rows are replaced. [weights.8]"""
+        inner = self.algorithm.loss
+        return for_group(inner, 2) if self.neighbours is Neighbours.REPLACE else inner  # [weights.8]
+
+    def release(self, rows: Any, rng: Randomness) -> Release[T]:
+        """What the algorithm releases from the core."""
+        table = matrix(rows, self.columns)
+        public = self.neighbours.size_is_public
+        ordered = take(table, rng.permutation(table.size)) if public else Places(table, rng).below(1)  # [weights.8]
+        core = match_core(self.predicate.strangers(ordered))
+        kept = ordered[core.survivors]
+        kept = kept[np.isfinite(kept).all(axis=1)]  # [weights.8]
+        inner = self.algorithm.release(kept[:, 0] if kept.shape[1] == 1 else kept, rng)  # one column as a column
+        history = replace(inner.provenance, mechanism=f"friendly {inner.provenance.mechanism}")
+        return replace(inner, guarantee=self.guarantee, provenance=history)
+
+
+def friendly(
+    algorithm: Mechanism[T],
+    predicate: Predicate,
+    *,
+    neighbours: Neighbours = Neighbours.REPLACE,
+    columns: int | None = None,
+) -> Friendly[T]:
+    """Run an algorithm on the rows that are friends with each other.
+
+    It need keep its promise only for tables of friends, under ADD_OR_REMOVE; the result keeps it for all tables.
+    """
+    return Friendly(algorithm, predicate, neighbours, columns)
+
+
+def check_algorithm(algorithm: Mechanism[Any]) -> None:
+    """One that hides whether a row is there; a sample's loss is for fresh samples of people, not of cores."""
+    if algorithm.guarantee.neighbours is not Neighbours.ADD_OR_REMOVE:
+        raise BadInput("the algorithm promises for replaced rows; give one that promises for ADD_OR_REMOVE")
+    if any(isinstance(part, Sampled) for part in atoms(algorithm.loss)):
+        raise BadInput("the algorithm samples people by itself; give one that reads all its rows")
+
 
 STABILITY: Final = 3  # [weights.3]
 LEAST: Final = 5  # [weights.5]
@@ -152,7 +220,6 @@ def weighted_centre(
     return Centre(found.point, found.deviation, int(weight))
 
 
-T = TypeVar("T")
 UP = 1 + 1e-12  # above the rounding of the floats
 
 

@@ -38,7 +38,7 @@ from scipy.optimize import linear_sum_assignment
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.friendly.friendly_budget import SLACK as TUPLE_SLACK
+from discreet.friendly.average import SLACK as TUPLE_SLACK
 from discreet.friendly.radius import pair_scale
 from discreet.friendly.tuples import find_tuple
 from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances

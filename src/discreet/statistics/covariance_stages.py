@@ -18,7 +18,7 @@ Why
     ([whiten.3]). Centre and frame were released, so lengths and bent rows are fixed functions of one row each, and so
     is `plain` ([gram.4]). The parts are those of an allocation with the slack of all draws and the event kept:
     [allocation.2].
-    [covariance_stages.2] The count is of sensitivity 1 ([friendly_budget.2]); all that follows is shared out by what it
+    [covariance_stages.2] The count is of sensitivity 1 ([average.6]); all that follows is shared out by what it
     released. Given the key, one difference is exchanged, added or taken away, and one of the rows handed to the search
     is added or taken away ([whiten.3]). Then as before with [find_centre.2]; sums over rows move by one row ([gram.2]),
     those over differences by one exchanged at most (one added moves v v' - k I by b^2, as k <= b^2 / d), and each is
@@ -49,8 +49,8 @@ import numpy as np
 
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import Refused
+from discreet.friendly.average import SLACK, noisy_count
 from discreet.friendly.find_centre import MOST, find_centre
-from discreet.friendly.friendly_budget import SLACK, noisy_count
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness

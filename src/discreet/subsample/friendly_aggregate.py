@@ -51,13 +51,11 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.friendly import refine_plan as plan
-from discreet.friendly.average import blurred
+from discreet.friendly import radius as plan
+from discreet.friendly.average import RegionSpread, blurred, noisy_count
 from discreet.friendly.core import shuffled
-from discreet.friendly.friendly_budget import noisy_count
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, r_clip
 from discreet.friendly.refine import DRAWS, RefinedMean, refined_budget
-from discreet.friendly.vector_error import RegionSpread
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss

@@ -12,7 +12,7 @@ from discreet.hypotheses import rank_tests as groups
 from discreet.hypotheses import signed_tests as signed
 from discreet.models import assign, score
 from discreet.models.features import Prepared
-from discreet.models.link import logistic
+from discreet.models.score import logistic
 from discreet.noise.lattice import ROOM, slack, summed, total, whole
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian, Laplace

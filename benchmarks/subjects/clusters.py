@@ -1,7 +1,6 @@
 """The audited mechanisms of clusters."""
 
 from benchmarks.subjects.subject import NUMBERS, POINTS, REPLACE, Subject, edge_pairs
-from discreet.models.centred_kmeans import CentredKMeans
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.lloyd_kmeans import LloydKMeans
 
@@ -9,32 +8,32 @@ CORNERS = [(1.0, 1.0), (-1.0, 1.0)] * 15
 TWO = [float(k % 2 * 40) + (k % 7) / 7 for k in range(1400)]
 
 SUBJECTS = {
-    "CentredKMeans": Subject(
-        lambda r: CentredKMeans(2, 20.0, 1e-4, radius=3.0, with_loss=True, columns=2, neighbours=r),
-        POINTS,
-        edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
-        least=30,
-    ),
-    "CentredKMeans, pure": Subject(
-        lambda r: CentredKMeans(2, 40.0, 0.0, radius=3.0, with_loss=True, columns=2, neighbours=r),
-        POINTS,
-        edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
-        least=30,
-    ),
-    "CentredKMeans, no ball": Subject(
-        lambda r: CentredKMeans(2, 60.0, 0.0, columns=1, neighbours=r),
-        NUMBERS,
-        edge_pairs(0.0, 1e12, [0.0, 1.0] * 60),
-        least=120,
-    ),
     "LloydKMeans": Subject(
-        lambda r: LloydKMeans(2, 20.0, 1e-4, radius=3.0, iterations=2, columns=2, neighbours=r),
+        lambda r: LloydKMeans(2, 20.0, 1e-4, radius=3.0, with_loss=True, columns=2, neighbours=r),
         POINTS,
         edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
         least=30,
     ),
     "LloydKMeans, pure": Subject(
-        lambda r: LloydKMeans(2, 40.0, 0.0, radius=3.0, columns=2, neighbours=r),
+        lambda r: LloydKMeans(2, 40.0, 0.0, radius=3.0, with_loss=True, columns=2, neighbours=r),
+        POINTS,
+        edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
+        least=30,
+    ),
+    "LloydKMeans, no ball": Subject(
+        lambda r: LloydKMeans(2, 60.0, 0.0, columns=1, neighbours=r),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [0.0, 1.0] * 60),
+        least=120,
+    ),
+    "LloydKMeans, lectured": Subject(
+        lambda r: LloydKMeans(2, 20.0, 1e-4, centred=False, radius=3.0, iterations=2, columns=2, neighbours=r),
+        POINTS,
+        edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
+        least=30,
+    ),
+    "LloydKMeans, lectured, pure": Subject(
+        lambda r: LloydKMeans(2, 40.0, 0.0, centred=False, radius=3.0, columns=2, neighbours=r),
         POINTS,
         edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
         least=30,

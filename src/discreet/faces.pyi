@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 from discreet.hypotheses.power import SMALLEST
-from discreet.models.glm import Method
 from discreet.models.kmeans import Clustering
+from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
 from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness

@@ -1,4 +1,4 @@
-"""A ball that holds nearly all rows, without bounds."""
+"""A ball that holds nearly all rows, without bounds; seeds without data, and clusters joined from released ones."""
 
 from fractions import Fraction
 
@@ -7,7 +7,7 @@ import pytest
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.models.enclose import Search, check_ball, find_ball, given_ball
+from discreet.models.enclose import Search, check_ball, find_ball, given_ball, merged, packed
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice, atoms
 from discreet.privacy.neighbours import Neighbours
@@ -54,3 +54,24 @@ def test_a_declared_ball() -> None:
     for radius, centre in ((None, (0.0,)), (0.0, None), ("far", None), (1.0, (np.nan,)), (1.0, "here"), (np.inf, None)):
         with pytest.raises(BadInput):
             check_ball(radius, centre)
+
+
+@pytest.mark.parametrize(("count", "width"), [(1, 1), (5, 1), (48, 2), (48, 10), (6, 200)])
+def test_seeds_keep_away_from_each_other_and_the_surface(count: int, width: int) -> None:
+    points = packed(count, width)
+    assert points.shape == (count, width)
+    assert np.array_equal(points, packed(count, width))
+    if count > 1:
+        gaps = np.linalg.norm(points[:, None] - points[None], axis=2) + 9 * np.eye(count)
+        assert np.linalg.norm(points, axis=1).max() <= 1 - gaps.min() / 2 + 1e-9
+        assert gaps.min() > (0.1 if width == 2 else 0.2)
+
+
+def test_pieces_of_clusters_are_joined() -> None:
+    rng = np.random.default_rng(0)
+    places = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
+    points = np.concatenate([place + rng.normal(size=(5, 2)) for place in places])
+    found = merged(points, rng.uniform(1, 5, size=15), 3)
+    assert np.linalg.norm(found[:, None] - places[None], axis=2).min(axis=0).max() < 2
+    assert merged(points[:2], np.array([1.0, 2.0]), 4).shape == (4, 2)
+    assert np.isfinite(merged(points, np.zeros(15), 3)).all()

@@ -13,9 +13,8 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
 from discreet.models.features import Features, Scaling, prepared
-from discreet.models.link import logistic
 from discreet.models.objective import ObjectivePerturbation, moved
-from discreet.models.score import moments
+from discreet.models.score import logistic, moments
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian, Sampled, atoms, total
 from discreet.privacy.neighbours import Neighbours

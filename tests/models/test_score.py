@@ -9,13 +9,15 @@ import pytest
 
 from discreet.models import score as module
 from discreet.models.features import Prepared, Scaling, prepared
-from discreet.models.link import OutcomeMean, logistic, poisson
 from discreet.models.score import (
+    OutcomeMean,
+    logistic,
     moment_cost,
     moment_sensitivity,
     moments,
     noisy_moments,
     noisy_score,
+    poisson,
     score,
     score_cost,
     score_sensitivity,

@@ -213,7 +213,7 @@ def test_the_scikit_learn_face() -> None:
     copy = clone(model)
     assert copy.get_params()["epsilon"] == 3.0
     assert copy.set_params(estimator__fit_intercept=True, epsilon=4.0).epsilon == 4.0
-    with pytest.raises(BadInput, match="nothing"):
+    with pytest.raises(ValueError, match="nothing"):
         copy.set_params(nothing=1)
     with pytest.raises(Refused):
         model.predict(x)

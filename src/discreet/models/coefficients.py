@@ -1,16 +1,26 @@
-"""The error bars of coefficients: sampling and noise side by side."""
+"""The error bars of coefficients: sampling and noise side by side; and coefficients from blocks of people.
 
+In blocks any of a person's rows, however many, are protected together. What is promised is promised by
+subsample/aggregate.py; here names and error bars get the form of a regression's.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.privacy.intervals import Interval, check_confidence
-from discreet.privacy.values import Coefficients
+from discreet.privacy.declaration import Columns, Public
+from discreet.privacy.exact import Number
+from discreet.privacy.intervals import Interval, Spread, check_confidence
+from discreet.privacy.mechanism import After, Before, Mechanism
+from discreet.privacy.release import Release
+from discreet.privacy.values import Coefficients, Link
+from discreet.subsample.block_table import BlockTable
+from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
-Link = Literal["identity", "logit", "log"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,3 +60,67 @@ class CoefficientSpread:
         return Interval(
             self._of(middle - wide), self._of(middle + wide), confidence=confidence, about=self.about, population=True
         )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSpread:
+    """The error of named numbers as that of coefficients, which `of` makes of them."""
+
+    inner: Spread
+    of: Callable[[Any], Coefficients | None]
+
+    @property
+    def sampling(self) -> Coefficients | None:
+        """Standard deviations from sampling people, where they are known apart."""
+        return self.of(self.inner.sampling)
+
+    @property
+    def privacy(self) -> Coefficients | None:
+        """Standard deviations from the noise."""
+        return self.of(self.inner.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Each coefficient's."""
+        found = self.inner.interval(confidence)
+        return replace(found, low=self.of(found.low), high=self.of(found.high))
+
+
+def in_blocks(
+    fit: Any,
+    features: Columns,
+    *,
+    epsilon: Number,
+    delta: Number,
+    people: Public,
+    named: Callable[[Any], tuple[tuple[str, ...], str | None]],
+    link: Link,
+    name: str,
+    outcome: Callable[[Any], Any] = lambda y: y,
+    **asked: Any,
+) -> Mechanism[Coefficients]:
+    """A regression on blocks of people, the estimates combined privately; rows have the outcome last.
+
+    `named` gives the names of the coefficients and of the intercept as the estimator returns them.
+    """
+    schema = BlockTable.of(np.empty((0, len(features.names))), np.empty(0)).counting(people.size)
+    inner = planned(fit, schema, epsilon=epsilon, delta=delta, neighbours=people.neighbours, unit=people.unit, **asked)
+
+    def table(rows: Any) -> BlockTable:
+        return BlockTable.of(rows[:, :-1], outcome(rows[:, -1]))
+
+    def shown(release: Release[Any]) -> Release[Coefficients]:
+        release = replace(release, name=name)
+        if release.refusal is not None:
+            return release
+        names, intercept = named(release.value)
+
+        def of(found: Any) -> Coefficients | None:
+            if found is None:
+                return None
+            slopes = np.array([float(found[name]) for name in names])
+            return Coefficients(slopes, 0.0 if intercept is None else float(found[intercept]), features.names, link)
+
+        spread = None if release.spread is None else NamedSpread(release.spread, of)
+        return replace(release, answer=of(release.value), spread=spread)
+
+    return After(Before(table, inner), shown)

@@ -16,7 +16,7 @@ Why
     [descent.2] `plan` sees epsilon, delta, the number of coefficients and, where it is public, n.
     [descent.3] The last step is w - H^-1 (score + noise): its error is that of the score at the truth and of the noise,
     over H, but for terms of second order in the error of w and its product with that of H; the latter is allowed for.
-    The score's variance is at most H: weights are at most 1, and [link.2].
+    The score's variance is at most H: weights are at most 1, and [score.5].
 Needs
     n mu well above size^1.5 R^2: some 3,000 people of 5 features at epsilon 1, delta 1e-6.
 Accuracy
@@ -45,8 +45,16 @@ from discreet.models.features import (
     prepared,
     scaling_shares,
 )
-from discreet.models.link import Name, OutcomeMean, logistic, poisson
-from discreet.models.score import moment_cost, noisy_moments, noisy_score, score_cost
+from discreet.models.score import (
+    Name,
+    OutcomeMean,
+    logistic,
+    moment_cost,
+    noisy_moments,
+    noisy_score,
+    poisson,
+    score_cost,
+)
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss

@@ -33,8 +33,21 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.features import STEPS, Prepared
-from discreet.models.link import FINE, REACH, logistic, looked_up, poisson
-from discreet.models.score import BLOCK, FAST, LARGE, RESIDUAL, SUMMED, Integers, slices, whole_coefficients
+from discreet.models.score import (
+    BLOCK,
+    FAST,
+    FINE,
+    LARGE,
+    REACH,
+    RESIDUAL,
+    SUMMED,
+    Integers,
+    logistic,
+    looked_up,
+    poisson,
+    slices,
+    whole_coefficients,
+)
 from discreet.noise.integers import compiled
 from discreet.noise.lattice import summed
 from discreet.noise.sampled_sum import Mask

@@ -1,4 +1,4 @@
-"""Which private k-means: by what is asked for and what is public, never by the data."""
+"""Private k-means, by name: which method, by what is asked for, never by the data."""
 
 import math
 from collections.abc import Mapping
@@ -7,73 +7,16 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.models.centred_kmeans import CentredKMeans
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.lloyd_kmeans import LloydKMeans
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Clusters
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.regressions import RUNS
 
 Clustering = Literal["auto", "lloyd", "centred", "friendly"]
-
-
-def plan_kmeans(
-    k: int,
-    *,
-    epsilon: Number,
-    delta: Number = 0.0,
-    method: Clustering = "auto",
-    radius: float | None = None,
-    centre: Any = None,
-    iterations: int | None = None,
-    loss: bool = False,
-    columns: int | None = None,
-    neighbours: Neighbours = Neighbours.REPLACE,
-    unit: str = "row",
-) -> Mechanism[Clusters]:
-    """The mechanism: "auto" is "centred", in the public ball or in one that it finds.
-
-    >>> type(plan_kmeans(3, epsilon=1.0)).__name__, type(plan_kmeans(3, epsilon=1.0, method="lloyd")).__name__
-    ('CentredKMeans', 'LloydKMeans')
-    """
-    if not isinstance(loss, bool):
-        raise BadInput(f"loss is {loss!r}; give True for a noisy loss, which costs a share of the budget, or False")
-    match method:
-        case "auto" | "centred":
-            return CentredKMeans(
-                k,
-                epsilon,
-                delta,
-                radius=radius,
-                centre=centre,
-                iterations=iterations,
-                with_loss=loss,
-                columns=columns,
-                neighbours=neighbours,
-                unit=unit,
-            )
-        case "lloyd":
-            return LloydKMeans(
-                k,
-                epsilon,
-                delta,
-                radius=radius,
-                centre=centre,
-                iterations=iterations,
-                with_loss=loss,
-                columns=columns,
-                neighbours=neighbours,
-                unit=unit,
-            )
-        case "friendly":
-            if radius is not None or centre is not None or iterations is not None:
-                raise BadInput("method 'friendly' takes no radius, centre or iterations; leave them out")
-            return FriendlyKMeans(k, epsilon, delta, with_loss=loss, columns=columns, neighbours=neighbours, unit=unit)
-    raise BadInput(f"method is {method!r}; give 'auto', 'centred', 'lloyd' or 'friendly'")
 
 
 def _always(_: Mapping[str, Any], __: Mapping[str, Columns | None]) -> bool:
@@ -154,16 +97,14 @@ def kmeans(
         raise BadInput(f"the data have {width} columns, but columns={columns!r} was declared; declare the same")
     if centre is not None and np.shape(centre) not in ((), (width,)):
         raise BadInput(f"centre has the shape {np.shape(centre)}; give a number for each of {width} columns")
-    return plan_kmeans(
-        k,
-        epsilon=epsilon,
-        delta=delta,
-        method=method,
-        radius=radius,
-        centre=centre,
-        iterations=iterations,
-        loss=loss,
-        columns=width,
-        neighbours=people.neighbours,
-        unit=people.unit,
-    )
+    if not isinstance(loss, bool):
+        raise BadInput(f"loss is {loss!r}; give True for a noisy loss, which costs a share of the budget, or False")
+    asked: dict[str, Any] = {"with_loss": loss, "columns": width, "neighbours": people.neighbours, "unit": people.unit}
+    if method == "friendly":
+        if radius is not None or centre is not None or iterations is not None:
+            raise BadInput("method 'friendly' takes no radius, centre or iterations; leave them out")
+        return FriendlyKMeans(k, epsilon, delta, **asked)
+    if method not in ("auto", "centred", "lloyd"):
+        raise BadInput(f"method is {method!r}; give 'auto', 'centred', 'lloyd' or 'friendly'")
+    ball = {"radius": radius, "centre": centre, "iterations": iterations}
+    return LloydKMeans(k, epsilon, delta, centred=method != "lloyd", **ball, **asked)

@@ -51,9 +51,8 @@ from discreet.models.features import (
     prepared,
     scaling_shares,
 )
-from discreet.models.link import logistic
 from discreet.models.logistic_loss import MOST, LogisticLoss
-from discreet.models.score import COARSE, WEIGHT, moments
+from discreet.models.score import COARSE, WEIGHT, logistic, moments
 from discreet.noise.lattice import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number

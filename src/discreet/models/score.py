@@ -1,5 +1,7 @@
 """Sums over people of weighted scores and of second moments, in whole numbers: exact, whatever the order.
 
+What an outcome is expected to be, given the linear part, is read off a public table: a fixed function.
+
 Releases
     `noisy_score`: the sum of w_i r_i v_i, r_i the residual, plus noise. `noisy_moments`: the sum of w_i s_i v_i v_i',
     s_i the slope of the family's mean or 1, plus noise. Weights and features: models/features.py.
@@ -10,9 +12,15 @@ Promise
           `score_sensitivity`; Gaussian(mu, slack) is what the release costs.
     [score.3] One row moves the moments by at most sqrt(2) R^2 steepest, or R^2 steepest, in Frobenius norm, rounding
           included in `moment_sensitivity`. Noise of mu is s on the diagonal and 29/41 s off it.
+    [score.4] `mean` and `slope` are fixed functions of one number, built of single correctly rounded operations; what
+          they give is in [0, top] and [0, steepest]; outcomes are cut to [0, top]. So a residual is at most `top` in
+          size.
+    [score.5] A Poisson outcome is cut at `top`, and its mean is that of a cut Poisson variable: residuals have
+          expectation 0 under the model, whatever the cut. The variance of a cut variable is at most the slope of its
+          mean.
 Why
     [score.1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
-    size: every partial sum is exact in float64. Then [link.1], `rint` and `floor`. An entry of k V
+    size: every partial sum is exact in float64. Then [score.4], `rint` and `floor`. An entry of k V
     is at most 2^31 and one of k U U' at most 2^34; sums of blocks are added by [lattice.1] and do not wrap
     around, however many rows there are.
     [score.2] r v leaves as k V, V the steps and k = rint(2^16 w r / top): |k| |V| <= 2^16 w |V| + |V| / 2, and w |V| <=
@@ -21,6 +29,10 @@ Why
     2, and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40). For two such matrices of
     norms a and b, |A - B|_F^2 <= a^2 + b^2 as both are positive semidefinite. Weights off the diagonal as [gram.3] of
     stages/gram.py.
+    [score.4] Values are interpolated between 64 * 256 + 1 points: a product, a floor, a difference and a blend.
+    [score.5] E min(Y, K) = rate P(Y <= K - 1) + K P(Y > K), its derivative in the log of the rate is rate P(Y <= K -
+    1), and by the Poincare inequality of the Poisson distribution Var f(Y) <= rate E (f(Y + 1) - f(Y))^2, here rate P(Y
+    <= K - 1).
 Needs
     Nothing. Sums saturate beyond 2^25 rows.
 Accuracy
@@ -31,14 +43,15 @@ Source
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.models.features import STEPS, Prepared
-from discreet.models.link import FINE, REACH, OutcomeMean
 from discreet.noise.integers import compiled
 from discreet.noise.lattice import ROOM, slack, summed
 from discreet.privacy.exact import exact, root_above
@@ -55,7 +68,74 @@ COARSE: Final = 8  # steps of a feature in one of a second moment
 LARGE: Final = 20_000  # rows from which the compiled pass is worth its import
 FAST: Final = 1 << 18  # rows of a compiled pass
 SUMMED: Final = 1 << 49  # an entry of what either sums at once is no larger [score.1]
+REACH: Final = 32.0  # linear parts are cut here
+FINE: Final = 256.0  # points of the table in a unit
 Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
+Name = Literal["logistic", "poisson"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutcomeMean:
+    """Tables of the mean and of its slope over the linear part, and the largest outcome."""
+
+    name: Name
+    means: Floats
+    slopes: Floats
+    top: float
+
+    @property
+    def steepest(self) -> float:
+        """No slope is larger."""
+        return float(self.slopes.max())
+
+    def mean(self, linear: Floats) -> Floats:
+        """The expected outcome. [score.4]"""
+        return looked_up(self.means, linear)
+
+    def slope(self, linear: Floats) -> Floats:
+        """How fast it rises with the linear part. [score.4]"""
+        return looked_up(self.slopes, linear)
+
+    def outcome(self, values: Floats) -> Floats:
+        """Outcomes as the family counts them: above 0 or not, or cut to [0, top]. [score.4]"""
+        if self.name == "logistic":
+            return (values > 0).astype(np.float64)
+        return np.clip(values, 0.0, self.top)  # [score.5]
+
+
+def looked_up(table: Floats, linear: Floats) -> Floats:
+    """Linear interpolation in a table over [-REACH, REACH]. [score.4]"""
+    place = (np.clip(linear, -REACH, REACH) + REACH) * FINE
+    below = np.minimum(np.floor(place), len(table) - 2.0)
+    share = place - below
+    index = below.astype(np.int64)
+    left = table[index]
+    return left + share * (table[index + 1] - left)
+
+
+def _places() -> Floats:
+    return np.arange(int(2 * REACH * FINE) + 1) / FINE - REACH
+
+
+@lru_cache(maxsize=1)
+def logistic() -> OutcomeMean:
+    """Yes or no."""
+    from scipy.special import expit
+
+    mean = expit(_places())
+    return OutcomeMean("logistic", mean, mean * (1 - mean), 1.0)
+
+
+@lru_cache(maxsize=16)
+def poisson(top: int) -> OutcomeMean:
+    """Counts, cut at `top`. [score.5]"""
+    from scipy.special import gammaincc
+
+    rate = np.exp(_places())
+    slope = rate * gammaincc(float(top), rate)  # P(Y <= K - 1)
+    with np.errstate(all="ignore"):
+        mean = slope + top * (1 - gammaincc(top + 1.0, rate))  # [score.5]
+    return OutcomeMean("poisson", np.clip(mean, 0.0, float(top)), np.clip(slope, 0.0, None), float(top))
 
 
 def whole_coefficients(w: Floats) -> tuple[Floats, float]:

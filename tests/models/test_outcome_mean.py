@@ -7,10 +7,10 @@ import pytest
 from scipy.special import expit
 from scipy.stats import poisson as law
 
-from discreet.models.link import logistic, poisson
+from discreet.models.score import logistic, poisson
 
 
-@pytest.mark.claim("link.1")
+@pytest.mark.claim("score.4")
 def test_tables_are_close_fixed_and_bounded() -> None:
     rng = np.random.default_rng(0)
     linear = np.concatenate([rng.normal(size=1000) * 5, [-1e300, 1e300, 0.0, -32.0, 32.0]])
@@ -28,7 +28,7 @@ def test_tables_are_close_fixed_and_bounded() -> None:
     assert family.outcome(np.array([-1.0, 0.0, 0.5, math.inf])).tolist() == [0.0, 0.0, 1.0, 1.0]
 
 
-@pytest.mark.claim("link.2")
+@pytest.mark.claim("score.5")
 @pytest.mark.parametrize("top", [1, 4, 30])
 def test_the_mean_and_variance_of_a_cut_count(top: int) -> None:
     family = poisson(top)

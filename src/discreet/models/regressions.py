@@ -1,0 +1,394 @@
+"""Linear, logistic and Poisson regression, by name, and which method, by public numbers alone."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from discreet.errors import BadInput
+from discreet.models.coefficients import in_blocks
+from discreet.models.descent import LINKS, Descent
+from discreet.models.design import Design, Formulated, declared_in
+from discreet.models.features import Features, features_and_outcome, named_columns
+from discreet.models.formula import Formula, formula_columns
+from discreet.models.least_squares import LeastSquares, declared_bounds
+from discreet.models.objective import ObjectivePerturbation
+from discreet.models.score import Name
+from discreet.models.sgd import StochasticDescent
+from discreet.noise.tilted_minimum import WIDEST
+from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
+from discreet.privacy.exact import Number
+from discreet.privacy.intervals import check_confidence
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.mechanism import Before, Mechanism
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Coefficients
+from discreet.subsample.estimators import LineFit
+from discreet.tables.entries import key
+from discreet.worlds.regressions import regression
+
+Method = Literal["auto", "objective", "descent", "friendly"]
+Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]
+MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
+
+
+@statistic(
+    {"X": number("several"), "y": number(optional=True)},
+    rows=features_and_outcome,
+    formula=formula_columns,
+    world=partial(regression, link="linear"),
+)
+def linear_regression(
+    people: Public,
+    X: Columns,  # noqa: N803  as scikit-learn calls it
+    y: Columns | None = None,
+    *,
+    epsilon: Number,
+    delta: Number,
+    method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
+    ridge: float | None = None,
+    intercept: bool = True,
+    names: Sequence[str] | None = None,
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    blocks: int | Literal["auto"] = "auto",
+) -> Mechanism[Coefficients]:
+    """Linear regression: coefficients, each with an interval that has the privacy noise in it. No bounds needed.
+
+    `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
+    (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
+    with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
+    (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
+    `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
+    for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
+    session with person=, or use `fit`.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(5000)])
+    >>> y = x @ [2.0, -1.0] + np.arange(5000) % 13
+    >>> r = discreet.linear_regression(x, y, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> bool(abs(r.value.coef - [2, -1]).max() < 0.2), r.value.names
+    (True, ('x0', 'x1'))
+    """
+    _check_method(method, ("auto", "moments", "friendly", "sgd"))
+    if blocks != "auto" and method != "friendly":
+        raise BadInput(f"blocks is {blocks!r}, which goes with method 'friendly'; leave it out")
+    if not isinstance(intercept, bool):
+        raise BadInput(f"intercept is {intercept!r}; give True or False")
+
+    def make(design: Design, constant: bool, share: Number, rest: Number) -> LeastSquares:
+        return LeastSquares(
+            share,
+            rest,
+            names=design.names,
+            intercept=constant,
+            ridge=ridge,
+            bounds=design.bounds,
+            notes=(MOMENTS,) if method == "auto" else (),
+            **_public(people),
+        )
+
+    if X.formula is not None:
+        if method not in ("auto", "moments"):
+            raise BadInput("a formula goes with method 'moments'; for others give X and y")
+        LeastSquares(epsilon, delta, names=("x",), ridge=ridge, neighbours=people.neighbours)  # or it is refused here
+        plain = names is None and intercept
+        return _formulated(people, X, make, plain=plain, levels=levels, bounds=bounds, epsilon=epsilon, delta=delta)
+    X, outcome = _features_of(X, y, names, levels)  # noqa: N806
+    if method == "friendly":
+        if ridge is not None or bounds is not None:
+            raise BadInput("ridge and bounds go with method 'moments'; leave them out")
+        returned = [*X.names, *(["intercept"] if intercept else [])]
+        return in_blocks(
+            LineFit(X.names, intercept),
+            X,
+            epsilon=epsilon,
+            delta=delta,
+            people=people,
+            named=lambda _: (X.names, "intercept" if intercept else None),
+            link="identity",
+            name="linear regression",
+            blocks=blocks,
+            aggregator="friendly",
+            names=returned,
+            unbiased=True,
+        )
+    pairs = declared_bounds(bounds, X.names, outcome)
+    if method == "sgd":
+        if ridge is not None:
+            raise BadInput("ridge goes with method 'moments'; leave it out")
+        if people.size is None:
+            raise BadInput(
+                "method 'sgd' needs the number of people, which is private here; give neighbours='replace' and "
+                "missing='keep', or use discreet.sgd with size=, a public guess"
+            )
+        known, features = _public(people), Features(X.names, intercept, None if pairs is None else pairs[:-1])
+        known["people"] = known.pop("size")
+        return StochasticDescent(features, "squared", epsilon=epsilon, delta=delta, **known)
+    pairs = pairs or (None,) * (len(X.names) + 1)
+    return make(Design(np.empty((0, 0)), X.names, pairs), intercept, epsilon, delta)
+
+
+def _outcome(options: Mapping[str, Any]) -> Reads:
+    return number(optional=True) if options.get("classes") is None else category(optional=True)
+
+
+def _rows(columns: Mapping[str, Any]) -> Any:
+    """Rows with the outcome last; labels stay as they are until they are coded."""
+    y = columns.get("y")
+    return columns if y is not None and np.asarray(y).dtype.kind == "O" else features_and_outcome(columns)
+
+
+@statistic(
+    {"X": number("several"), "y": _outcome},
+    rows=_rows,
+    formula=formula_columns,
+    world=partial(regression, link="logistic"),
+)
+def logistic_regression(
+    people: Public,
+    X: Columns,  # noqa: N803  as scikit-learn calls it
+    y: Columns | None = None,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    method: Method = "auto",
+    ridge: float | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    classes: Sequence[Any] | None = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    names: Sequence[str] | None = None,
+    confidence: float | None = 0.95,
+) -> Mechanism[Coefficients]:
+    """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
+    needed.
+
+    `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
+    public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
+    features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
+    `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
+    fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
+    intervals.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(20000)])
+    >>> y = x[:, 0] + np.arange(20000) % 5 > 5
+    >>> r = discreet.logistic_regression(x, y, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> bool(r.value.coef[0] > 0.5), r.value.names
+    (True, ('x0', 'x1'))
+    """
+    _check_method(method, ("auto", "objective", "descent", "friendly"))
+    if confidence is not None:
+        check_confidence(confidence)
+    if ridge is not None and method != "objective":
+        raise BadInput("ridge goes with method 'objective'; leave it out")
+    terms = _public(people)
+
+    def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
+        if method == "objective":
+            return ObjectivePerturbation(features, share, ridge=ridge, confidence=confidence, **terms)
+        if method == "descent":
+            return Descent(features, share, rest, family="logistic", **terms)
+        return picked(features, share, rest, confidence=confidence, **terms)
+
+    asked: dict[str, Any] = {"method": method, "intercept": intercept, "bounds": bounds, "norm": norm}
+    asked |= {"levels": levels, "names": names, "classes": classes}
+    return _generalised(people, X, y, make, "logistic", epsilon=epsilon, delta=delta, **asked)
+
+
+@statistic(
+    {"X": number("several"), "y": number(optional=True)},
+    rows=features_and_outcome,
+    formula=formula_columns,
+    world=partial(regression, link="poisson"),
+)
+def poisson_regression(
+    people: Public,
+    X: Columns,  # noqa: N803
+    y: Columns | None = None,
+    *,
+    epsilon: Number,
+    delta: Number,
+    method: Literal["auto", "descent", "friendly"] = "auto",
+    largest: int | None = None,
+    intercept: bool = True,
+    bounds: Any = None,
+    norm: float | None = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    names: Sequence[str] | None = None,
+) -> Mechanism[Coefficients]:
+    """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
+
+    As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7] for k in range(30000)])
+    >>> y = x[:, 0] // 2 + np.arange(30000) % 3
+    >>> r = discreet.poisson_regression(x, y, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> bool(0.1 < r.value.coef[0] < 0.4)
+    True
+    """
+    _check_method(method, ("auto", "descent", "friendly"), "; a Poisson loss has no largest slope")
+    note = ("method 'descent': the only one for counts that uses all people at once",) if method == "auto" else ()
+
+    def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
+        return Descent(features, share, rest, family="poisson", largest=largest, notes=note, **_public(people))
+
+    asked: dict[str, Any] = {"method": method, "intercept": intercept, "bounds": bounds, "norm": norm}
+    asked |= {"levels": levels, "names": names}
+    return _generalised(people, X, y, make, "poisson", epsilon=epsilon, delta=delta, **asked)
+
+
+def _check_method(method: object, known: tuple[str, ...], why: str = "") -> None:
+    if method not in known:
+        raise BadInput(f"method is {method!r}; give one of {', '.join(known)}{why}")
+
+
+def _public(people: Public) -> dict[str, Any]:
+    return {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+
+
+def _formulated(
+    people: Public,
+    X: Columns,  # noqa: N803
+    make: Callable[[Design, bool, Number, Number], Mechanism[Coefficients]],
+    *,
+    plain: bool,
+    levels: Any,
+    bounds: Any,
+    **budget: Any,
+) -> Formulated:
+    """By a formula, where nothing else says what it says itself."""
+    if not plain:
+        raise BadInput("a formula has its own names, and '- 1' for no intercept; give bounds and levels by name only")
+    known: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    known["levels"], known["bounds"] = declared_in(X, levels, bounds)
+    return Formulated(Formula.read(X.formula or ""), make, **budget, **known)
+
+
+def _features_of(X: Columns, y: Columns | None, names: Any, levels: Any) -> tuple[Columns, str]:  # noqa: N803
+    """The features by name, and the name of the outcome."""
+    if levels is not None:
+        raise BadInput("levels are for a formula with C(...); columns of X are numbers")
+    if y is None:
+        raise BadInput("y is missing; give the outcome, or a formula as X")
+    return named_columns(X, names), y.name
+
+
+def _generalised(
+    people: Public,
+    X: Columns,  # noqa: N803
+    y: Columns | None,
+    make: Make,
+    family: Name,
+    *,
+    method: str,
+    intercept: bool,
+    bounds: Any,
+    norm: float | None,
+    levels: Any,
+    names: Any,
+    classes: Sequence[Any] | None = None,
+    **budget: Any,
+) -> Mechanism[Coefficients]:
+    """A logistic or Poisson model by a formula, or by features and an outcome."""
+    if X.formula is not None:
+        plain = method != "friendly" and names is None and intercept and norm is None and classes is None
+
+        def by_design(design: Design, constant: bool, share: Number, rest: Number) -> Mechanism[Coefficients]:
+            return make(Features(design.names, constant, design.bounds[:-1]), share, rest)
+
+        return _formulated(people, X, by_design, plain=plain, levels=levels, bounds=bounds, **budget)
+    X, _ = _features_of(X, y, names, levels)  # noqa: N806
+    if isinstance(bounds, Mapping):
+        unknown = [name for name in bounds if name not in X.names]
+        if unknown:
+            raise BadInput(f"bounds are given for {unknown}, but the columns are {', '.join(X.names)}")
+        bounds = tuple(bounds.get(name) for name in X.names)
+    features = Features(X.names, intercept, bounds, norm)
+    if method == "friendly":
+        mechanism = _friendly(people, X, features, family, **budget)
+    else:
+        mechanism = make(features, budget["epsilon"], budget["delta"])
+    return mechanism if classes is None else Before(partial(_coded, places=_places(classes)), mechanism)
+
+
+def _places(classes: Sequence[Any]) -> Mapping[Any, float]:
+    """The two public labels as 0 and 1."""
+    if (
+        isinstance(classes, str)
+        or not isinstance(classes, Sequence | np.ndarray)
+        or len(classes) != 2
+        or key(classes[0]) == key(classes[1])
+    ):
+        raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
+    return {key(label): float(code) for code, label in enumerate(classes)}
+
+
+def _coded(columns: Any, places: Mapping[Any, float]) -> Any:
+    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count."""
+    rows, labels = (columns["X"], columns["y"]) if isinstance(columns, Mapping) else (columns[:, :-1], columns[:, -1])
+    codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
+    return np.column_stack([rows, codes])
+
+
+def _friendly(
+    people: Public,
+    X: Columns,  # noqa: N803
+    features: Features,
+    family: Name,
+    **budget: Any,
+) -> Mechanism[Coefficients]:
+    """Fits on blocks of people, the estimates combined by their friends."""
+    from sklearn.linear_model import LogisticRegression, PoissonRegressor
+
+    if not features.intercept or features.bounds is not None or features.norm is not None:
+        raise BadInput("method 'friendly' fits with an intercept and uses no bounds; leave them out")
+    model = LogisticRegression(C=np.inf) if family == "logistic" else PoissonRegressor(alpha=0)
+    return in_blocks(
+        model,
+        X,
+        people=people,
+        named=lambda value: (tuple(name for name in value if name != "intercept_"), "intercept_"),
+        link=LINKS[family],
+        name=f"{family} regression",
+        outcome=_yes if family == "logistic" else lambda y: y,
+        aggregator="friendly",
+        **budget,
+    )
+
+
+def _yes(outcome: Any) -> Any:
+    return np.where(np.isnan(outcome), np.nan, outcome > 0)
+
+
+def picked(
+    features: Features, epsilon: Number, delta: Number, *, confidence: float | None, size: int | None, **terms: Any
+) -> Mechanism[Coefficients]:
+    """A tilted minimum, unless noisy descent has less noise or is the one that has intervals."""
+    if not delta and features.size > WIDEST:
+        raise BadInput(
+            f"there are {features.size} coefficients; with delta 0 at most {WIDEST} can be found; give delta=1e-6"
+        )
+    descent = Descent(features, epsilon, delta, family="logistic", size=size, **terms) if delta else None
+    if descent is not None and features.size > WIDEST:
+        return replace(descent, notes=(f"method 'descent': there are more than {WIDEST} coefficients",))
+    tilted = ObjectivePerturbation(features, epsilon, confidence=confidence, size=size, **terms)
+    if descent is None:
+        return replace(tilted, notes=("method 'objective': with delta 0 it is the one that there is",))
+    length = 1 if descent.neighbours is Neighbours.ADD_OR_REMOVE else 2
+    noise = length / float(descent.plan(size).part("last", Gaussian).mu)
+    if noise < math.sqrt(features.size + 1) / float(tilted.rate(tilted.shares(size))):
+        return replace(descent, notes=("method 'descent': with so many coefficients its noise is the smaller",))
+    if confidence is not None and not tilted.informative(size) and descent.informative(size):
+        return replace(descent, notes=("method 'descent': with so few people it is the one that has intervals",))
+    note = "method 'objective': with so few coefficients its noise is the smaller; it is pure, and delta is not used"
+    return replace(tilted, notes=(note,))

@@ -1,11 +1,12 @@
 """Coverage without fitting everything anew: a bank of fits on independent blocks, from which every run draws its own.
 
 Rows are independent, and blocks are disjoint, so the estimates of a fit's k blocks are k independent draws from one
-law, that of the estimator on as many rows as a block has. A bank holds 60 k such estimates, made once; a run draws k of
-them without replacement and hands them to the aggregator that `discreet.fit` has chosen, correction and number of
-blocks included. Runs share estimates: the bank's own error, an eighth of a run's, takes 0.002 or so off the coverage.
-Least squares and logistic regression are fitted by the very path that `discreet.fit` takes; the slow ones (a gamma
-law, a Cox model, a median) by formulas for many blocks at once, of which some are compared with that path.
+distribution, that of the estimator on as many rows as a block has. A bank holds 60 k such estimates, made once; a run
+draws k of them without replacement and hands them to the aggregator that `discreet.fit` has chosen, correction and
+number of blocks included. Runs share estimates: the bank's own error, an eighth of a run's, takes 0.002 or so off the
+coverage. Least squares and logistic regression are fitted by the very path that `discreet.fit` takes; the slow ones (a
+gamma distribution, a Cox model, a median) by formulas for many blocks at once, of which some are compared with that
+path.
 """
 
 import math
@@ -99,7 +100,7 @@ def by_formula(
 
 
 def heavy_ols(g: np.random.Generator, size: int) -> Array:
-    """A line of slope 1 and heteroscedastic errors of Student's law with 3 degrees of freedom."""
+    """A line of slope 1 and heteroscedastic errors of Student's distribution with 3 degrees of freedom."""
     x = g.normal(size=size)
     return np.column_stack([x, x + g.standard_t(3, size=size) * (1 + np.abs(x)) / 2])
 

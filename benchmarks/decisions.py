@@ -3,10 +3,10 @@
     python -m benchmarks.decisions [--runs 20000] [--means 4000]
 
 A run of an exact test draws data, computes the statistic by the function that the test uses (ranks with random places,
-signs with random coins, counts in cells, scores), adds discrete Laplace noise of the law and scale that the door draws,
-and compares with the critical value of the test's own null law. Tests with a simulated null law run it for every run,
-with 199 draws instead of 9,999, by the same functions (at estimated probabilities in a fifth of the runs). Tests of
-means are whole releases from seeds, so they are fewer.
+signs with random coins, counts in cells, scores), adds discrete Laplace noise of the distribution and scale that the
+door draws, and compares with the critical value of the test's own null distribution. Tests with a simulated null
+distribution run it for every run, with 199 draws instead of 9,999, by the same functions (at estimated probabilities in
+a fifth of the runs). Tests of means are whole releases from seeds, so they are fewer.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from scipy import stats
 from discreet import Seeded, mean_test, two_means_test
 from discreet.hypotheses.category_tests import dependence, distance, likely_listed, margin, pooled
 from discreet.hypotheses.combined_tests import ScoreSum, best_plan, best_votes, scores
-from discreet.hypotheses.goodness_of_fit import MOVED, law_on_bins, misfit, null_fits, whole_of
-from discreet.hypotheses.likelihood_ratio import LEVELS, RatioCells, best_clamp, clamped_steps, ratio_law
-from discreet.hypotheses.null_distributions import NoisyLaw
-from discreet.hypotheses.rank_tests import deviation, larger_pairs, null_deviations, rank_sum_law, ranks
-from discreet.hypotheses.signed_tests import coins, positive_ranks, signed_ranks_law, signs
+from discreet.hypotheses.goodness_of_fit import MOVED, distribution_on_bins, misfit, null_fits, whole_of
+from discreet.hypotheses.likelihood_ratio import LEVELS, RatioCells, best_clamp, clamped_steps, ratio_distribution
+from discreet.hypotheses.null_distributions import NoisyDistribution
+from discreet.hypotheses.rank_tests import deviation, larger_pairs, null_deviations, rank_sum_distribution, ranks
+from discreet.hypotheses.signed_tests import coins, positive_ranks, signed_ranks_distribution, signs
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.statistics.proportion import upper_tail
@@ -51,20 +51,20 @@ SYMMETRIC: dict[str, Callable[[Generator, int], Any]] = {
 }
 
 
-def rejects(law: NoisyLaw, totals: Any, generator: Generator, two_sided: bool = True) -> float:
+def rejects(distribution: NoisyDistribution, totals: Any, generator: Generator, two_sided: bool = True) -> float:
     """The share of noisy statistics whose p-value is at most 0.05."""
-    noisy = np.asarray(totals) + simulated.laplace(generator, (len(totals),), law.scale)
-    critical = law.critical(LEVEL / 2 if two_sided else LEVEL)
+    noisy = np.asarray(totals) + simulated.laplace(generator, (len(totals),), distribution.scale)
+    critical = distribution.critical(LEVEL / 2 if two_sided else LEVEL)
     above = noisy >= critical
-    return float(np.mean(above | (noisy <= law.doubled_centre - critical) if two_sided else above))
+    return float(np.mean(above | (noisy <= distribution.doubled_centre - critical) if two_sided else above))
 
 
 def signed_sizes(runs: int) -> Iterator[Size]:
     for (name, draw), size, epsilon in ((one, n, e) for one in SYMMETRIC.items() for n, e in ((60, 1.0), (500, 0.1))):
-        g, law, door = np.random.default_rng(1), signed_ranks_law(size, epsilon), Seeded(1)
+        g, distribution, door = np.random.default_rng(1), signed_ranks_distribution(size, epsilon), Seeded(1)
         flips = coins(size * 1000, door).reshape(1000, size)
         totals = [positive_ranks(draw(g, size), flips[i % 1000], g.permutation(size)) for i in range(runs)]
-        yield f"paired_test, n={size}, eps={epsilon:g}", name, rejects(law, totals, g), runs
+        yield f"paired_test, n={size}, eps={epsilon:g}", name, rejects(distribution, totals, g), runs
     g, epsilon, size = np.random.default_rng(2), 0.5, 100
     flips = coins(size * 1000, Seeded(2)).reshape(1000, size)
     for name, draw in SYMMETRIC.items():
@@ -78,16 +78,16 @@ def signed_sizes(runs: int) -> Iterator[Size]:
 def group_sizes(runs: int) -> Iterator[Size]:
     for name, draw in DATA.items():
         for one, other, epsilon in ((40, 40, 1.0), (30, 200, 0.5)):
-            g, law = np.random.default_rng(3), rank_sum_law(one, other, epsilon)
+            g, distribution = np.random.default_rng(3), rank_sum_distribution(one, other, epsilon)
             totals = [larger_pairs(ranks(draw(g, one + other), g.permutation(one + other)), one) for _ in range(runs)]
-            yield f"two_samples_test, n={one}+{other}, eps={epsilon:g}", name, rejects(law, totals, g), runs
+            yield f"two_samples_test, n={one}+{other}, eps={epsilon:g}", name, rejects(distribution, totals, g), runs
     for name in ("normal", "Poisson(2)"):
         g, groups, epsilon = np.random.default_rng(4), (30, 30, 40), 1.0
         size = sum(groups)
         scale = laplace_scale(2 * (size - min(groups)), epsilon)
         found = np.array([ranks(DATA[name](g, size), g.permutation(size)) for _ in range(runs)])
         noisy = deviation(found, groups) + simulated.laplace(g, (runs,), scale)
-        null = null_deviations(g, groups, DRAWS * 2000).reshape(2000, DRAWS)  # 2000 null laws, used in turn
+        null = null_deviations(g, groups, DRAWS * 2000).reshape(2000, DRAWS)  # 2000 null distributions, used in turn
         null = null + simulated.laplace(g, null.shape, scale)
         reached = (null[np.arange(runs) % 2000] >= noisy[:, None]).sum(axis=1)
         yield f"anova, n={groups}, eps={epsilon:g}", name, share_of(reached), runs
@@ -98,8 +98,10 @@ def share_of(reached: Any) -> float:
 
 
 def count_sizes(runs: int) -> Iterator[Size]:
-    laws = {"six faces": np.full(6, 1 / 6), "rare cells": np.array([0.9, 0.05, 0.03, 0.01, 0.005, 0.005])}
-    for (name, p), size, epsilon in ((one, n, e) for one in laws.items() for n, e in ((100, 1.0), (1000, 0.1))):
+    distributions = {"six faces": np.full(6, 1 / 6), "rare cells": np.array([0.9, 0.05, 0.03, 0.01, 0.005, 0.005])}
+    for (name, p), size, epsilon in (
+        (one, n, e) for one in distributions.items() for n, e in ((100, 1.0), (1000, 0.1))
+    ):
         g, scale, chances = np.random.default_rng(5), laplace_scale(MOVED, epsilon), whole_of(tuple(p))
         drawn = g.multinomial(size, chances, runs)
         seen = misfit(drawn + simulated.laplace(g, drawn.shape, scale), size, chances, scale)
@@ -151,16 +153,16 @@ def independence(g: Generator, p: Any, q: Any, size: int, scale: Any, runs: int)
 
 
 def ratio_sizes(runs: int) -> Iterator[Size]:
-    laws: dict[str, tuple[Any, Any]] = {
+    distributions: dict[str, tuple[Any, Any]] = {
         "N(0, 1) against N(0.25, 1)": (stats.norm(0, 1), stats.norm(0.25, 1)),
         "Poisson(2) against Poisson(2.5)": (stats.poisson(2), stats.poisson(2.5)),
     }
-    for name, (p, q) in laws.items():
+    for name, (p, q) in distributions.items():
         g, size, epsilon, cells = np.random.default_rng(7), 200, 0.5, RatioCells.of(p, q)
         steps = clamped_steps(cells.ratios, *best_clamp(cells, size, epsilon))
-        law = ratio_law(cells, steps, size, laplace_scale(LEVELS, epsilon))
+        distribution = ratio_distribution(cells, steps, size, laplace_scale(LEVELS, epsilon))
         totals = [steps[cells.places(p.rvs(size, random_state=g))].sum() for _ in range(runs)]
-        yield f"likelihood_ratio_test, n={size}, eps={epsilon:g}", name, rejects(law, totals, g, False), runs
+        yield f"likelihood_ratio_test, n={size}, eps={epsilon:g}", name, rejects(distribution, totals, g, False), runs
 
 
 def block_sizes(runs: int) -> Iterator[Size]:
@@ -171,9 +173,9 @@ def block_sizes(runs: int) -> Iterator[Size]:
     for name, test in base.items():
         for size, epsilon in ((1000, 1.0), (5000, 0.2)):
             g, (blocks, reach) = np.random.default_rng(8), best_plan(size // 20, epsilon)
-            law = ScoreSum(blocks, reach, epsilon).law
+            distribution = ScoreSum(blocks, reach, epsilon).distribution
             totals = [int(scores(test(g.normal(size=(blocks, size // blocks))), reach).sum()) for _ in range(runs)]
-            yield f"custom_test, n={size}, eps={epsilon:g}", name, rejects(law, totals, g, False), runs
+            yield f"custom_test, n={size}, eps={epsilon:g}", name, rejects(distribution, totals, g, False), runs
 
 
 def mean_sizes(runs: int) -> Iterator[Size]:
@@ -211,40 +213,40 @@ def powers(runs: int) -> Iterator[Power]:
         got = []
         for clamp in (best_clamp(cells, size, epsilon), (-epsilon, epsilon)):
             steps = clamped_steps(cells.ratios, *clamp)
-            law = ratio_law(cells, steps, size, laplace_scale(LEVELS, epsilon))
-            got.append(rejects(law, [steps[cells.places(x)].sum() for x in data], g, False))
+            distribution = ratio_distribution(cells, steps, size, laplace_scale(LEVELS, epsilon))
+            got.append(rejects(distribution, [steps[cells.places(x)].sum() for x in data], g, False))
         vote = votes(g, data, math.ceil(20 / epsilon) | 1, 0.5, epsilon)
         words = f"likelihood_ratio_test, N(0, 1) against N({shift:g}, 1), n={size}, eps={epsilon:g}"
         yield words, f"{got[0]:.3f}", f"{usual.mean():.3f}", f"{vote:.3f}", f"clamp at +-eps: {got[1]:.3f}"
     for size, shift, epsilon in ((200, 0.3, 1.0), (200, 0.3, 0.2)):
-        g, law = np.random.default_rng(12), rank_sum_law(size, size, epsilon)
+        g, distribution = np.random.default_rng(12), rank_sum_distribution(size, size, epsilon)
         data = g.normal(0, 1, (runs, 2 * size))
         data[:, :size] += shift
         totals = [larger_pairs(ranks(x, np.arange(2 * size)), size) for x in data]
         usual = stats.ttest_ind(data[:, :size], data[:, size:], axis=1).pvalue <= LEVEL
         words = f"two_samples_test, n={size}+{size}, shift {shift:g}, eps={epsilon:g}"
-        yield words, f"{rejects(law, totals, g):.3f}", f"{usual.mean():.3f}", "", "t test"
+        yield words, f"{rejects(distribution, totals, g):.3f}", f"{usual.mean():.3f}", "", "t test"
     for size, shift, epsilon in ((200, 0.2, 1.0), (200, 0.2, 0.2)):
-        g, law = np.random.default_rng(13), signed_ranks_law(size, epsilon)
+        g, distribution = np.random.default_rng(13), signed_ranks_distribution(size, epsilon)
         data = g.normal(shift, 1, (runs, size))
         totals = [positive_ranks(x, np.zeros(size, dtype=bool), np.arange(size)) for x in data]
         usual = stats.ttest_1samp(data, 0.0, axis=1).pvalue <= LEVEL
         words = f"paired_test, n={size}, shift {shift:g}, eps={epsilon:g}"
-        yield words, f"{rejects(law, totals, g):.3f}", f"{usual.mean():.3f}", "", "t test"
+        yield words, f"{rejects(distribution, totals, g):.3f}", f"{usual.mean():.3f}", "", "t test"
     for size, effect, epsilon in ((500, 2.5, 1.0), (2000, 2.5, 1.0), (2000, 4.0, 1.0), (2000, 2.5, 0.1)):
         g, (blocks, reach) = np.random.default_rng(14), best_plan(size // 5, epsilon)
-        law = ScoreSum(blocks, reach, epsilon).law
+        distribution = ScoreSum(blocks, reach, epsilon).distribution
         data = g.normal(effect / math.sqrt(size), 1, (runs, size))
         p_values = [_block_p(x, blocks) for x in data]
-        private = rejects(law, [int(scores(p, reach).sum()) for p in p_values], g, False)
+        private = rejects(distribution, [int(scores(p, reach).sum()) for p in p_values], g, False)
         usual = stats.ttest_1samp(data, 0.0, axis=1, alternative="greater").pvalue <= LEVEL
         vote = votes(g, data, *best_votes(size // 5, epsilon), epsilon)
         words = f"custom_test, t test, blocks of 5 or more, n={size}, effect {effect:g} / sqrt n, eps={epsilon:g}"
         yield words, f"{private:.3f}", f"{usual.mean():.3f}", f"{vote:.3f}", f"{blocks} blocks, clip {reach:g}"
-    edges, null = law_on_bins(stats.norm(0, 1), None, 10)
+    edges, null = distribution_on_bins(stats.norm(0, 1), None, 10)
     for size, epsilon in ((500, 1.0), (500, 0.2)):
         g, scale, chances = np.random.default_rng(15), laplace_scale(MOVED, epsilon), whole_of(null)
-        true = whole_of(law_on_bins(stats.norm(0.25, 1), edges, 10)[1])
+        true = whole_of(distribution_on_bins(stats.norm(0.25, 1), edges, 10)[1])
         drawn, usual = g.multinomial(size, true, runs), g.multinomial(size, chances, 20_000)
         plain = ((drawn - size * chances)[:, :-1] ** 2 / (size * chances[:-1])).sum(axis=1)
         cut = np.quantile(((usual - size * chances)[:, :-1] ** 2 / (size * chances[:-1])).sum(axis=1), 1 - LEVEL)

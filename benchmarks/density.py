@@ -3,10 +3,10 @@
     python -m benchmarks.density [--runs 20]
 
 The mean integrated squared error of `density`, as steps and as a polygon, over that of a private histogram of a width
-chosen by somebody who knows the law: for each law and number of rows the width with the least error on average when all
-of epsilon goes to its counts. It has the same support (of every run: what `density` found), is made to shares in the
-same way and has 2 bins or more: one bin would be the uniform law itself. Epsilon 1, rows replaced. Noise of `density`
-is fresh and secret, so figures move a little from run to run; a missed bar says so.
+chosen by somebody who knows the distribution: for each distribution and number of rows the width with the least error
+on average when all of epsilon goes to its counts. It has the same support (of every run: what `density` found), is made
+to shares in the same way and has 2 bins or more: one bin would be the uniform distribution itself. Epsilon 1, rows
+replaced. Noise of `density` is fresh and secret, so figures move a little from run to run; a missed bar says so.
 """
 
 import argparse
@@ -33,7 +33,7 @@ COUNTS: Final = np.unique(np.rint(np.geomspace(2, 4096, 64)).astype(int))  # bin
 
 
 class Bimodal:
-    """Two normal laws of standard deviation 1/4 around -1 and 1, half of the people each."""
+    """Two normal distributions of standard deviation 1/4 around -1 and 1, half of the people each."""
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Array:
         return random_state.choice([-1.0, 1.0], size) + 0.25 * random_state.normal(size=size)
@@ -46,7 +46,9 @@ class Bimodal:
 
 
 UNIT: Final = (0.0, 1.0)
-LAWS: tuple[tuple[str, Any, tuple[float, float] | None, tuple[float, float]], ...] = (  # support; where nearly all is
+DISTRIBUTIONS: tuple[
+    tuple[str, Any, tuple[float, float] | None, tuple[float, float]], ...
+] = (  # support; where nearly all is
     ("beta(2, 5), support (0, 1)", stats.beta(2, 5), UNIT, UNIT),
     ("uniform, support (0, 1)", stats.uniform(), UNIT, UNIT),
     ("normal", stats.norm(), None, (-9, 9)),
@@ -57,33 +59,33 @@ LAWS: tuple[tuple[str, Any, tuple[float, float] | None, tuple[float, float]], ..
 )
 
 
-def step_error(edges: Array, heights: Array, law: Any, square: float) -> float:
+def step_error(edges: Array, heights: Array, distribution: Any, square: float) -> float:
     """Exact: the integral of (g - f)^2 is that of g^2 - 2 g f, and `square`, that of f^2."""
-    return float((heights**2 * np.diff(edges)).sum() - 2 * (heights * np.diff(law.cdf(edges))).sum() + square)
+    return float((heights**2 * np.diff(edges)).sum() - 2 * (heights * np.diff(distribution.cdf(edges))).sum() + square)
 
 
-def polygon_error(curve: Density, law: Any, square: float) -> float:
+def polygon_error(curve: Density, distribution: Any, square: float) -> float:
     """g^2 exactly, g f with the true share of each of many parts of the line."""
     nodes, at = curve.corners
     own = (np.diff(nodes) * (at[:-1] ** 2 + at[:-1] * at[1:] + at[1:] ** 2) / 3).sum()
     parts = np.unique(np.concatenate([nodes, np.linspace(nodes[0], nodes[-1], PARTS)]))
-    both = (curve.polygon((parts[:-1] + parts[1:]) / 2) * np.diff(law.cdf(parts))).sum()
+    both = (curve.polygon((parts[:-1] + parts[1:]) / 2) * np.diff(distribution.cdf(parts))).sum()
     return float(own - 2 * both + square)
 
 
-def fixed_error(rows: Array, edges: Array, law: Any, square: float, rng: np.random.Generator) -> float:
+def fixed_error(rows: Array, edges: Array, distribution: Any, square: float, rng: np.random.Generator) -> float:
     """A private histogram of these bins, all of epsilon = 1 on it."""
     held = np.histogram(rows, np.concatenate([[-np.inf], edges, [np.inf]]))[0]
     chance = -math.expm1(-1 / float(laplace_scale(2, 1)))
     noisy = held + rng.geometric(chance, len(held)) - rng.geometric(chance, len(held))
-    return step_error(edges, on_simplex(noisy / len(rows))[1:-1] / np.diff(edges), law, square)
+    return step_error(edges, on_simplex(noisy / len(rows))[1:-1] / np.diff(edges), distribution, square)
 
 
-def errors(law: Any, support: Any, inside: Any, size: int, runs: int) -> tuple[float, float, float, float]:
+def errors(distribution: Any, support: Any, inside: Any, size: int, runs: int) -> tuple[float, float, float, float]:
     """Of the steps, of the polygon and of the best width; and that width."""
     rng = np.random.default_rng(size)
-    square = quad(lambda t: law.pdf(t) ** 2, *inside, limit=2000, points=(0.0, 1.0))[0]
-    samples = [law.rvs(size, random_state=rng) for _ in range(runs)]
+    square = quad(lambda t: distribution.pdf(t) ** 2, *inside, limit=2000, points=(0.0, 1.0))[0]
+    samples = [distribution.rvs(size, random_state=rng) for _ in range(runs)]
     curves = [discreet.density(rows, epsilon=1.0, support=support).value for rows in samples]
     usual = float(np.median([curve.edges[-1] - curve.edges[0] for curve in curves]))
 
@@ -95,21 +97,21 @@ def errors(law: Any, support: Any, inside: Any, size: int, runs: int) -> tuple[f
     pairs = list(zip(samples, curves, strict=True))
     fixed = {
         usual / count: float(
-            np.mean([fixed_error(rows, bins(curve, usual / count), law, square, rng) for rows, curve in pairs])
+            np.mean([fixed_error(rows, bins(curve, usual / count), distribution, square, rng) for rows, curve in pairs])
         )
         for count in COUNTS.tolist()
     }
     width = min(fixed, key=lambda one: fixed[one])
-    steps = np.mean([step_error(curve.edges, curve.heights, law, square) for curve in curves])
-    polygon = np.mean([polygon_error(curve, law, square) for curve in curves])
+    steps = np.mean([step_error(curve.edges, curve.heights, distribution, square) for curve in curves])
+    polygon = np.mean([polygon_error(curve, distribution, square) for curve in curves])
     return float(steps), float(polygon), fixed[width], width
 
 
 def measured(runs: int) -> Iterator[Row]:
-    """Every law at both sizes."""
-    for name, law, support, inside in LAWS:
+    """Every distribution at both sizes."""
+    for name, distribution, support, inside in DISTRIBUTIONS:
         for size in (10_000, 100_000):
-            steps, polygon, best, width = errors(law, support, inside, size, runs)
+            steps, polygon, best, width = errors(distribution, support, inside, size, runs)
             for way, error in (("steps", steps), ("polygon", polygon)):
                 figure = f"{way}, {error:.3g} over {best:.3g} (width {width:.3g})"
                 yield f"{name}, n={size:,}", figure, f"{error / best:.2f}", f"<= {BAR}", error <= BAR * best
@@ -122,9 +124,10 @@ def study(runs: int) -> None:
         "",
         f"By `python -m benchmarks.density`, epsilon 1, {runs} runs; a missed bar says so. The figure is the mean",
         "integrated squared error of `density` over that of a private histogram of the best fixed width, which knows",
-        "the law and has all of epsilon, on the same support, with 2 bins or more (one bin would be the uniform law",
-        "itself). A polygon blurs a jump inside the support, as that of the exponential law. Without a public support",
-        "a fifth of epsilon goes into finding one. Below 1 is possible: `density` chooses a width for each sample.",
+        "the distribution and has all of epsilon, on the same support, with 2 bins or more (one bin would be the",
+        "uniform distribution itself). A polygon blurs a jump inside the support, as that of the exponential",
+        "distribution. Without a public support a fifth of epsilon goes into finding one. Below 1 is possible:",
+        "`density` chooses a width for each sample.",
         "Before a first run here there was no choice of one bin and the polygon fell to 0 at the ends: uniform data",
         "then had 2.3 for the steps and 447 for the polygon at n = 10,000. Nothing else was chosen by these figures.",
         "",

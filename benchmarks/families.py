@@ -93,7 +93,7 @@ def family_rows(runs: int) -> Iterator[Row]:
 
 def likelihood_rows(runs: int) -> Iterator[Row]:
     """Maximum likelihood, n = 20,000, epsilon = 1, delta = 1e-6, blocks by the public rule."""
-    laws: dict[str, tuple[tuple[str, tuple[str, ...]], tuple[float, ...], Draw, Any]] = {
+    distributions: dict[str, tuple[tuple[str, tuple[str, ...]], tuple[float, ...], Draw, Any]] = {
         "gamma(2, 3)": (
             ("gamma", ("a", "scale")),
             (2.0, 3.0),
@@ -119,7 +119,7 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
             np.diag([2 / 0.49, 1 / (0.49 * 9)]),
         ),
     }
-    for name, (key, truth, draw, known) in laws.items():
+    for name, (key, truth, draw, known) in distributions.items():
         width = len(truth)
         asked = FitRequest(
             shape=Shape("named", key[1]),
@@ -159,7 +159,7 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
 
 
 def weibull_information(shape: float, scale: float) -> Array:
-    """Of a Weibull law."""
+    """Of a Weibull distribution."""
     euler = np.euler_gamma
     corner = (math.pi**2 / 6 + (1 - euler) ** 2) / shape**2
     return np.array([[corner, -(1 - euler) / scale], [-(1 - euler) / scale, (shape / scale) ** 2]])

@@ -2,7 +2,7 @@
 
     python -m benchmarks.means [--runs 2000]
 
-Every row is simulated anew with secret-law noise from seeds; a missed bar is printed as missed.
+Every row is simulated anew with secret-distribution noise from seeds; a missed bar is printed as missed.
 """
 
 import argparse

@@ -47,12 +47,12 @@ def seconds(rounds: int, *works: Work) -> list[float]:
     return [median(taken[1:]) for taken in times]
 
 
-def against_numpy(law: str, theirs: Work, ours: Work, bar: float) -> dict[str, Any]:
+def against_numpy(distribution: str, theirs: Work, ours: Work, bar: float) -> dict[str, Any]:
     """How many times as long as NumPy; at most `bar` is allowed."""
     their_time, our_time = seconds(ROUNDS, theirs, ours)
     ratio = our_time / their_time
     return {
-        "law": law,
+        "distribution": distribution,
         "against": "numpy float",
         "theirs": f"{1e3 * their_time:.1f} ms",
         "ours": f"{1e3 * our_time:.1f} ms",
@@ -62,13 +62,13 @@ def against_numpy(law: str, theirs: Work, ours: Work, bar: float) -> dict[str, A
     }
 
 
-def against_opendp(law: str, primitive: Any, ours: Work) -> dict[str, Any]:
+def against_opendp(distribution: str, primitive: Any, ours: Work) -> dict[str, Any]:
     """How many times as many values per second as OpenDP; at least OPENDP_BAR is wanted."""
     zeros = np.zeros(OPENDP_VALUES, dtype=np.int64)
     their_time, our_time = seconds(OPENDP_ROUNDS, lambda: primitive(zeros), ours)
     ratio = their_time / our_time
     return {
-        "law": law,
+        "distribution": distribution,
         "against": "opendp vector",
         "theirs": f"{OPENDP_VALUES / their_time:.3g}/s",
         "ours": f"{OPENDP_VALUES / our_time:.3g}/s",
@@ -79,7 +79,7 @@ def against_opendp(law: str, primitive: Any, ours: Work) -> dict[str, Any]:
 
 
 def measure() -> list[dict[str, Any]]:
-    """All rows of the table: law, against, theirs, ours, ratio, bar, ok."""
+    """All rows of the table: distribution, against, theirs, ours, ratio, bar, ok."""
     enable_features("contrib")
     floats = np.random.default_rng()
     domain = vector_domain(atom_domain(T="i64"))
@@ -104,11 +104,11 @@ def measure() -> list[dict[str, Any]]:
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    print(f"{'law':<20}{'against':<15}{'theirs':>12}{'ours':>12}{'ratio':>9}{'bar':>9}")
+    print(f"{'distribution':<20}{'against':<15}{'theirs':>12}{'ours':>12}{'ratio':>9}{'bar':>9}")
     for row in rows:
         verdict = "ok" if row["ok"] else "missed"
         print(
-            f"{row['law']:<20}{row['against']:<15}{row['theirs']:>12}{row['ours']:>12}"
+            f"{row['distribution']:<20}{row['against']:<15}{row['theirs']:>12}{row['ours']:>12}"
             f"{row['ratio']:>9.2f}{row['bar']:>9}  {verdict}"
         )
 

@@ -42,7 +42,15 @@ Row = dict[str, Any]
 
 
 def row(work: str, against: str, theirs: str, ours: str, ratio: float, bar: str, ok: bool) -> Row:
-    return {"law": work, "against": against, "theirs": theirs, "ours": ours, "ratio": ratio, "bar": bar, "ok": ok}
+    return {
+        "distribution": work,
+        "against": against,
+        "theirs": theirs,
+        "ours": ours,
+        "ratio": ratio,
+        "bar": bar,
+        "ok": ok,
+    }
 
 
 def import_cost() -> Row:
@@ -97,7 +105,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {r['law']} | {r['against']} | {r['theirs']} | {r['ours']} | {r['ratio']:.3g} | {r['bar']} | "
+        f"| {r['distribution']} | {r['against']} | {r['theirs']} | {r['ours']} | {r['ratio']:.3g} | {r['bar']} | "
         f"{'ok' if r['ok'] else '**missed**'} |"
         for r in rows
     ]

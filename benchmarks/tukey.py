@@ -38,7 +38,8 @@ def tukey(
     far = _distance(volumes, least, each, math.log(delta / 8) - each)
     if far + rng.laplace(scale=1 / each) <= math.log(1 / (2 * delta)) / each:
         return None
-    # a density e^(rate depth) is a mixture of uniform laws on boxes, with weights V_j (e^(rate j) - e^(rate (j - 1)))
+    # a density e^(rate depth) is a mixture of uniform distributions on boxes, with weights V_j (e^(rate j) - e^(rate (j
+    # - 1)))
     depths, rate = np.arange(least, deepest + 1), each / 2 if replaced else each
     steps = rate * depths + np.where(depths > least, math.log1p(-math.exp(-rate)), 0.0)
     chance = volumes[depths - 1] + steps

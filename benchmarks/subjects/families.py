@@ -1,7 +1,7 @@
 """The audited mechanisms of families and likelihoods."""
 
 from benchmarks.subjects.subject import LABELS, NUMBERS, SPREAD, Subject, edge_pairs
-from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, scipy_law
+from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, scipy_distribution
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.family import FAMILIES
 from discreet.statistics.histogram import Categories
@@ -11,11 +11,11 @@ from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.returned import Shape
 
-GAMMA = scipy_law("gamma", None)
+GAMMA = scipy_distribution("gamma", None)
 
 
 def likelihood(relation: Neighbours) -> MaximumLikelihood:
-    """A gamma law on 10 blocks."""
+    """A gamma distribution on 10 blocks."""
     shape = Shape("named", ("a", "scale"))
     return MaximumLikelihood(
         GAMMA,

@@ -23,13 +23,13 @@ SUBJECTS = {
         lambda _: SmoothMedian(1.0, bounds=(0, 2)), NUMBERS, edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4), only=REPLACE
     ),
     "SmoothMedian, cauchy": Subject(
-        lambda _: SmoothMedian(1.0, bounds=(0, 2), law="cauchy"),
+        lambda _: SmoothMedian(1.0, bounds=(0, 2), distribution="cauchy"),
         NUMBERS,
         edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
         only=REPLACE,
     ),
     "SmoothMedian, laplace": Subject(
-        lambda _: SmoothMedian(1.0, bounds=(0, 2), delta=1e-4, law="laplace"),
+        lambda _: SmoothMedian(1.0, bounds=(0, 2), delta=1e-4, distribution="laplace"),
         NUMBERS,
         edge_pairs(0.0, 1e12, [1.0] * 4 + [0.0] * 4),
         only=REPLACE,

@@ -6,7 +6,7 @@ from scipy import stats
 
 from discreet._compiled.likelihood_kernels import FAST, fast_rows
 
-LAWS = {
+DISTRIBUTIONS = {
     "gamma": (("a", "scale"), stats.gamma(2.0, scale=3.0), {"floc": 0}, (0, 2)),
     "weibull_min": (("c", "scale"), stats.weibull_min(1.5, scale=3.0), {"floc": 0}, (0, 2)),
     "expon": (("scale",), stats.expon(scale=3.0), {"floc": 0}, (1,)),
@@ -25,21 +25,21 @@ def natural(name: str, rows: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.claim("likelihood_kernels.1")
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_the_same_as_scipy(name: str) -> None:
-    free, law, fixed, kept = LAWS[name]
-    rows = law.rvs(180, random_state=np.random.default_rng(3))
+    free, distribution, fixed, kept = DISTRIBUTIONS[name]
+    rows = distribution.rvs(180, random_state=np.random.default_rng(3))
     ours = natural(name, fast_rows(FAST[name, free], rows, np.array([0, 60, 120, 180]), len(free), jackknife=False))
-    theirs = [np.array(law.dist.fit(rows[start : start + 60], **fixed))[list(kept)] for start in (0, 60, 120)]
+    theirs = [np.array(distribution.dist.fit(rows[start : start + 60], **fixed))[list(kept)] for start in (0, 60, 120)]
     assert ours == pytest.approx(np.array(theirs), rel=2e-4)
 
 
 @pytest.mark.claim("likelihood_kernels.1")
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.parametrize("jackknife", [False, True])
 def test_a_block_is_fitted_by_itself(name: str, jackknife: bool) -> None:
-    free, law, _, _ = LAWS[name]
-    rows = law.rvs(125, random_state=np.random.default_rng(3))
+    free, distribution, _, _ = DISTRIBUTIONS[name]
+    rows = distribution.rvs(125, random_state=np.random.default_rng(3))
     edges = np.array([0, 25, 50, 75, 100, 125])
     before = fast_rows(FAST[name, free], rows, edges, len(free), jackknife)
     for value in (np.nan, np.inf, -1.0, 0.0, 1e300):
@@ -56,10 +56,10 @@ def test_a_block_is_fitted_by_itself(name: str, jackknife: bool) -> None:
             assert np.array_equal(alone[1], before[block])
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_the_jackknife_leaves_out_each(name: str) -> None:
-    free, law, _, _ = LAWS[name]
-    rows = law.rvs(12, random_state=np.random.default_rng(8))
+    free, distribution, _, _ = DISTRIBUTIONS[name]
+    rows = distribution.rvs(12, random_state=np.random.default_rng(8))
     whole = fast_rows(FAST[name, free], rows, np.array([0, 12]), len(free), False)[0]
     without = [
         fast_rows(FAST[name, free], np.delete(rows, k), np.array([0, 11]), len(free), False)[0] for k in range(12)

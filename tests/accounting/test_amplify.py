@@ -24,28 +24,30 @@ def test_the_formula_from_above(epsilon: float, rate: float) -> None:
     assert found <= Fraction(repr(epsilon))
 
 
-Law = dict[tuple[int, ...], float]
+Distribution = dict[tuple[int, ...], float]
 
 
-def randomised_response(bits: tuple[int, ...], epsilon: float) -> Law:
-    """The law of the number of ones kept, each entry randomised: a toy release that depends on the sample."""
+def randomised_response(bits: tuple[int, ...], epsilon: float) -> Distribution:
+    """The distribution of the number of ones kept, each entry randomised: a toy release that depends on the sample."""
     right = 1 / (1 + math.exp(-epsilon))
-    law: Law = {(): 1.0}
+    distribution: Distribution = {(): 1.0}
     for bit in bits:
-        law = {
-            (*seen, out): mass * (right if out == bit else 1 - right) for seen, mass in law.items() for out in (0, 1)
+        distribution = {
+            (*seen, out): mass * (right if out == bit else 1 - right)
+            for seen, mass in distribution.items()
+            for out in (0, 1)
         }
-    return law
+    return distribution
 
 
-def largest_ratio(p: Law, q: Law) -> float:
+def largest_ratio(p: Distribution, q: Distribution) -> float:
     return max(abs(math.log(p[key] / q[key])) for key in p)
 
 
-def mixture(laws: list[tuple[float, Law]]) -> Law:
-    total: Law = {}
-    for weight, law in laws:
-        for key, mass in law.items():
+def mixture(distributions: list[tuple[float, Distribution]]) -> Distribution:
+    total: Distribution = {}
+    for weight, distribution in distributions:
+        for key, mass in distribution.items():
             total[key] = total.get(key, 0.0) + weight * mass
     return total
 
@@ -55,11 +57,11 @@ def mixture(laws: list[tuple[float, Law]]) -> Law:
 def test_a_sample_of_fixed_size_by_brute_force(epsilon: float) -> None:
     """m = 1 of n = 3, the drawn entry randomised: the log-ratio of the mixtures is the formula, exactly."""
 
-    def law(table: tuple[int, ...]) -> Law:
+    def distribution(table: tuple[int, ...]) -> Distribution:
         samples = list(combinations(table, 1))
         return mixture([(1 / len(samples), randomised_response(sample, epsilon)) for sample in samples])
 
-    reached = largest_ratio(law((0, 0, 0)), law((1, 0, 0)))
+    reached = largest_ratio(distribution((0, 0, 0)), distribution((1, 0, 0)))
     bound = float(fixed_size(epsilon, 0, Fraction(1, 3)).epsilon)
     assert reached == pytest.approx(bound, rel=1e-9)
     assert reached > math.log1p((math.exp(epsilon) - 1) / 4) * 1.001  # planted: a rate of 1/4 would be caught
@@ -71,8 +73,8 @@ def test_a_sample_of_fixed_size_by_brute_force(epsilon: float) -> None:
 def test_a_poisson_sample_by_brute_force(epsilon: float, rate: float) -> None:
     """Without the person Q, with them (1 - q) Q + q Q1, where Q and Q1 are e^epsilon apart: both directions."""
     right = 1 / (1 + math.exp(-epsilon))
-    without: Law = {(0,): right, (1,): 1 - right}
-    present: Law = {(0,): 1 - right, (1,): right}
+    without: Distribution = {(0,): right, (1,): 1 - right}
+    present: Distribution = {(0,): 1 - right, (1,): right}
     joint = mixture([(1 - rate, without), (rate, present)])
     assert largest_ratio(joint, without) <= float(amplified(epsilon, rate)) * (1 + 1e-9)
     assert largest_ratio(joint, without) == pytest.approx(float(amplified(epsilon, rate)), rel=1e-9)

@@ -101,7 +101,7 @@ PAIRS = [
 @pytest.mark.parametrize(("kind", "true"), PAIRS)
 def test_masses_dominate_the_pair_everywhere(kind: Kind, true: Any, cells: float, adding: bool) -> None:
     """On and between the points of the grid, above and below 0, to hundreds of digits."""
-    step = (float(kind.size) ** 0.5 * 12 if kind.law == "gaussian" else float(kind.size)) / cells
+    step = (float(kind.size) ** 0.5 * 12 if kind.noise == "gaussian" else float(kind.size)) / cells
     part = pld._part(kind, step, adding)
     measured = exact_curve(part.first, [Fraction(float(mass)) for mass in part.masses], part.lost, step)
     curve = turned(true) if adding else true

@@ -26,7 +26,7 @@ def hockey(p: Any, q: Any, epsilon: float) -> float:
 
 
 def responses(epsilons: list[float]) -> tuple[list[float], list[float]]:
-    """The joint law of randomised responses to 1 and to 0, by enumeration."""
+    """The joint distribution of randomised responses to 1 and to 0, by enumeration."""
     p, q = [], []
     for bits in product((0, 1), repeat=len(epsilons)):
         rights = [1 / (1 + math.exp(-e)) for e in epsilons]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.noise.choose_float import Prior, Staircase
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval
@@ -123,7 +123,7 @@ def _tells_in_the_history(rows: Any, rng: Randomness) -> Release[Any]:
 
 def _tells_in_the_error_bar(rows: Any, rng: Randomness) -> Release[Any]:
     noisy = counted(rows, rng)
-    spread = CountSpread(yes(rows), LaplaceLaw(laplace_scale(1, 1)), len(rows))
+    spread = CountSpread(yes(rows), LaplaceDistribution(laplace_scale(1, 1)), len(rows))
     return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), noisy, spread=spread)
 
 

@@ -49,12 +49,12 @@ def test_outputs_refute_an_exact_answer() -> None:
 def test_coverage_finds_a_band_that_is_too_narrow() -> None:
     from dataclasses import replace
 
-    from discreet.noise.distributions import LaplaceLaw, laplace_scale
+    from discreet.noise.distributions import LaplaceDistribution, laplace_scale
     from discreet.statistics.count import Count
 
     def draw(i: int) -> tuple[object, int]:
         release = Count(0.2).release([1] * 50 + [0] * 50, Seeded(i))
-        narrow = replace(release.spread, law=LaplaceLaw(laplace_scale(1, 0.4)))  # type: ignore[type-var]
+        narrow = replace(release.spread, distribution=LaplaceDistribution(laplace_scale(1, 0.4)))  # type: ignore[type-var]
         return replace(release, spread=narrow), 50
 
     assert not audit.coverage(draw, runs=2000).holds  # type: ignore[arg-type]

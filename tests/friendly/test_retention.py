@@ -37,8 +37,8 @@ def chances(apart: Any, relation: Neighbours) -> Floats:
     return np.asarray(units) / whole
 
 
-def law(weights: Floats, epsilon: float) -> Floats:
-    """The exact law of a noisy count of the rows that are kept, which is pure epsilon."""
+def distribution(weights: Floats, epsilon: float) -> Floats:
+    """The exact distribution of a noisy count of the rows that are kept, which is pure epsilon."""
     kept = np.ones(1)
     for weight in weights:
         kept = np.convolve(kept, [1 - weight, weight])
@@ -55,7 +55,7 @@ def test_adding_a_row(size: int) -> None:
         for row in range(size):
             fewer = chances(without(strangers.apart, row), ADD)
             assert np.abs(np.delete(more, row) - fewer).sum() + more[row] <= 2 + 1e-12  # [weights.7]
-            ratio = np.log(law(more, 0.5) / law(fewer, 0.5))
+            ratio = np.log(distribution(more, 0.5) / distribution(fewer, 0.5))
             assert np.abs(ratio).max() <= 2 * math.expm1(0.5)
 
 
@@ -64,10 +64,10 @@ def test_adding_a_row(size: int) -> None:
 def test_replacing_a_row(size: int) -> None:
     largest = 0.0
     for code, strangers in graphs(size):
-        mine = law(chances(strangers.apart, REPLACE), 0.5)
+        mine = distribution(chances(strangers.apart, REPLACE), 0.5)
         for bits in product((0, 1), repeat=size - 1):
             other = code & ~(2 ** (size - 1) - 1) | sum(bit << place for place, bit in enumerate(bits))
-            theirs = law(chances(graph(size, other).apart, REPLACE), 0.5)
+            theirs = distribution(chances(graph(size, other).apart, REPLACE), 0.5)
             largest = max(largest, float(np.abs(np.log(mine / theirs)).max()))
     assert 0.5 < largest <= 3 * math.expm1(0.5)
 

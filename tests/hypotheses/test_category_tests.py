@@ -1,4 +1,4 @@
-"""Counts in cells: sensitivity, null laws, hostile values."""
+"""Counts in cells: sensitivity, null distributions, hostile values."""
 
 import math
 from typing import Any

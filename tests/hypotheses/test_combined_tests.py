@@ -1,4 +1,4 @@
-"""Combined p-values: sensitivity, exact laws, failed blocks."""
+"""Combined p-values: sensitivity, exact distributions, failed blocks."""
 
 import math
 from itertools import product
@@ -19,7 +19,7 @@ from discreet.hypotheses.combined_tests import (
     expected_power,
     p_values,
     power_of_votes,
-    score_law,
+    score_distribution,
     scores,
 )
 from discreet.hypotheses.null_distributions import noise_beyond
@@ -42,14 +42,14 @@ def test_scores_are_within_their_steps_and_failures_are_no_evidence() -> None:
 
 
 @pytest.mark.claim("combined_tests.2")
-def test_the_law_is_that_of_scores_of_uniform_p_values() -> None:
+def test_the_distribution_is_that_of_scores_of_uniform_p_values() -> None:
     """Three blocks, every combination of steps, against quantiles of a fine uniform grid."""
     grid = scores((np.arange(200_000) + 0.5) / 200_000, 1.3)
     mass = np.bincount(grid + STEPS, minlength=2 * STEPS + 1) / len(grid)
-    law, three = score_law(3, 1.3, 2), np.convolve(np.convolve(mass, mass), mass)
+    distribution, three = score_distribution(3, 1.3, 2), np.convolve(np.convolve(mass, mass), mass)
     sums = np.arange(-3 * STEPS, 3 * STEPS + 1)
     for t in (-300, -90, 0, 33, 100, 192, 400):
-        assert law.upper(t) == pytest.approx(three @ noise_beyond(t - sums, law.scale), abs=1e-4)
+        assert distribution.upper(t) == pytest.approx(three @ noise_beyond(t - sums, distribution.scale), abs=1e-4)
 
 
 @pytest.mark.claim("combined_tests.2")

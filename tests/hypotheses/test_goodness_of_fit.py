@@ -13,14 +13,14 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses import goodness_of_fit
 from discreet.hypotheses.goodness_of_fit import (
     FitTest,
-    law_on_bins,
+    distribution_on_bins,
     misfit,
     null_fits,
     null_fits_in,
     whole_of,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes
-from discreet.noise.distributions import LaplaceLaw, laplace, laplace_scale, stream
+from discreet.noise.distributions import LaplaceDistribution, laplace, laplace_scale, stream
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.histogram import Categories, Edges, counts
@@ -58,7 +58,7 @@ def test_hostile_values_raise_nothing() -> None:
 
 
 @pytest.mark.claim("goodness_of_fit.2")
-def test_the_null_law_of_a_fit_is_that_of_noisy_counts() -> None:
+def test_the_null_distribution_of_a_fit_is_that_of_noisy_counts() -> None:
     """Means and 95% quantiles of 40,000 simulated and 40,000 independently drawn statistics agree."""
     chances, scale, size = whole_of((0.7, 0.2, 0.1)), laplace_scale(2, 1.0), 80
     people = np.random.default_rng(1)
@@ -96,7 +96,7 @@ def test_the_level_holds_for_a_private_number_of_people(size: int, epsilon: floa
 def test_tables_that_grow_by_one_person_have_the_distribution_of_their_size() -> None:
     """The running sums against the formula: quantiles of 20,000 tables of 30 people, 5 of whom came one by one."""
     chances, scale, draws = whole_of((0.7, 0.2, 0.1)), laplace_scale(1, 1.0), 20_000
-    spreads = 30 * chances * (1 - chances) + LaplaceLaw(scale).sd ** 2
+    spreads = 30 * chances * (1 - chances) + LaplaceDistribution(scale).sd ** 2
     *_, last = null_fits_in(stream(1), range(25, 31), chances, spreads=spreads, scale=scale, draws=draws)
     table = stream(2).multinomial(30, chances, draws)
     table = table + laplace(stream(3), table.shape, scale)
@@ -115,11 +115,11 @@ def test_a_private_number_of_people_costs_no_power() -> None:
     assert decided[1] > decided[0]
 
 
-def test_a_law_on_bins() -> None:
-    bins, chances = law_on_bins(stats.norm(0, 1), None, 10)
+def test_a_distribution_on_bins() -> None:
+    bins, chances = distribution_on_bins(stats.norm(0, 1), None, 10)
     assert len(bins) == 10
     assert chances == pytest.approx([0.1] * 10)
-    assert law_on_bins(stats.poisson(2), Edges.of([0, 1, 2, 9]), 0)[1] == pytest.approx(
+    assert distribution_on_bins(stats.poisson(2), Edges.of([0, 1, 2, 9]), 0)[1] == pytest.approx(
         [stats.poisson(2).pmf(0), stats.poisson(2).pmf(1), stats.poisson(2).cdf(9) - stats.poisson(2).cdf(1)]
     )
 

@@ -1,4 +1,4 @@
-"""Likelihood ratios: cells, clamps, exact laws, votes."""
+"""Likelihood ratios: cells, clamps, exact distributions, votes."""
 
 import math
 from typing import Any
@@ -19,7 +19,7 @@ from discreet.hypotheses.likelihood_ratio import (
     best_clamp,
     clamped_power,
     clamped_steps,
-    ratio_law,
+    ratio_distribution,
 )
 from discreet.hypotheses.null_distributions import noise_beyond
 from discreet.noise.distributions import laplace_scale
@@ -43,13 +43,13 @@ def test_hostile_values_raise_nothing() -> None:
 
 
 @pytest.mark.claim("likelihood_ratio.2")
-def test_the_law_is_that_of_all_tables_of_three_people() -> None:
+def test_the_distribution_is_that_of_all_tables_of_three_people() -> None:
     cells = RatioCells.of({"a": 0.2, "b": 0.5, "c": 0.3}, {"a": 0.5, "b": 0.1, "c": 0.4})
     steps = clamped_steps(cells.ratios, -1.0, 0.5)
     assert steps.min() == 0
     assert steps.max() == LEVELS
     for size, scale in ((3, laplace_scale(LEVELS, 2.0)), (3, NO_NOISE)):
-        law = ratio_law(cells, steps, size, scale)
+        distribution = ratio_distribution(cells, steps, size, scale)
         for t in (-200, 0, 30, 64, 100, 150, 192, 300):
             true = sum(
                 cells.null[i] * cells.null[j] * cells.null[k] * noise_beyond(t - steps[i] - steps[j] - steps[k], scale)
@@ -57,12 +57,12 @@ def test_the_law_is_that_of_all_tables_of_three_people() -> None:
                 for j in range(3)
                 for k in range(3)
             )
-            assert law.upper(t) == pytest.approx(float(true), abs=1e-11)
+            assert distribution.upper(t) == pytest.approx(float(true), abs=1e-11)
 
 
 @pytest.mark.claim("likelihood_ratio.2")
 @pytest.mark.parametrize(("p", "q"), [(P, Q), (stats.poisson(2), stats.poisson(2.5)), (stats.expon(), stats.gamma(2))])
-def test_cells_have_the_probabilities_of_their_laws(p: object, q: object) -> None:
+def test_cells_have_the_probabilities_of_their_distributions(p: object, q: object) -> None:
     """200,000 entries: the share above any step of the ratio is off by less than 6 standard errors."""
     cells = RatioCells.of(p, q)
     steps = clamped_steps(cells.ratios, -1.0, 1.0)

@@ -114,7 +114,7 @@ def test_two_means_of_any_size_have_a_p_value() -> None:
 
 @pytest.mark.claim("mean_tests.3")
 def test_a_small_noise_counts_as_normal() -> None:
-    """Either side of a hundredth of the normal part, where the difference of two laws would lose all digits."""
+    """Either side of a hundredth of the normal part, where a difference of distributions would lose all digits."""
     for small in (0.00999, 0.01001):
         for t in (4.0, 5.0, 6.0):
             assert tail_of_two(t, 1.0, small, 1.0005 * small) == pytest.approx(

@@ -1,4 +1,4 @@
-"""Null laws: against enumeration, and p-values that are super-uniform."""
+"""Null distributions: against enumeration, and p-values that are super-uniform."""
 
 import math
 from fractions import Fraction
@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import BadInput
 from discreet.hypotheses.null_distributions import (
-    NoisyLaw,
+    NoisyDistribution,
     check_powerful,
     noise_beyond,
     prime_above,
@@ -23,33 +23,33 @@ def enumerated(values: list[int], chances: list[float], times: int, scale: Fract
     """P(S + N >= t) by convolution and summation."""
     low, mass = min(values), np.zeros(max(values) - min(values) + 1)
     mass[np.array(values) - low] = chances
-    law = np.array([1.0])
+    distribution = np.array([1.0])
     for _ in range(times):
-        law = np.convolve(law, mass)
-    return float(law @ noise_beyond(t - (np.arange(len(law)) + times * low), scale))
+        distribution = np.convolve(distribution, mass)
+    return float(distribution @ noise_beyond(t - (np.arange(len(distribution)) + times * low), scale))
 
 
 @pytest.mark.claim("null_distributions.1")
 @pytest.mark.parametrize("scale", [Fraction(1, 512), Fraction(1, 2), Fraction(7), Fraction(300)])
-def test_the_noisy_law_is_the_convolution(scale: Fraction) -> None:
+def test_the_noisy_distribution_is_the_convolution(scale: Fraction) -> None:
     values, chances, times = [-3, 0, 1, 8], [0.1, 0.5, 0.15, 0.25], 9
-    law = NoisyLaw(wave_of_sums(np.array(values), np.array(chances), times), 0, 8 * times, scale)
+    distribution = NoisyDistribution(wave_of_sums(np.array(values), np.array(chances), times), 0, 8 * times, scale)
     for t in (-400, -27, -26, 0, 5, 19, 20, 40, 72, 73, 900):
         true = enumerated(values, chances, times, scale, t)
-        assert true <= law.upper(t) <= true + 2.1e-12  # on the side of caution
-        assert law.lower(t) == pytest.approx(1 - enumerated(values, chances, times, scale, t + 1), abs=1e-11)
-    critical = law.critical(0.05)
-    assert law.upper(critical) <= 0.05 < law.upper(critical - 1)
+        assert true <= distribution.upper(t) <= true + 2.1e-12  # on the side of caution
+        assert distribution.lower(t) == pytest.approx(1 - enumerated(values, chances, times, scale, t + 1), abs=1e-11)
+    critical = distribution.critical(0.05)
+    assert distribution.upper(critical) <= 0.05 < distribution.upper(critical - 1)
 
 
-def test_the_noise_beyond_is_that_of_its_law() -> None:
+def test_the_noise_beyond_is_that_of_its_distribution() -> None:
     a = math.exp(-1 / 3)
     for t in (-4, 0, 1, 5):
         mass = sum((1 - a) / (1 + a) * a ** abs(k) for k in range(t, 400))
         assert noise_beyond(t, Fraction(3)) == pytest.approx(mass, abs=1e-12)
 
 
-def test_simulated_noise_has_the_law_of_the_door() -> None:
+def test_simulated_noise_has_the_distribution_of_the_door() -> None:
     """Four million draws against the tails: a miss of 6 standard errors has a chance below 1e-8."""
     seen, scale = laplace(stream(1), (4_000_000,), Fraction(5, 2)), Fraction(5, 2)
     for t in (-6, -1, 0, 1, 2, 9):
@@ -79,10 +79,10 @@ def test_simulated_p_values_are_super_uniform_ties_included() -> None:
 
 
 def test_a_test_without_power_is_refused_with_its_best_power() -> None:
-    law = NoisyLaw(wave_of_sums(np.array([0, 1]), np.array([0.5, 0.5]), 5), 0, 5, Fraction(1))
+    distribution = NoisyDistribution(wave_of_sums(np.array([0, 1]), np.array([0.5, 0.5]), 5), 0, 5, Fraction(1))
     with pytest.raises(BadInput, match="power of 0"):
-        check_powerful(law, 0, 5, "five votes")
-    check_powerful(law, 0, 10, "ten votes")
+        check_powerful(distribution, 0, 5, "five votes")
+    check_powerful(distribution, 0, 10, "ten votes")
 
 
 def test_primes() -> None:

@@ -56,13 +56,13 @@ def test_power_of_means_and_groups_is_what_the_tests_reach() -> None:
 
 
 def test_power_grows_with_people_and_epsilon() -> None:
-    laws = (stats.norm(0, 1), stats.norm(0.2, 1))
+    distributions = (stats.norm(0, 1), stats.norm(0.2, 1))
     for name, effect in (
         ("paired_test", 0.2),
         ("mean_test", 0.2),
         ("two_means_test", 0.2),
         ("custom_test", 0.2),
-        ("likelihood_ratio_test", laws),
+        ("likelihood_ratio_test", distributions),
         ("goodness_of_fit_test", ([0.5, 0.5], [0.57, 0.43])),
     ):
         at = [power(name, n=n, effect=effect, epsilon=e) for n, e in ((400, 0.5), (400, 2.0), (1600, 2.0))]  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Ranks of groups: sensitivity by exhaustion, exact laws, hostile values."""
+"""Ranks of groups: sensitivity by exhaustion, exact distributions, hostile values."""
 
 from itertools import combinations, permutations
 from typing import Any
@@ -17,7 +17,7 @@ from discreet.hypotheses.rank_tests import (
     deviation_moves,
     larger_pairs,
     null_deviations,
-    rank_sum_law,
+    rank_sum_distribution,
     ranks,
 )
 from discreet.noise.distributions import stream
@@ -106,11 +106,13 @@ def _moves(size: int, statistic) -> set[int]:  # type: ignore[no-untyped-def]
 
 @pytest.mark.claim("rank_tests.3")
 @pytest.mark.parametrize(("one", "other"), [(1, 1), (1, 6), (3, 4), (5, 4)])
-def test_the_law_of_pairs_is_that_of_all_orders(one: int, other: int) -> None:
+def test_the_distribution_of_pairs_is_that_of_all_orders(one: int, other: int) -> None:
     sums = [sum(chosen) - one * (one + 1) // 2 for chosen in combinations(range(1, one + other + 1), one)]
-    law = rank_sum_law(one, other, 0.8)
+    distribution = rank_sum_distribution(one, other, 0.8)
     for t in range(-12, one * other + 12):
-        assert law.upper(t) == pytest.approx(noise_beyond(t - np.array(sums), law.scale).mean(), abs=1e-11)
+        assert distribution.upper(t) == pytest.approx(
+            noise_beyond(t - np.array(sums), distribution.scale).mean(), abs=1e-11
+        )
 
 
 @pytest.mark.claim("rank_tests.3")

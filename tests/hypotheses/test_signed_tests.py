@@ -1,4 +1,4 @@
-"""Signs and signed ranks: sensitivity, exact laws, hostile values."""
+"""Signs and signed ranks: sensitivity, exact distributions, hostile values."""
 
 from itertools import product
 
@@ -16,9 +16,9 @@ from discreet.hypotheses.signed_tests import (
     SignTest,
     coins,
     positive_ranks,
-    signed_ranks_law,
+    signed_ranks_distribution,
     signs,
-    signs_law,
+    signs_distribution,
 )
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
@@ -54,20 +54,20 @@ def test_one_row_moves_signed_ranks_by_n_and_no_more() -> None:
 
 @pytest.mark.claim("signed_tests.3")
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
-def test_the_laws_are_those_of_all_signs(size: int) -> None:
+def test_the_distributions_are_those_of_all_signs(size: int) -> None:
     coins_of_all = np.array(list(product((0, 1), repeat=size)))
-    for law, sums in (
-        (signed_ranks_law(size, 0.7), coins_of_all @ np.arange(1, size + 1)),
-        (signs_law(size, 0.7), coins_of_all.sum(axis=1)),
+    for distribution, sums in (
+        (signed_ranks_distribution(size, 0.7), coins_of_all @ np.arange(1, size + 1)),
+        (signs_distribution(size, 0.7), coins_of_all.sum(axis=1)),
     ):
         for t in range(-5, size * (size + 1) // 2 + 6):
-            assert law.upper(t) == pytest.approx(noise_beyond(t - sums, law.scale).mean(), abs=1e-11)
+            assert distribution.upper(t) == pytest.approx(noise_beyond(t - sums, distribution.scale).mean(), abs=1e-11)
 
 
 @pytest.mark.claim("signed_tests.3")
 @pytest.mark.parametrize("table", [(0.0, 0.0, 0.0), (1.0, -1.0, 1.0), (1.0, 2.0, 2.0), (np.nan, 0.0, 3.0)])
-def test_ties_and_zeros_leave_the_null_law_alone(table: tuple[float, ...]) -> None:
-    """All signs of the differences and all coins and places equally likely: the law of 0 to 6 of three ranks."""
+def test_ties_and_zeros_leave_the_null_distribution_alone(table: tuple[float, ...]) -> None:
+    """All signs of the differences and all coins and places equally likely: the sums 0 to 6 of three ranks."""
     seen = np.zeros(7)
     for signing, drawn in product(product((1, -1), repeat=3), product((False, True), repeat=3)):
         for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):

@@ -9,14 +9,14 @@ from scipy import stats
 
 from discreet import Seeded, audit, maximum_likelihood
 from discreet.errors import BadInput
-from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, Scale, plan_likelihood, scipy_law
+from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, Scale, plan_likelihood, scipy_distribution
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.returned import Shape
 
-GAMMA = scipy_law("gamma", None)
+GAMMA = scipy_distribution("gamma", None)
 BOTH = list(Neighbours)
 
 
@@ -71,7 +71,7 @@ def test_a_density_of_your_own() -> None:
         release.value.distribution()
 
 
-def test_laws_without_a_fast_path_are_fitted_by_scipy() -> None:
+def test_distributions_without_a_fast_path_are_fitted_by_scipy() -> None:
     rows = stats.gumbel_r(2.0, 3.0).rvs(2500, random_state=np.random.default_rng(4))
     release = maximum_likelihood(stats.gumbel_r, rows, epsilon=20.0, blocks=40, rng=Seeded(1))
     assert list(release.value) == ["loc", "scale"]
@@ -80,12 +80,12 @@ def test_laws_without_a_fast_path_are_fitted_by_scipy() -> None:
 
 
 def test_what_is_fixed() -> None:
-    assert list(scipy_law("gamma", None).scales) == ["a", "scale"]
-    assert list(scipy_law("weibull", {}).scales) == ["c", "loc", "scale"]
-    assert list(scipy_law("beta", None).scales) == ["a", "b"]
-    assert list(scipy_law(stats.t, {"df": 5}).scales) == ["loc", "scale"]
-    assert scipy_law("gamma", {"loc": 1.0}).fast() is None
-    assert scipy_law("normal", None).fast() is not None
+    assert list(scipy_distribution("gamma", None).scales) == ["a", "scale"]
+    assert list(scipy_distribution("weibull", {}).scales) == ["c", "loc", "scale"]
+    assert list(scipy_distribution("beta", None).scales) == ["a", "b"]
+    assert list(scipy_distribution(stats.t, {"df": 5}).scales) == ["loc", "scale"]
+    assert scipy_distribution("gamma", {"loc": 1.0}).fast() is None
+    assert scipy_distribution("normal", None).fast() is not None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import poisson as law
+from scipy.stats import poisson as distribution
 
 from discreet.models.score import logistic, poisson
 
@@ -34,7 +34,7 @@ def test_the_mean_and_variance_of_a_cut_count(top: int) -> None:
     family = poisson(top)
     for rate in (0.01, 0.5, 2.0, 10.0, 80.0):
         values = np.arange(1000)
-        chance = law.pmf(values, rate)
+        chance = distribution.pmf(values, rate)
         cut = np.minimum(values, top)
         mean = float(chance @ cut)
         at = np.array([math.log(rate)])

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
-from tests.noise.laws import Constant, LaplaceLaw, assert_law, chi_square, hockey_stick, log_ratios
+from tests.noise.distribution_checks import (
+    Constant,
+    LaplaceDistribution,
+    assert_distribution,
+    chi_square,
+    hockey_stick,
+    log_ratios,
+)
 
 from discreet.errors import BadInput
 from discreet.noise.additive import EDGE, Blur
@@ -93,11 +100,11 @@ def test_pure_epsilon_is_all_that_discrete_noise_promises() -> None:
 
 
 @pytest.mark.claim("additive.1")
-def test_the_noise_has_its_law_and_is_added() -> None:
+def test_the_noise_has_its_distribution_and_is_added() -> None:
     request = Blur(np.full(1500, 10**6), 3, Laplace(0.5))
     source = SeededSource(11)
     draws = np.concatenate([request.answer(source) for _ in range(10)]) - 10**6
-    assert_law(draws, LaplaceLaw(6.0), wrong=0.15)
+    assert_distribution(draws, LaplaceDistribution(6.0), wrong=0.15)
     assert np.concatenate([Blur(np.zeros(100, int), 1, Laplace(1e6)).answer(source)]).tolist() == [0] * 100
 
 
@@ -236,10 +243,15 @@ def test_a_seed_repeats_and_a_different_value_shifts() -> None:
 
 
 def test_small_sums_by_cells() -> None:
-    source, law = SeededSource(2), LaplaceLaw(1)
+    source, distribution = SeededSource(2), LaplaceDistribution(1)
     draws = [Blur(0, 1, Laplace(1)).answer(source) for _ in range(4000)]
     counts = [draws.count(k) for k in range(-6, 7)]
-    assert chi_square([*counts, 4000 - sum(counts)], [*(law.at(k) for k in range(-6, 7)), 2 * law.tail(7)]) > 1e-6
+    assert (
+        chi_square(
+            [*counts, 4000 - sum(counts)], [*(distribution.at(k) for k in range(-6, 7)), 2 * distribution.tail(7)]
+        )
+        > 1e-6
+    )
 
 
 def test_a_numpy_sensitivity_is_as_good_as_a_plain_one() -> None:

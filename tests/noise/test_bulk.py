@@ -1,4 +1,4 @@
-"""The compiled sampler: each step as arithmetic, the laws by counting, the stream of words in any pieces.
+"""The compiled sampler: each step as arithmetic, the distributions by counting, the stream of words in any pieces.
 
 The words are seeded: a test that passes once passes always. Bounds are those that fresh words would break
 with probability below 1e-9 (6.2 standard deviations for a mean).
@@ -16,7 +16,7 @@ import pytest
 
 bulk = pytest.importorskip("discreet.noise.bulk", exc_type=ImportError)
 
-from tests.noise.laws import CHANCE, GaussianLaw, LaplaceLaw, p_value  # noqa: E402
+from tests.noise.distribution_checks import CHANCE, GaussianDistribution, LaplaceDistribution, p_value  # noqa: E402
 
 WordArray = npt.NDArray[np.uint64]
 Table = tuple[Fraction, list[Fraction], Fraction]
@@ -222,29 +222,33 @@ def test_a_pick_by_every_stretch(pick: str, table: Table) -> None:
     assert picked(word(ends[last]))[::3] == picked(TOP)[::3] == (0, 1)
 
 
-def _assert_law(sample: npt.NDArray[np.int64], law: LaplaceLaw | GaussianLaw, cells: int) -> None:
+def _assert_distribution(
+    sample: npt.NDArray[np.int64], distribution: LaplaceDistribution | GaussianDistribution, cells: int
+) -> None:
     assert sample.dtype == np.int64
-    assert p_value(sample, law, cells) > CHANCE
+    assert p_value(sample, distribution, cells) > CHANCE
     for factor in (0.97, 1.03):
-        assert p_value(sample, law.wider(factor), cells) < CHANCE
+        assert p_value(sample, distribution.wider(factor), cells) < CHANCE
 
 
 @pytest.mark.claim("bulk.4")
 @pytest.mark.parametrize(("numerator", "shift"), [*SCALES, (2**40 + 12345, 0), (LARGEST, 0)])
-def test_the_laplace_law_and_no_other(numerator: int, shift: int) -> None:
-    _assert_law(bulk.laplace(MILLION, numerator, shift, seeded(4)), LaplaceLaw(numerator / 2**shift), 200)
+def test_the_laplace_distribution_and_no_other(numerator: int, shift: int) -> None:
+    _assert_distribution(
+        bulk.laplace(MILLION, numerator, shift, seeded(4)), LaplaceDistribution(numerator / 2**shift), 200
+    )
 
 
 @pytest.mark.claim("bulk.5")
 @pytest.mark.parametrize("sigma", SEVERAL)
-def test_the_gaussian_law_and_no_other(sigma: int) -> None:
-    _assert_law(bulk.gaussian(MILLION, sigma, seeded(5)), GaussianLaw(sigma), 200)
+def test_the_gaussian_distribution_and_no_other(sigma: int) -> None:
+    _assert_distribution(bulk.gaussian(MILLION, sigma, seeded(5)), GaussianDistribution(sigma), 200)
 
 
 @pytest.mark.claim("bulk.5")
 @pytest.mark.parametrize("sigma", [2**31 - 1, LARGEST])
-def test_the_gaussian_law_of_a_large_scale(sigma: int) -> None:
-    _assert_law(bulk.gaussian(MILLION, sigma, seeded(6)), GaussianLaw(sigma), 40)
+def test_the_gaussian_distribution_of_a_large_scale(sigma: int) -> None:
+    _assert_distribution(bulk.gaussian(MILLION, sigma, seeded(6)), GaussianDistribution(sigma), 40)
 
 
 def _assert_moments(sample: npt.NDArray[np.int64], scale: float, variance: float, fourth: float) -> None:
@@ -263,7 +267,7 @@ def _assert_moments(sample: npt.NDArray[np.int64], scale: float, variance: float
 @pytest.mark.parametrize(("numerator", "shift"), SCALES)
 def test_moments_and_signs_of_laplace(numerator: int, shift: int) -> None:
     scale = numerator / 2**shift
-    k = np.arange(1, int(60 * min(scale, 1e5)) + 60) * max(1, scale / 1e5)  # a wide law, on a grid
+    k = np.arange(1, int(60 * min(scale, 1e5)) + 60) * max(1, scale / 1e5)  # a wide distribution, on a grid
     mass = np.exp(-k / scale)
     second, fourth = (2 * (mass * (k / scale) ** power).sum() / (1 + 2 * mass.sum()) for power in (2, 4))
     _assert_moments(bulk.laplace(MILLION, numerator, shift, seeded(7)), scale, second, fourth)
@@ -279,19 +283,19 @@ def test_moments_and_signs_of_gaussian(sigma: int) -> None:
 
 
 @pytest.mark.claim("bulk.6")
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_the_pieces_in_which_words_come_do_not_matter(law: str) -> None:
+@pytest.mark.parametrize("distribution", ["laplace", "gaussian"])
+def test_the_pieces_in_which_words_come_do_not_matter(distribution: str) -> None:
     size = 1500
     stream = seeded(9)(MILLION)
     uneven = np.random.Generator(np.random.Philox(9)).integers(0, 30, MILLION).tolist()
 
     def draw(pieces: Iterator[int]) -> list[int]:
         words = in_pieces(stream, pieces)
-        values = bulk.laplace(size, 12345, 7, words) if law == "laplace" else bulk.gaussian(size, 1000, words)
+        values = bulk.laplace(size, 12345, 7, words) if distribution == "laplace" else bulk.gaussian(size, 1000, words)
         return list(values.tolist())
 
     reference = Reference(stream)
-    one = partial(reference.laplace, 12345, 7) if law == "laplace" else partial(reference.gaussian, 1000)
+    one = partial(reference.laplace, 12345, 7) if distribution == "laplace" else partial(reference.gaussian, 1000)
     expected = [one() for _ in range(size)]
     for pieces in (iter(lambda: 1, 0), iter(lambda: 7, 0), iter([MILLION]), iter(uneven)):
         assert draw(pieces) == expected

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.noise.laws import Constant, Script, chi_square, log_ratios
+from tests.noise.distribution_checks import Constant, Script, chi_square, log_ratios
 
 from discreet.errors import BadInput
 from discreet.noise import choose
@@ -20,11 +20,11 @@ from discreet.noise.randomness import SeededSource, SystemSource
 from discreet.privacy.loss import Approximate, Choice
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=150)
-Law = np.ndarray[Any, Any]
+Distribution = np.ndarray[Any, Any]
 
 
-def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Law:
-    """The law of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
+def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Distribution:
+    """The distribution of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
     seen: list[Bounds] = []
 
     def look(weights: Callable[[int], Bounds], source: BitSource) -> int:
@@ -42,7 +42,7 @@ def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Law:
     return np.array([share[score] / size[score] for score in np.asarray(request.scores).tolist()])
 
 
-def exponential(scores: Any, epsilon: float, sensitivity: float) -> Law:
+def exponential(scores: Any, epsilon: float, sensitivity: float) -> Distribution:
     weights = np.exp(-epsilon * (np.asarray(scores) - min(scores)) / (2 * sensitivity))
     return np.asarray(weights / weights.sum())
 
@@ -52,8 +52,8 @@ def exponential(scores: Any, epsilon: float, sensitivity: float) -> Law:
 def test_the_weights_are_those_of_the_exponential_mechanism(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     for scores in ([0], [3, 3, 3], [5, 1, 1, 2, 9], [-7, 100, -7, 60], [0, 10**9]):
         for sensitivity in (1, Fraction(3, 2), 4):
-            law = weighed(Choose(scores, sensitivity, Choice(epsilon)), monkeypatch)
-            assert law == pytest.approx(exponential(scores, epsilon, float(sensitivity)), rel=1e-12, abs=1e-40)
+            distribution = weighed(Choose(scores, sensitivity, Choice(epsilon)), monkeypatch)
+            assert distribution == pytest.approx(exponential(scores, epsilon, float(sensitivity)), rel=1e-12, abs=1e-40)
 
 
 @pytest.mark.claim("choose.3")
@@ -61,14 +61,14 @@ def test_the_weights_are_those_of_the_exponential_mechanism(epsilon: float, monk
 def test_neighbours_in_a_small_world_are_within_epsilon_and_bounded_range(
     epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laws = {
+    distributions = {
         scores: weighed(Choose(scores, 1, Choice(epsilon)), monkeypatch)
         for scores in itertools.product((0, 1, 2, 9), repeat=3)
     }
     worst = widest = 0.0
-    for mine, other in itertools.product(laws, repeat=2):
+    for mine, other in itertools.product(distributions, repeat=2):
         if max(abs(a - b) for a, b in zip(mine, other, strict=True)) <= 1:
-            ratios = log_ratios(laws[mine], laws[other])
+            ratios = log_ratios(distributions[mine], distributions[other])
             worst, widest = max(worst, np.abs(ratios).max()), max(widest, np.ptp(ratios))
     assert worst <= epsilon * (1 + 1e-9)
     assert epsilon * (1 - 1e-9) <= widest <= epsilon * (1 + 1e-9)  # the range is reached, and not passed
@@ -83,7 +83,7 @@ def test_the_draw_follows_the_real_number_and_then_the_member() -> None:
 
 
 @pytest.mark.claim("choose.3")
-def test_the_law_by_sampling() -> None:
+def test_the_distribution_by_sampling() -> None:
     scores, source = [3, 0, 1, 1], SeededSource(8)
     drawn = Counter(Choose(scores, 1, Choice(1)).answer(source) for _ in range(6000))
     assert chi_square([drawn[i] for i in range(4)], exponential(scores, 1, 1)) > 1e-6
@@ -112,33 +112,35 @@ def test_many_levels_far_apart_need_little_memory() -> None:
     assert source.calls == 1
 
 
-def noisy_max_law(scores: tuple[int, ...], scale: float, ties_low: bool = True) -> Law:
+def noisy_max_distribution(scores: tuple[int, ...], scale: float, ties_low: bool = True) -> Distribution:
     """Sum over the value of the winner: every other is below it, or equal and later."""
     a, reach = math.exp(-1 / scale), int(60 * scale) + max(scores) + 5
     values = np.arange(min(scores), reach)
 
-    def at_most(score: int, value: Law) -> Law:
+    def at_most(score: int, value: Distribution) -> Distribution:
         return np.where(value >= score, 1 - a ** np.maximum(value - score + 1, 0), 0.0)
 
-    law = []
+    distribution = []
     for i, score in enumerate(scores):
         chance = np.where(values >= score, (1 - a) * a ** np.maximum(values - score, 0), 0.0)
         for j, other in enumerate(scores):
             if j != i:
                 chance = chance * at_most(other, values - (j < i if ties_low else 0))
-        law.append(chance.sum())
-    return np.array(law)
+        distribution.append(chance.sum())
+    return np.array(distribution)
 
 
 @pytest.mark.claim("choose.4")
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_noisy_max_in_a_small_world(epsilon: float) -> None:
     scale = float(NoisyMax([0], 1, Approximate(epsilon, 0))._scale())
-    laws = {scores: noisy_max_law(scores, scale) for scores in itertools.product((0, 1, 2, 6), repeat=3)}
-    assert all(law.sum() == pytest.approx(1) for law in laws.values())
+    distributions = {
+        scores: noisy_max_distribution(scores, scale) for scores in itertools.product((0, 1, 2, 6), repeat=3)
+    }
+    assert all(distribution.sum() == pytest.approx(1) for distribution in distributions.values())
     worst = max(
-        np.abs(log_ratios(laws[mine], laws[other])).max()
-        for mine, other in itertools.product(laws, repeat=2)
+        np.abs(log_ratios(distributions[mine], distributions[other])).max()
+        for mine, other in itertools.product(distributions, repeat=2)
         if max(abs(a - b) for a, b in zip(mine, other, strict=True)) <= 1
     )
     assert 0.75 * epsilon < worst <= epsilon * (1 + 1e-7)
@@ -146,19 +148,19 @@ def test_noisy_max_in_a_small_world(epsilon: float) -> None:
 
 @pytest.mark.claim("choose.4")
 def test_noisy_max_with_half_the_noise_is_caught() -> None:
-    laws = [noisy_max_law(scores, 1.0) for scores in ((3, 1, 0), (2, 2, 1))]
-    assert np.abs(log_ratios(*laws)).max() > 1.4  # scale D / epsilon, epsilon = 1: the planted bug
+    distributions = [noisy_max_distribution(scores, 1.0) for scores in ((3, 1, 0), (2, 2, 1))]
+    assert np.abs(log_ratios(*distributions)).max() > 1.4  # scale D / epsilon, epsilon = 1: the planted bug
 
 
 @pytest.mark.claim("choose.4")
-def test_noisy_max_has_its_law() -> None:
+def test_noisy_max_has_its_distribution() -> None:
     for scores in ((2, 2, 0), (0, 1, 2, 3)):
         source, request = SeededSource(21), NoisyMax(scores, 1, Approximate(1, 0))
         drawn = Counter(request.answer(source) for _ in range(2000))
         counts = [drawn[i] for i in range(len(scores))]
-        assert chi_square(counts, noisy_max_law(scores, 2.0)) > 1e-6
-        assert chi_square(counts, noisy_max_law(scores, 1.0)) < 1e-6
-        assert chi_square(counts, noisy_max_law(scores, 2.0, ties_low=False)) < 1e-6
+        assert chi_square(counts, noisy_max_distribution(scores, 2.0)) > 1e-6
+        assert chi_square(counts, noisy_max_distribution(scores, 1.0)) < 1e-6
+        assert chi_square(counts, noisy_max_distribution(scores, 2.0, ties_low=False)) < 1e-6
 
 
 @pytest.mark.claim("choose.4")
@@ -181,18 +183,18 @@ def test_the_scale_of_noisy_max() -> None:
 def test_accuracy_of_both_is_within_the_stated_bound() -> None:
     """P(gap > t) <= K e^{-epsilon t / 2D}, however the candidates are ordered."""
     for scores in itertools.permutations((9, 5, 5, 0)):
-        law = noisy_max_law(scores, 2.0)
+        distribution = noisy_max_distribution(scores, 2.0)
         em = exponential([-score for score in scores], 1, 1)
         for gap in (4, 9):
             far = [score <= 9 - gap for score in scores]
-            assert max(law[far].sum(), em[far].sum()) <= 4 * math.exp(-gap / 2)
+            assert max(distribution[far].sum(), em[far].sum()) <= 4 * math.exp(-gap / 2)
 
 
 def test_ties_by_index_can_cost_noisy_max_its_lead_on_coarse_scores() -> None:
     """With many ties in front of the best, report noisy max is not better than the exponential mechanism."""
     scores = (0, 0, 1)
     scale = 1 / math.log(2)
-    assert noisy_max_law(scores, scale)[2] < exponential([1, 1, 0], 2, scale)[2] == pytest.approx(0.5)
+    assert noisy_max_distribution(scores, scale)[2] < exponential([1, 1, 0], 2, scale)[2] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("kind", [Choose, NoisyMax])

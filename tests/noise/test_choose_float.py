@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.noise.laws import Script, chi_square, log_ratios
+from tests.noise.distribution_checks import Script, chi_square, log_ratios
 
 from discreet.errors import BadInput
 from discreet.noise import choose_float as floats
@@ -185,11 +185,11 @@ def test_segments_of_long_tables_are_cut_out_correctly() -> None:
             assert everything == sorted(everything)
 
 
-# --- the law ---
+# --- the distribution ---
 
 
 def weighed(request: ChooseFloat, patch: pytest.MonkeyPatch) -> dict[float, float]:
-    """The law of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
+    """The distribution of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
     seen: list[Bounds] = []
 
     def look(weights: Callable[[int], Bounds], source: BitSource, bits: int) -> int:
@@ -206,12 +206,12 @@ def weighed(request: ChooseFloat, patch: pytest.MonkeyPatch) -> dict[float, floa
     total = sum(low)
     assert sum(high) - total <= total >> 55
     assert unit > 0
-    law = {}
+    distribution = {}
     for weight, (_, first, last) in zip(low, segments, strict=True):
         whole = stairs.measure.between(first, last)
         for key in range(first, last + 1):
-            law[float_of(key)] = weight / total * stairs.measure.between(key, key) / whole
-    return law
+            distribution[float_of(key)] = weight / total * stairs.measure.between(key, key) / whole
+    return distribution
 
 
 def by_hand(rows: tuple[float, ...], rank: Fraction, epsilon: float, sensitivity: float, prior: Prior) -> list[float]:
@@ -230,18 +230,18 @@ def test_exact_log_ratios_on_five_floats(q: Fraction, monkeypatch: pytest.Monkey
     """All tables of up to four records on a lattice of five floats with an uneven prior, both relations, epsilon 1."""
     tables = [rows for n in range(5) for rows in itertools.combinations_with_replacement(FIVE, n)]
 
-    def laws(sensitivity: Fraction, rank: Callable[[int], Fraction]) -> dict[tuple[float, ...], Any]:
+    def distributions(sensitivity: Fraction, rank: Callable[[int], Fraction]) -> dict[tuple[float, ...], Any]:
         found = {}
         for rows in tables:
             stairs = Staircase(rows, rank(len(rows)), low=FIVE[0], high=FIVE[-1], prior=UNEVEN)
-            law = weighed(ChooseFloat(stairs, sensitivity, Choice(1)), monkeypatch)
-            found[rows] = np.array([law[t] for t in FIVE])
+            distribution = weighed(ChooseFloat(stairs, sensitivity, Choice(1)), monkeypatch)
+            found[rows] = np.array([distribution[t] for t in FIVE])
             wanted = by_hand(rows, rank(len(rows)), 1, float(sensitivity), UNEVEN)
             assert found[rows] == pytest.approx(wanted, rel=1e-12)
         return found
 
-    replaced = laws(Fraction(1), lambda n: Fraction(round(q * n)))
-    added = laws(max(q, 1 - q), lambda n: q * n)
+    replaced = distributions(Fraction(1), lambda n: Fraction(round(q * n)))
+    added = distributions(max(q, 1 - q), lambda n: q * n)
     worst, widest, steepest = [0.0, 0.0], [0.0, 0.0], 0.0
     for rows in tables:
         swaps = {tuple(sorted((*rows[:i], *rows[i + 1 :], t))) for i in range(len(rows)) for t in FIVE}
@@ -265,16 +265,16 @@ def test_exact_log_ratios_on_five_floats(q: Fraction, monkeypatch: pytest.Monkey
 
 @pytest.mark.claim("choose_float.1")
 def test_a_quarter_of_the_sensitivity_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    laws = []
+    distributions = []
     for rows in ((FIVE[0], FIVE[4]), (FIVE[0], FIVE[0])):
         stairs = Staircase(rows, 1, low=FIVE[0], high=FIVE[-1], prior=UNEVEN)
-        law = weighed(ChooseFloat(stairs, Fraction(1, 4), Choice(1)), monkeypatch)
-        laws.append(np.array([law[t] for t in FIVE]))
-    assert np.abs(log_ratios(*laws)).max() > 1.1
+        distribution = weighed(ChooseFloat(stairs, Fraction(1, 4), Choice(1)), monkeypatch)
+        distributions.append(np.array([distribution[t] for t in FIVE]))
+    assert np.abs(log_ratios(*distributions)).max() > 1.1
 
 
 @pytest.mark.claim("choose_float.3")
-def test_the_law_by_sampling() -> None:
+def test_the_distribution_by_sampling() -> None:
     rows, source = (FIVE[0], FIVE[2], FIVE[2], FIVE[4]), SeededSource(6)
     request = ChooseFloat(Staircase(rows, 2, low=FIVE[0], high=FIVE[-1], prior=UNEVEN), 1, Choice(1))
     drawn = Counter(request.answer(source) for _ in range(2500))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.noise.laws import Script, chi_square
+from tests.noise.distribution_checks import Script, chi_square
 from tests.noise.test_tilted_minimum import rows
 
 from discreet.errors import BadInput
@@ -51,7 +51,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], type, Any]] = {
         {
             "unit": 2,
             "top": 8,
-            "law": "student",
+            "distribution": "student",
             "pace": Fraction(1, 8),
             "divisor": Fraction(2, 5),
             "cost": Approximate(1, 0),

@@ -4,7 +4,7 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.noise.laws import Script, enumerate_law, uniform
+from tests.noise.distribution_checks import Script, enumerate_distribution, uniform
 
 from discreet.noise.choose import Bounds, exp_bounds, exp_ladder, pick
 
@@ -99,7 +99,7 @@ def test_pick_with_whole_weights(whole: list[int], real: Fraction) -> None:
 
 
 @pytest.mark.claim("choose.2")
-def test_the_law_of_pick_by_every_path() -> None:
+def test_the_distribution_of_pick_by_every_path() -> None:
     """Starting from 4 bits, so that every path can be followed; weights 1, e^-1, e^-1/2 and a hidden remainder."""
     rates = [Fraction(0), Fraction(1), Fraction(1, 2)]
 
@@ -116,10 +116,12 @@ def test_the_law_of_pick_by_every_path() -> None:
         def below(self, bound: int) -> int:
             return int(self.draw(bound))  # type: ignore[operator]
 
-    law, lost = enumerate_law(lambda branch: pick(weights, Paths(uniform(branch)), bits=4), prune=2**-9)
+    distribution, lost = enumerate_distribution(
+        lambda branch: pick(weights, Paths(uniform(branch)), bits=4), prune=2**-9
+    )
     true = [float(mpmath.exp(-float(rate))) for rate in rates]
-    assert sum(law.values()) + lost == pytest.approx(1)
-    assert all(law[i] <= true[i] / sum(true) + 1e-12 <= law[i] + lost + 2e-12 for i in range(3))
+    assert sum(distribution.values()) + lost == pytest.approx(1)
+    assert all(distribution[i] <= true[i] / sum(true) + 1e-12 <= distribution[i] + lost + 2e-12 for i in range(3))
 
 
 @pytest.mark.claim("choose.2")

@@ -1,4 +1,4 @@
-"""Each sampler by every path of its draws, up to its first rejection; those it calls as draws of their proved law."""
+"""Each sampler by every path of its draws, up to its first rejection; those it calls as draws that are proved."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.noise.laws import Branch, GaussianLaw, LaplaceLaw, enumerate_law, uniform
+from tests.noise.distribution_checks import (
+    Branch,
+    GaussianDistribution,
+    LaplaceDistribution,
+    enumerate_distribution,
+    uniform,
+)
 
 from discreet.noise import plain_sampler as cks
 from discreet.noise.randomness import SeededSource
@@ -33,7 +39,7 @@ def once(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def accepted(sampler: Callable[[Branch], Any], prune: float = 1e-12) -> tuple[dict[Any, float], float]:
-    """The law of what is accepted at the first try, which is the law of what is accepted at all."""
+    """The distribution of what is accepted at the first try, which is the distribution of what is accepted at all."""
 
     def attempt(branch: Branch) -> Any:
         try:
@@ -41,9 +47,9 @@ def accepted(sampler: Callable[[Branch], Any], prune: float = 1e-12) -> tuple[di
         except Again:
             return Again
 
-    law, lost = enumerate_law(attempt, prune)
-    again = law.pop(Again, 0.0)
-    return {outcome: mass / (1 - again) for outcome, mass in law.items()}, lost / (1 - again)
+    distribution, lost = enumerate_distribution(attempt, prune)
+    again = distribution.pop(Again, 0.0)
+    return {outcome: mass / (1 - again) for outcome, mass in distribution.items()}, lost / (1 - again)
 
 
 def coin(branch: Branch) -> Callable[..., bool]:
@@ -52,17 +58,17 @@ def coin(branch: Branch) -> Callable[..., bool]:
 
 @pytest.mark.parametrize("chance", [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 7)])
 def test_bernoulli_by_every_path(chance: Fraction) -> None:
-    law, lost = enumerate_law(lambda branch: cks.bernoulli(chance, uniform(branch)))
+    distribution, lost = enumerate_distribution(lambda branch: cks.bernoulli(chance, uniform(branch)))
     assert lost == 0
-    assert law[True] == pytest.approx(float(chance), abs=1e-12)
+    assert distribution[True] == pytest.approx(float(chance), abs=1e-12)
 
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(1, 5), Fraction(2, 3), Fraction(1), Fraction(5, 2)])
 def test_bernoulli_exp_by_every_path(rate: Fraction) -> None:
-    law, lost = enumerate_law(lambda branch: cks.bernoulli_exp(rate, uniform(branch)))
+    distribution, lost = enumerate_distribution(lambda branch: cks.bernoulli_exp(rate, uniform(branch)))
     assert lost < 1e-3
-    assert abs(law[True] - math.exp(-rate)) <= lost + 1e-12
-    assert abs(law[False] + math.expm1(-rate)) <= lost + 1e-12
+    assert abs(distribution[True] - math.exp(-rate)) <= lost + 1e-12
+    assert abs(distribution[False] + math.expm1(-rate)) <= lost + 1e-12
 
 
 @pytest.mark.parametrize("scale", SEVERAL)
@@ -71,10 +77,10 @@ def test_geometric_by_every_path(scale: Fraction, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(cks, "bernoulli_exp", coin(branch))
         return cks.geometric(scale, once(uniform(branch)))
 
-    law, lost = accepted(sampler)
+    distribution, lost = accepted(sampler)
     a = math.exp(-1 / scale)
     assert lost < 1e-9
-    assert all(law.get(k, 0.0) == pytest.approx((1 - a) * a**k, abs=1e-9) for k in range(REACH))
+    assert all(distribution.get(k, 0.0) == pytest.approx((1 - a) * a**k, abs=1e-9) for k in range(REACH))
 
 
 @pytest.mark.claim("additive.1")
@@ -86,15 +92,15 @@ def test_laplace_by_every_path(scale: Fraction, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(cks, "geometric", once(lambda *_: branch([(1 - a) * a**k for k in range(REACH)])))
         return cks.laplace(scale, uniform(branch))
 
-    law, _ = accepted(sampler)
-    exact = LaplaceLaw(scale)
-    assert all(law.get(k, 0.0) == pytest.approx(exact.at(k), abs=1e-9) for k in range(-REACH + 1, REACH))
+    distribution, _ = accepted(sampler)
+    exact = LaplaceDistribution(scale)
+    assert all(distribution.get(k, 0.0) == pytest.approx(exact.at(k), abs=1e-9) for k in range(-REACH + 1, REACH))
 
 
 @pytest.mark.claim("additive.2")
 @pytest.mark.parametrize("sigma", [1, 2, 5])
 def test_gaussian_by_every_path(sigma: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = LaplaceLaw(sigma)
+    wide = LaplaceDistribution(sigma)
 
     def sampler(branch: Branch) -> int:
         draw = once(lambda scale, _: branch([wide.at(k) for k in range(-200, 201)]) - 200)
@@ -102,9 +108,11 @@ def test_gaussian_by_every_path(sigma: int, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(cks, "bernoulli_exp", coin(branch))
         return cks.gaussian(sigma, uniform(branch))
 
-    law, _ = accepted(sampler)
-    exact = GaussianLaw(sigma)
-    assert all(law.get(k, 0.0) == pytest.approx(exact.tail(k) - exact.tail(k + 1), abs=1e-9) for k in range(-50, 51))
+    distribution, _ = accepted(sampler)
+    exact = GaussianDistribution(sigma)
+    assert all(
+        distribution.get(k, 0.0) == pytest.approx(exact.tail(k) - exact.tail(k + 1), abs=1e-9) for k in range(-50, 51)
+    )
 
 
 def test_extreme_scales_terminate() -> None:

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.noise.laws import CHANCE, GaussianLaw, LaplaceLaw, assert_law, chi_square, p_value
+from tests.noise.distribution_checks import (
+    CHANCE,
+    GaussianDistribution,
+    LaplaceDistribution,
+    assert_distribution,
+    chi_square,
+    p_value,
+)
 
 from discreet.noise.integers import BULK, compiled, drawn_scale
 from discreet.noise.randomness import Secure, SystemSource, _by_opendp, _primitive
@@ -54,12 +61,12 @@ def test_forks_never_repeat(engine: str) -> None:
 @pytest.mark.claim("additive.1")
 @pytest.mark.parametrize("scale", [Fraction(2), drawn_scale(Fraction(10**9, 7))])
 def test_opendp_draws_laplace_noise(scale: Fraction) -> None:
-    assert_law(_by_opendp("laplace", 400_000, float(scale)), LaplaceLaw(scale))
+    assert_distribution(_by_opendp("laplace", 400_000, float(scale)), LaplaceDistribution(scale))
 
 
 @pytest.mark.claim("additive.2")
 def test_opendp_draws_gaussian_noise() -> None:
-    assert_law(_by_opendp("gaussian", 250_000, 2.0**30 + 7), GaussianLaw(2**30 + 7))
+    assert_distribution(_by_opendp("gaussian", 250_000, 2.0**30 + 7), GaussianDistribution(2**30 + 7))
 
 
 @pytest.mark.claim("additive.1")
@@ -73,9 +80,9 @@ def test_opendp_is_asked_for_a_scale_that_is_not_below_the_one_paid_for(asked: F
 
 
 def test_small_scales_by_cells() -> None:
-    draws, law = _by_opendp("laplace", 30_000, 0.5), LaplaceLaw(0.5)
+    draws, distribution = _by_opendp("laplace", 30_000, 0.5), LaplaceDistribution(0.5)
     counts = [int((draws == k).sum()) for k in range(-4, 5)]
-    cells = [*(law.at(k) for k in range(-4, 5)), 2 * law.tail(5)]
+    cells = [*(distribution.at(k) for k in range(-4, 5)), 2 * distribution.tail(5)]
     assert chi_square([*counts, 30_000 - sum(counts)], cells) > CHANCE
     assert not _by_opendp("laplace", 1000, 2.0**-9).any()
 
@@ -111,7 +118,7 @@ def test_draws_differ_and_are_secret() -> None:
     assert not set(one.tolist()) & set(two.tolist())
 
 
-def test_the_law_test_itself_rejects_what_is_wrong() -> None:
+def test_the_distribution_test_itself_rejects_what_is_wrong() -> None:
     """Planted: a scale off by 3%, a sign that leans, a zero counted twice, rounded continuous noise."""
     generator = np.random.Generator(np.random.Philox(1))
 
@@ -120,16 +127,16 @@ def test_the_law_test_itself_rejects_what_is_wrong() -> None:
         return one - two
 
     exact = laplace(2)
-    assert p_value(exact, LaplaceLaw(2.0)) > 1e-6
+    assert p_value(exact, LaplaceDistribution(2.0)) > 1e-6
     wrong: dict[str, Any] = {
         "scale": laplace(2.06),
         "lean": np.where(generator.random(10**6) < 0.01, np.abs(exact), exact),
         "zero twice": np.where(generator.random(10**6) < 0.1, 0, exact),
         "rounded": np.rint(generator.laplace(0, 2, 10**6)).astype(np.int64),
     }
-    assert {name: p_value(sample, LaplaceLaw(2.0)) < CHANCE for name, sample in wrong.items()} == dict.fromkeys(
-        wrong, True
-    )
+    assert {
+        name: p_value(sample, LaplaceDistribution(2.0)) < CHANCE for name, sample in wrong.items()
+    } == dict.fromkeys(wrong, True)
 
 
 def test_a_compiler_that_does_not_load_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.noise.laws import GaussianLaw, LaplaceLaw, assert_law, chi_square
+from tests.noise.distribution_checks import GaussianDistribution, LaplaceDistribution, assert_distribution, chi_square
 
 from discreet.errors import BadInput
 from discreet.noise import integers as sources
@@ -23,14 +23,14 @@ def _big_integers_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.claim("additive.1")
 @pytest.mark.parametrize("scale", [Fraction(2), Fraction(10), drawn_scale(Fraction(10**9, 7))])
-def test_seeded_laplace_has_its_law(scale: Fraction) -> None:
-    assert_law(SeededSource(31).laplace(MANY, scale), LaplaceLaw(scale), wrong=0.12)
+def test_seeded_laplace_has_its_distribution(scale: Fraction) -> None:
+    assert_distribution(SeededSource(31).laplace(MANY, scale), LaplaceDistribution(scale), wrong=0.12)
 
 
 @pytest.mark.claim("additive.2")
 @pytest.mark.parametrize("sigma", [3, 2**30 + 7])
-def test_seeded_gaussian_has_its_law(sigma: int) -> None:
-    assert_law(SeededSource(32).gaussian(MANY // 2, sigma), GaussianLaw(sigma), wrong=0.12)
+def test_seeded_gaussian_has_its_distribution(sigma: int) -> None:
+    assert_distribution(SeededSource(32).gaussian(MANY // 2, sigma), GaussianDistribution(sigma), wrong=0.12)
 
 
 def test_a_seed_repeats_and_another_does_not() -> None:

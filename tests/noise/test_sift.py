@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.noise.laws import Constant, LaplaceLaw, Script, chi_square, hockey_stick
+from tests.noise.distribution_checks import Constant, LaplaceDistribution, Script, chi_square, hockey_stick
 
 from discreet.errors import BadInput
 from discreet.noise.lattice import ROOM
@@ -64,12 +64,12 @@ def test_the_audited_thresholds(epsilon: float, delta: float, threshold: int, at
 
 
 def shown(count: int, threshold: int, scale: float) -> Any:
-    """The law of what one bin shows: nothing first, then the values from the threshold on."""
+    """The distribution of what one bin shows: nothing first, then the values from the threshold on."""
     if count == 0:
         return np.array([1.0, *[0.0] * 400])
-    law = LaplaceLaw(scale)
-    values = [law.at(value - count) for value in range(threshold, threshold + 400)]
-    return np.array([1 - law.tail(threshold - count), *values])
+    distribution = LaplaceDistribution(scale)
+    values = [distribution.at(value - count) for value in range(threshold, threshold + 400)]
+    return np.array([1 - distribution.tail(threshold - count), *values])
 
 
 def replaced(threshold: int, epsilon: float, u: int, v: int) -> float:
@@ -103,9 +103,9 @@ def test_one_delta_is_paid_in_every_case(epsilon: float, delta: float) -> None:
 def test_two_bins_a_person_would_cost_two_deltas() -> None:
     """Why a sensitivity above 2 is refused: four bins move, and the claim of one delta is false."""
     threshold, scale = threshold_for(2, 1, 1e-3), 4.0
-    assert LaplaceLaw(scale).tail(threshold - 1) > 1e-3
+    assert LaplaceDistribution(scale).tail(threshold - 1) > 1e-3
     threshold = threshold_for(4, 1, 1e-3)
-    lone = LaplaceLaw(scale).tail(threshold - 1)
+    lone = LaplaceDistribution(scale).tail(threshold - 1)
     assert 1 - (1 - lone) ** 2 > 1e-3  # both bins that only this person holds are shown or not, independently
     for sensitivity in (3, 4, Fraction(3, 2), 0, -1):
         with pytest.raises(BadInput):
@@ -147,12 +147,12 @@ def test_a_threshold_needs_a_delta() -> None:
 # --- known bins ---
 
 
-def joint_law(counts: dict[int, int], bins: int, above: int, scale: float) -> dict[tuple[int, ...], float]:
+def joint_distribution(counts: dict[int, int], bins: int, above: int, scale: float) -> dict[tuple[int, ...], float]:
     """Dense noise and a threshold; each bin is hidden (0), just reaches it (1) or passes it (2)."""
-    law = LaplaceLaw(scale)
+    distribution = LaplaceDistribution(scale)
     each = []
     for key in range(bins):
-        reach, beyond = (law.tail(above + more - counts.get(key, 0)) for more in (0, 1))
+        reach, beyond = (distribution.tail(above + more - counts.get(key, 0)) for more in (0, 1))
         each.append((1 - reach, reach - beyond, beyond))
     return {
         cell: math.prod(each[i][c] for i, c in enumerate(cell)) for cell in itertools.product(range(3), repeat=bins)
@@ -163,7 +163,7 @@ def joint_law(counts: dict[int, int], bins: int, above: int, scale: float) -> di
 @pytest.mark.parametrize(
     ("counts", "above", "epsilon"), [({}, 1, 1), ({1: 2}, 1, 1), ({0: 1, 2: 3}, 2, 2), ({0: 1, 1: 1, 2: 1}, 3, 1)]
 )
-def test_known_bins_have_the_law_of_dense_noise(counts: dict[Any, int], above: int, epsilon: float) -> None:
+def test_known_bins_have_the_distribution_of_dense_noise(counts: dict[Any, int], above: int, epsilon: float) -> None:
     request, source = (
         Sift(counts={**counts}, sensitivity=1, cost=Laplace(epsilon), above=above, delta=0, bins=3),
         SeededSource(17),
@@ -173,10 +173,10 @@ def test_known_bins_have_the_law_of_dense_noise(counts: dict[Any, int], above: i
         answer = request.answer(source)
         assert min(answer.values(), default=above) >= above
         cells[tuple(min(2, answer[key] - above + 1) if key in answer else 0 for key in range(3))] += 1
-    law = joint_law(counts, 3, above, 1 / epsilon)
-    assert chi_square([cells[cell] for cell in law], list(law.values())) > 1e-6
-    wrong = joint_law(counts, 3, above, 1.4 / epsilon)
-    assert chi_square([cells[cell] for cell in law], list(wrong.values())) < 1e-6
+    distribution = joint_distribution(counts, 3, above, 1 / epsilon)
+    assert chi_square([cells[cell] for cell in distribution], list(distribution.values())) > 1e-6
+    wrong = joint_distribution(counts, 3, above, 1.4 / epsilon)
+    assert chi_square([cells[cell] for cell in distribution], list(wrong.values())) < 1e-6
 
 
 @pytest.mark.claim("threshold.2")
@@ -201,7 +201,7 @@ def test_the_number_of_lifted_bins_is_binomial(size: int, scale: float, above: i
 def test_many_lifted_bins_are_drawn_in_blocks() -> None:
     """A low threshold over many bins: 100,000 empty bins of which 0.45 rise, which one list could not hold."""
     request, source = Sift(counts={}, sensitivity=1, cost=Laplace(0.1), above=1, delta=0, bins=100_000), SeededSource(3)
-    chance = LaplaceLaw(10).tail(1)
+    chance = LaplaceDistribution(10).tail(1)
     draws = [request._how_many(100_000, source) for _ in range(10)]
     spread = math.sqrt(100_000 * chance * (1 - chance))
     assert all(abs(draw - 100_000 * chance) < 6 * spread for draw in draws)
@@ -210,7 +210,7 @@ def test_many_lifted_bins_are_drawn_in_blocks() -> None:
         Sift(counts={}, sensitivity=1, cost=Laplace(1), above=1, delta=0, bins=600)._how_many(600, source)
         for _ in range(300)
     ]
-    chance = LaplaceLaw(1).tail(1)
+    chance = LaplaceDistribution(1).tail(1)
     centred = (np.array(small) - 600 * chance) / math.sqrt(600 * chance * (1 - chance))
     cells = np.histogram(centred, bins=[-9, -0.8, 0, 0.8, 9])[0]
     from scipy.stats import binom
@@ -327,7 +327,7 @@ def test_a_lone_person_is_shown_with_probability_delta() -> None:
         SeededSource(3),
     )
     seen = sum(len(request.answer(source)) for _ in range(10))
-    chance = LaplaceLaw(2).tail(7)
+    chance = LaplaceDistribution(2).tail(7)
     assert chi_square([seen, 10_000 - seen], [chance, 1 - chance]) > 1e-6
 
 

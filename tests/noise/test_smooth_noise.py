@@ -1,4 +1,4 @@
-"""Noise of a width that depends on the data: its law and its objections."""
+"""Noise of a width that depends on the data: its distribution and its objections."""
 
 from fractions import Fraction
 
@@ -12,16 +12,16 @@ from discreet.noise.smooth_noise import SmoothNoise, price
 from discreet.privacy.loss import Approximate
 
 TOP = 2**60
-LAWS = {"student": stats.t(4), "cauchy": stats.cauchy(), "laplace": stats.laplace()}
+DISTRIBUTIONS = {"student": stats.t(4), "cauchy": stats.cauchy(), "laplace": stats.laplace()}
 
 
-def asked(value: int, reach: int, law: str, top: int = TOP) -> SmoothNoise:
+def asked(value: int, reach: int, distribution: str, top: int = TOP) -> SmoothNoise:
     return SmoothNoise(
         value=value,
         reach=reach,
         unit=1,
         top=top,
-        law=law,  # type: ignore[arg-type]
+        distribution=distribution,  # type: ignore[arg-type]
         pace=Fraction(1, 10),
         divisor=Fraction(1, 2),
         cost=Approximate(4, 1e-6),
@@ -29,29 +29,29 @@ def asked(value: int, reach: int, law: str, top: int = TOP) -> SmoothNoise:
 
 
 @pytest.mark.claim("smooth_noise.3")
-@pytest.mark.parametrize("law", LAWS)
-def test_the_law_is_the_stated_one(law: str) -> None:
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_the_distribution_is_the_stated_one(distribution: str) -> None:
     door, half, reach = Seeded(7), TOP // 2, 2**40
-    drawn = np.array([float(door.draw(asked(half, reach, law)) - half) / (2 * reach) for _ in range(3000)])
-    assert stats.kstest(drawn, LAWS[law].cdf).pvalue > 1e-7
+    drawn = np.array([float(door.draw(asked(half, reach, distribution)) - half) / (2 * reach) for _ in range(3000)])
+    assert stats.kstest(drawn, DISTRIBUTIONS[distribution].cdf).pvalue > 1e-7
 
 
 @pytest.mark.claim("smooth_noise.3")
-@pytest.mark.parametrize("law", LAWS)
-def test_rounding_on_a_coarse_grid_is_that_of_the_real_number(law: str) -> None:
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_rounding_on_a_coarse_grid_is_that_of_the_real_number(distribution: str) -> None:
     door, runs = Seeded(8), 4000
-    drawn = np.array([door.draw(asked(4, 1, law, 8)) for _ in range(runs)])
+    drawn = np.array([door.draw(asked(4, 1, distribution, 8)) for _ in range(runs)])
     edges = np.concatenate([[-np.inf], np.arange(0.5, 8, 1), [np.inf]])
-    chances = np.diff(LAWS[law].cdf((edges - 4) / 2))
+    chances = np.diff(DISTRIBUTIONS[distribution].cdf((edges - 4) / 2))
     seen = np.bincount(drawn, minlength=9)
     assert stats.chisquare(seen, chances * runs).pvalue > 1e-7
 
 
 @pytest.mark.claim("smooth_noise.1")
-@pytest.mark.parametrize(("law", "degrees"), [("student", 4), ("cauchy", 1)])
-def test_the_price_bounds_the_ratio_of_densities(law: str, degrees: int) -> None:
+@pytest.mark.parametrize(("distribution", "degrees"), [("student", 4), ("cauchy", 1)])
+def test_the_price_bounds_the_ratio_of_densities(distribution: str, degrees: int) -> None:
     pace, divisor = 0.2, 0.3
-    paid = float(price(law, pace, divisor))  # type: ignore[arg-type]
+    paid = float(price(distribution, pace, divisor))  # type: ignore[arg-type]
     t = np.concatenate([np.linspace(-60, 60, 60_001), np.geomspace(1, 1e9, 1000)])
     one, worst = stats.t(degrees), 0.0
     for shrink in (np.exp(-pace), np.exp(pace)):
@@ -87,7 +87,7 @@ def test_objections() -> None:
             reach=1,
             unit=1,
             top=8,
-            law="student",
+            distribution="student",
             pace=Fraction(1),
             divisor=Fraction(1),
             cost=Approximate(1, 0),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.noise.laws import Constant, chi_square, log_ratios
+from tests.noise.distribution_checks import Constant, chi_square, log_ratios
 
 from discreet.errors import BadInput
 from discreet.noise.randomness import SeededSource
@@ -15,16 +15,16 @@ from discreet.noise.threshold import FirstAbove
 from discreet.privacy.loss import Approximate
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
-Law = np.ndarray[Any, Any]
+Distribution = np.ndarray[Any, Any]
 
 
-def tail(k: Law, scale: float) -> Law:
+def tail(k: Distribution, scale: float) -> Distribution:
     """P(Z >= k)."""
     a = np.exp(-1 / scale)
     return np.asarray(np.where(k > 0, a ** np.maximum(k, 0) / (1 + a), 1 - a ** np.maximum(1 - k, 0) / (1 + a)))
 
 
-def law(scores: tuple[int, ...], threshold: int, bar: float, each: float) -> Law:
+def distribution(scores: tuple[int, ...], threshold: int, bar: float, each: float) -> Distribution:
     """P(index): sum over the noisy threshold."""
     y = np.arange(int(-60 * bar), int(60 * bar) + 1)
     chance = np.tanh(1 / (2 * bar)) * np.exp(-np.abs(y) / bar)
@@ -38,10 +38,12 @@ def law(scores: tuple[int, ...], threshold: int, bar: float, each: float) -> Law
 
 def worst(epsilon: float, bar: float, each: float, sensitivity: int = 1) -> float:
     """The largest log ratio between neighbours of a small world."""
-    laws = {scores: law(scores, 3, bar, each) for scores in itertools.product(range(0, 7, sensitivity), repeat=3)}
+    distributions = {
+        scores: distribution(scores, 3, bar, each) for scores in itertools.product(range(0, 7, sensitivity), repeat=3)
+    }
     return max(
-        float(np.abs(log_ratios(laws[mine], laws[other])).max())
-        for mine, other in itertools.product(laws, repeat=2)
+        float(np.abs(log_ratios(distributions[mine], distributions[other])).max())
+        for mine, other in itertools.product(distributions, repeat=2)
         if max(abs(a - b) for a, b in zip(mine, other, strict=True)) <= sensitivity
     )
 
@@ -71,12 +73,12 @@ def test_the_scales_are_two_and_four_times_the_rounded_up_sensitivity() -> None:
 
 @pytest.mark.claim("threshold.1")
 @pytest.mark.parametrize(("scores", "threshold"), [((0, 2, 4), 3), ((-9, 1), 0), ((5,), 5)])
-def test_above_threshold_has_its_law(scores: tuple[int, ...], threshold: int) -> None:
+def test_above_threshold_has_its_distribution(scores: tuple[int, ...], threshold: int) -> None:
     source, request = SeededSource(13), FirstAbove(scores, threshold, 1, Approximate(1, 0))
     drawn = Counter(request.answer(source) for _ in range(3000))
     counts = [drawn[i] for i in range(len(scores) + 1)]
-    assert chi_square(counts, law(scores, threshold, 2.0, 4.0)) > 1e-6
-    assert chi_square(counts, law(scores, threshold + 2, 2.0, 4.0)) < 1e-6
+    assert chi_square(counts, distribution(scores, threshold, 2.0, 4.0)) > 1e-6
+    assert chi_square(counts, distribution(scores, threshold + 2, 2.0, 4.0)) < 1e-6
 
 
 @pytest.mark.claim("threshold.1")

@@ -1,4 +1,4 @@
-"""Tilted minima: the law of the tilt, the density that the proof bounds, and minima that are as good as they say."""
+"""Tilted minima: the distribution of the tilt, the density that the proof bounds, and minima that are what they say."""
 
 import math
 from collections.abc import Sequence

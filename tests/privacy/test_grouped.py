@@ -27,15 +27,15 @@ def groups(*keys: Any) -> Groups:
 
 
 @pytest.mark.claim("grouped.1")
-def test_a_person_more_in_one_group_moves_the_law_of_all_answers_as_far_as_that_of_one() -> None:
+def test_a_person_more_in_one_group_moves_the_distribution_of_all_answers_as_far_as_that_of_one() -> None:
     epsilon = 0.7
 
-    def law(count: int) -> list[float]:
+    def distribution(count: int) -> list[float]:
         weights = [math.exp(-epsilon * abs(answer - count)) for answer in range(-60, 80)]
         return [weight / sum(weights) for weight in weights]
 
-    before = [law(10), law(4)]
-    for after in ([law(11), law(4)], [law(10), law(5)]):
+    before = [distribution(10), distribution(4)]
+    for after in ([distribution(11), distribution(4)], [distribution(10), distribution(5)]):
         worst = max(
             abs(math.log(one * other) - math.log(new * newer))
             for one, new in zip(before[0], after[0], strict=True)

@@ -96,7 +96,7 @@ def test_groups_of_additive_noise_by_quadrature(size: int) -> None:
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("rate", [0.05, 0.4])
 def test_groups_in_a_sample_by_quadrature(size: int, rate: float) -> None:
-    """The true law mixes over how many of the group are in; the group's loss assumes all or none."""
+    """The true distribution mixes over how many of the group are in; the group's loss assumes all or none."""
     x = np.linspace(-14, 18, 320_001)
     width, mu = x[1] - x[0], 0.7
     shares = [math.comb(size, k) * rate**k * (1 - rate) ** (size - k) for k in range(size + 1)]

@@ -61,13 +61,13 @@ def likelihoods(epsilon: float) -> dict[tuple[int, ...], Any]:
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5])
 def test_with_and_without_a_person_on_random_priors(epsilon: float) -> None:
     """Any prior on three people's bits, dependent ones too; the first person's bit used, or replaced by 0."""
-    laws, rng = likelihoods(epsilon), np.random.default_rng(7)
-    tables, worst = list(laws), 1.0
+    distributions, rng = likelihoods(epsilon), np.random.default_rng(7)
+    tables, worst = list(distributions), 1.0
     for spread in (0.1, 1.0, 8.0):
         for _ in range(100):
             prior = np.exp(spread * rng.normal(size=len(tables)))[:, None]
-            used = prior * np.array([laws[table] for table in tables])
-            unused = prior * np.array([laws[(0, *table[1:])] for table in tables])
+            used = prior * np.array([distributions[table] for table in tables])
+            unused = prior * np.array([distributions[(0, *table[1:])] for table in tables])
             used, unused = used / used.sum(axis=0), unused / unused.sum(axis=0)
             worst = max(worst, float((used / unused).max()), float((unused / used).max()))
     assert math.exp(0.5 * epsilon) < worst <= posterior_with_and_without(epsilon) * (1 + 1e-9)
@@ -178,7 +178,7 @@ def test_delta_is_said_honestly() -> None:
 GAUSSIANS = [(1.0, 1e-6), (0.1, 1e-6), (3.0, 1e-9), (0.01, 1e-3)]
 
 
-def gaussian_laws(mu: float) -> tuple[Any, Any]:
+def gaussian_distributions(mu: float) -> tuple[Any, Any]:
     """Two normal distributions that are mu apart, as probabilities of short intervals."""
     middles, step = np.linspace(-9, 9 + mu, 200_001, retstep=True)
     p, q = (stats.norm(place).pdf(middles) * step for place in (mu, 0))
@@ -190,7 +190,7 @@ def gaussian_laws(mu: float) -> tuple[Any, Any]:
 @pytest.mark.parametrize(("epsilon", "delta"), GAUSSIANS)
 def test_sentences_hold_of_gaussian_noise_that_just_keeps_the_promise(epsilon: float, delta: float) -> None:
     mu, meaning = gaussian(epsilon, delta), explain(Guarantee(epsilon, delta))
-    p, q = gaussian_laws(mu)
+    p, q = gaussian_distributions(mu)
     loss = np.log(p) - np.log(q)
     assert np.maximum(p - math.exp(epsilon) * q, 0).sum() == pytest.approx(delta, rel=2e-3)
     exceeds = float(p[loss > epsilon].sum())
@@ -228,7 +228,7 @@ def test_the_chance_of_a_larger_loss_is_reached(epsilon: float, delta: float) ->
 @pytest.mark.parametrize(("epsilon", "delta"), GAUSSIANS)
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
 def test_the_average_excess_of_a_guess_is_reached(epsilon: float, delta: float, prior: float) -> None:
-    p, q = gaussian_laws(gaussian(epsilon, delta))
+    p, q = gaussian_distributions(gaussian(epsilon, delta))
     answers = prior * p + (1 - prior) * q
     after = prior * p / answers
     beyond = float((answers * np.maximum(after - posterior(prior, epsilon), 0)).sum())
@@ -262,18 +262,20 @@ def test_what_goes_beyond_the_factor_is_nearly_reached(epsilon: float) -> None:
 def test_with_and_without_a_person_beyond_the_factor(epsilon: float) -> None:
     """As for pure answers, with normal noise and its exact delta: what is beyond the factor, whatever event is seen."""
     outputs = np.linspace(-9, 12, 400)
-    laws = {table: np.exp(-((outputs - sum(table)) ** 2) / 2) for table in product((0, 1), repeat=3)}
-    laws = {table: law / law.sum() for table, law in laws.items()}
-    pairs = [(laws[one], laws[two]) for one in laws for two in laws if one[1:] == two[1:]]
+    distributions = {table: np.exp(-((outputs - sum(table)) ** 2) / 2) for table in product((0, 1), repeat=3)}
+    distributions = {table: distribution / distribution.sum() for table, distribution in distributions.items()}
+    pairs = [
+        (distributions[one], distributions[two]) for one in distributions for two in distributions if one[1:] == two[1:]
+    ]
     delta = max(float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) for p, q in pairs)
-    rng, tables, worst, factor = np.random.default_rng(3), list(laws), 0.0, posterior_with_and_without(epsilon)
+    rng, tables, worst, factor = np.random.default_rng(3), list(distributions), 0.0, posterior_with_and_without(epsilon)
     bound = excess_with_and_without(epsilon, delta)
     for spread in (0.1, 1.0, 8.0):
         for _ in range(100):
             prior = np.exp(spread * rng.normal(size=len(tables)))[:, None]
             prior /= prior.sum()
-            used = prior * np.array([laws[table] for table in tables])
-            unused = prior * np.array([laws[(0, *table[1:])] for table in tables])
+            used = prior * np.array([distributions[table] for table in tables])
+            unused = prior * np.array([distributions[(0, *table[1:])] for table in tables])
             seen = used.sum(axis=0)
             one, two = used / seen, unused / unused.sum(axis=0)
             for here, there in ((one, two), (two, one)):

@@ -21,18 +21,18 @@ def pairs() -> list[audit.Pair]:
 
 
 @pytest.mark.claim("smooth_median.1")
-@pytest.mark.parametrize("law", ["student", "cauchy", "laplace"])
-def test_audit(law: str) -> None:
-    delta = 1e-6 if law == "laplace" else 0.0
-    audit.check(SmoothMedian(1.0, bounds=(0, 100), delta=delta, law=law), pairs()).require()  # type: ignore[arg-type]
+@pytest.mark.parametrize("distribution", ["student", "cauchy", "laplace"])
+def test_audit(distribution: str) -> None:
+    delta = 1e-6 if distribution == "laplace" else 0.0
+    audit.check(SmoothMedian(1.0, bounds=(0, 100), delta=delta, distribution=distribution), pairs()).require()  # type: ignore[arg-type]
 
 
 @pytest.mark.study
 @pytest.mark.claim("smooth_median.1")
-@pytest.mark.parametrize("law", ["student", "cauchy", "laplace"])
-def test_outputs_do_not_tell_neighbours_apart_further_than_promised(law: str) -> None:
-    delta = 1e-3 if law == "laplace" else 0.0
-    mechanism = SmoothMedian(4.0, bounds=(0, 100), delta=delta, law=law)  # type: ignore[arg-type]
+@pytest.mark.parametrize("distribution", ["student", "cauchy", "laplace"])
+def test_outputs_do_not_tell_neighbours_apart_further_than_promised(distribution: str) -> None:
+    delta = 1e-3 if distribution == "laplace" else 0.0
+    mechanism = SmoothMedian(4.0, bounds=(0, 100), delta=delta, distribution=distribution)  # type: ignore[arg-type]
     told = audit.distinguish(mechanism, [0.0] * 5 + [100.0] * 4, [0.0] * 4 + [100.0] * 5, runs=1000)
     assert not told.violated
     assert told.epsilon > 0.02  # and it is no constant
@@ -81,8 +81,8 @@ def test_weights_fall_no_faster_than_their_pace() -> None:
 def test_many_close_records_give_a_close_answer() -> None:
     rng = np.random.default_rng(1)
     rows = rng.normal(50, 1, 20_000)
-    for law, delta in (("student", 0.0), ("cauchy", 0.0), ("laplace", 1e-6)):
-        mechanism = SmoothMedian(2.0, bounds=(0, 100), delta=delta, law=law)  # type: ignore[arg-type]
+    for distribution, delta in (("student", 0.0), ("cauchy", 0.0), ("laplace", 1e-6)):
+        mechanism = SmoothMedian(2.0, bounds=(0, 100), delta=delta, distribution=distribution)  # type: ignore[arg-type]
         answers = [mechanism.release(rows, Seeded(k)).value for k in range(9)]
         assert abs(np.median(answers) - 50) < 0.1
 
@@ -91,8 +91,8 @@ def test_bad_parameters_and_values() -> None:
     for bad in (
         {"bounds": None},
         {"bounds": (1, 0)},
-        {"law": "normal"},
-        {"law": "laplace"},
+        {"distribution": "normal"},
+        {"distribution": "laplace"},
         {"delta": 1e-6},
         {"epsilon": -1},
     ):
@@ -108,6 +108,7 @@ def test_bad_parameters_and_values() -> None:
 
 def test_any_epsilon_that_is_allowed() -> None:
     for epsilon in (1e-9, 1e6):
-        for law, delta in (("student", 0.0), ("cauchy", 0.0), ("laplace", 1e-6)):
-            value = SmoothMedian(epsilon, bounds=(0, 1), delta=delta, law=law).release([0.25] * 20, Seeded(1)).value  # type: ignore[arg-type]
+        for distribution, delta in (("student", 0.0), ("cauchy", 0.0), ("laplace", 1e-6)):
+            median = SmoothMedian(epsilon, bounds=(0, 1), delta=delta, distribution=distribution)  # type: ignore[arg-type]
+            value = median.release([0.25] * 20, Seeded(1)).value
             assert 0 <= value <= 1

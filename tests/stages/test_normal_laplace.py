@@ -1,4 +1,4 @@
-"""The law of normal plus Laplace error, and the error bars made of it."""
+"""The distribution of normal plus Laplace error, and the error bars made of it."""
 
 import math
 from typing import Any
@@ -22,11 +22,11 @@ from discreet.stages.normal_stages import Square, clipped_square
 @pytest.mark.parametrize(("normal", "laplace"), [(1.0, 1.0), (1.0, 0.2), (1.0, 0.011), (0.1, 1.0), (1e-6, 1.0)])
 def test_the_tail_against_quadrature(normal: float, laplace: float) -> None:
     y = np.linspace(-40, 40, 800_001) * laplace
-    law = np.exp(-np.abs(y) / laplace) / (2 * laplace) * (y[1] - y[0])
+    distribution = np.exp(-np.abs(y) / laplace) / (2 * laplace) * (y[1] - y[0])
     for t in (0.0, 0.5, 2.0, 5.0):
         size = t * max(normal, laplace)
         beyond = np.array([math.erfc(float(x) / math.sqrt(2)) / 2 for x in (size - y[::80]) / normal])
-        assert tail(size, normal, laplace) == pytest.approx(float((beyond * law[::80] * 80).sum()), abs=2e-4)
+        assert tail(size, normal, laplace) == pytest.approx(float((beyond * distribution[::80] * 80).sum()), abs=2e-4)
         assert tail(-size, normal, laplace) == pytest.approx(1 - tail(size, normal, laplace))
 
 

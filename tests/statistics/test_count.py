@@ -9,7 +9,7 @@ import pytest
 from discreet import audit, count
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
@@ -29,8 +29,8 @@ def test_the_exact_curve_is_epsilon(relation: Neighbours) -> None:
     scale = laplace_scale(1, 0.7)
     a = math.exp(-1 / float(scale))
     ks = np.arange(-200, 201)
-    law = (1 - a) / (1 + a) * a ** np.abs(ks)
-    ratio = np.log(law[1:] / law[:-1])
+    distribution = (1 - a) / (1 + a) * a ** np.abs(ks)
+    ratio = np.log(distribution[1:] / distribution[:-1])
     assert np.abs(ratio).max() <= 0.7 + 1e-12
     assert np.abs(ratio).max() >= 0.7 - 1e-6  # and no more noise than was paid for
     assert implies(Count(0.7, relation).loss, Count(0.7, relation).guarantee)
@@ -44,11 +44,11 @@ def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
     assert told.epsilon > 0.8
 
 
-def test_interval_covers_exactly_as_often_as_the_law_says() -> None:
-    law = LaplaceLaw(laplace_scale(1, Fraction(1, 2)))
+def test_interval_covers_exactly_as_often_as_the_distribution_says() -> None:
+    distribution = LaplaceDistribution(laplace_scale(1, Fraction(1, 2)))
     a = math.exp(-0.5)
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        t = law.radius(confidence)
+        t = distribution.radius(confidence)
         held = 1 - 2 * a ** (t + 1) / (1 + a)
         assert held >= confidence
         assert t == 0 or 1 - 2 * a**t / (1 + a) < confidence

@@ -13,7 +13,7 @@ from discreet import audit
 from discreet.accounting.currency import pure
 from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
@@ -87,21 +87,21 @@ def test_bad_supports(support: object) -> None:
         discreet.density([1.0], epsilon=1.0, support=support)
 
 
-@pytest.mark.parametrize("law", [stats.norm(50, 3), stats.beta(2, 5), stats.expon(), stats.t(3, 1e6)])
-def test_error_falls_to_what_a_plain_histogram_has(law: object) -> None:
+@pytest.mark.parametrize("distribution", [stats.norm(50, 3), stats.beta(2, 5), stats.expon(), stats.t(3, 1e6)])
+def test_error_falls_to_what_a_plain_histogram_has(distribution: object) -> None:
     """Integrated squared error within 3 times that of the best plain histogram of the same sample."""
-    rows = law.rvs(20_000, random_state=3)  # type: ignore[attr-defined]
+    rows = distribution.rvs(20_000, random_state=3)  # type: ignore[attr-defined]
     curve = BinnedDensity(1.0).release(rows, Seeded(5)).value
-    low, high = law.ppf([1e-4, 1 - 1e-4])  # type: ignore[attr-defined]
+    low, high = distribution.ppf([1e-4, 1 - 1e-4])  # type: ignore[attr-defined]
     places = np.linspace(low, high, 4001)
-    truth, step = law.pdf(places), places[1] - places[0]  # type: ignore[attr-defined]
+    truth, step = distribution.pdf(places), places[1] - places[0]  # type: ignore[attr-defined]
 
     def error(heights: np.ndarray) -> float:
         return float(((heights - truth) ** 2).sum() * step)
 
     plain = min(_plain_error(rows, places, error, bins) for bins in (16, 24, 32, 48, 64, 96, 128, 192))
     assert error(curve(places)) < 3 * plain + 1e-4
-    if law.dist.name != "expon":  # type: ignore[attr-defined]  # straight lines blur a jump
+    if distribution.dist.name != "expon":  # type: ignore[attr-defined]  # straight lines blur a jump
         assert error(curve.polygon(places)) < 2 * plain + 1e-4
 
 
@@ -130,15 +130,15 @@ def test_the_band_holds_everywhere_at_once(values: str) -> None:
 @pytest.mark.claim("density.3")
 def test_the_noise_of_the_number_missing_is_in_the_band() -> None:
     """Sampling aside: on a fixed sample of few people the band's noise part holds what the divisor adds."""
-    law, cells = LaplaceLaw(laplace_scale(2, 1)), 32
-    rng, fail = np.random.default_rng(9), math.exp(-float(1 / law.scale))
+    distribution, cells = LaplaceDistribution(laplace_scale(2, 1)), 32
+    rng, fail = np.random.default_rng(9), math.exp(-float(1 / distribution.scale))
     mechanism, size = BinnedDensity(1.0, (0, 1)), 4000
-    radius = sum_radius(law, cells + 2, 0.1 / 4)
+    radius = sum_radius(distribution, cells + 2, 0.1 / 4)
     held = np.zeros(cells + 3)
     held[2] = size  # all people in one narrow cell, so that most ends have all of them below
     for _ in range(200):
         noise = rng.geometric(1 - fail, cells + 3) - rng.geometric(1 - fail, cells + 3)
-        spread = mechanism._shown(np.linspace(0, 1, cells + 1), held + noise, size, law, Seeded(1)).spread
+        spread = mechanism._shown(np.linspace(0, 1, cells + 1), held + noise, size, distribution, Seeded(1)).spread
         assert spread.people <= size  # type: ignore[union-attr]
         error = np.cumsum(spread.noisy)[:-1] / spread.people - np.cumsum(held / size)[: cells + 1]  # type: ignore[union-attr]
         sums = np.cumsum(noise)[: cells + 1]
@@ -224,7 +224,7 @@ def test_all_cells_may_make_one_bin() -> None:
         noisy=np.zeros(34),
         by=32,
         people=9.0,
-        law=release.spread.law,  # type: ignore[union-attr]
+        distribution=release.spread.distribution,  # type: ignore[union-attr]
     )
     assert above.sampling.tolist() == [0.0]
     assert curve.polygon(0.01) == pytest.approx(1, abs=0.05)
@@ -254,18 +254,18 @@ def test_the_nearest_shares() -> None:
 
 def test_estimated_risk_is_the_true_one_up_to_a_constant() -> None:
     """Differences between widths, averaged, against the integrated squared errors themselves."""
-    rng, law = np.random.default_rng(3), LaplaceLaw(laplace_scale(2, 1))
+    rng, distribution = np.random.default_rng(3), LaplaceDistribution(laplace_scale(2, 1))
     shares = np.diff(stats.norm.cdf(np.linspace(-4, 4, 65)))
     shares /= shares.sum()
     size, told, true = 400, [], []
-    fail = math.exp(-float(1 / law.scale))
+    fail = math.exp(-float(1 / distribution.scale))
     for _ in range(4000):
         noise = rng.geometric(1 - fail, 64) - rng.geometric(1 - fail, 64)
         noisy = rng.multinomial(size, shares) + noise
         for by, kept_told, kept_true in ((2, 1, 1), (16, -1, -1)):
             bins, honest = merged(noisy.astype(float), by), merged(shares, by)
             square = (bins**2).sum()
-            risk = (square / size**2 - 2 * (square - 64 * law.sd**2 - bins.sum()) / (size * (size - 1))) / by
+            risk = (square / size**2 - 2 * (square - 64 * distribution.sd**2 - bins.sum()) / (size * (size - 1))) / by
             told.append(kept_told * risk)
             true.append(kept_true * (((bins / size) ** 2).sum() - 2 * (bins / size * honest).sum()) / by)
     gap = np.array(told).reshape(-1, 2).sum(1) - np.array(true).reshape(-1, 2).sum(1)
@@ -281,16 +281,16 @@ def test_more_people_more_cells() -> None:
 
 
 def test_bound_on_sums_of_noise() -> None:
-    """Chernoff's bound against the exact law of a sum, by convolution."""
-    law = LaplaceLaw(laplace_scale(2, 1))
+    """Chernoff's bound against the exact distribution of a sum, by convolution."""
+    distribution = LaplaceDistribution(laplace_scale(2, 1))
     support = np.arange(-400, 401)
-    one = np.exp(-np.abs(support) * float(1 / law.scale))
+    one = np.exp(-np.abs(support) * float(1 / distribution.scale))
     one /= one.sum()
     total = one.copy()
     for _ in range(7):
         total = np.convolve(total, one, mode="same")
     for miss in (0.1, 1e-3, 1e-6):
-        radius = sum_radius(law, 8, miss)
+        radius = sum_radius(distribution, 8, miss)
         assert total[np.abs(support) > radius].sum() <= miss
         least = next(t for t in range(400) if total[np.abs(support) > t].sum() <= miss)
         assert radius < 1.8 * least + 2  # and it is not much too wide

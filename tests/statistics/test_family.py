@@ -98,7 +98,7 @@ def test_bad_descriptions_are_refused(asked: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("asked", [{"start": lambda: (1.0,)}, {"start": float}, {"distribution": lambda rate: rate}])
-def test_a_family_without_laws_is_refused_before_there_are_data(asked: dict[str, Any]) -> None:
+def test_a_family_without_distributions_is_refused_before_there_are_data(asked: dict[str, Any]) -> None:
     family = Family(**(PLAIN | asked))
     with pytest.raises(BadInput, match="give nothing for medians"):
         SufficientStatistics(family, 1.0)
@@ -124,11 +124,11 @@ def test_the_means_of_cut_statistics_are_inverted(name: str, truth: tuple[float,
     assert family.unlinked(inverted(boxes, boxes.moments(place)[0])) == pytest.approx(truth, rel=1e-5)
 
 
-def test_points_have_the_moments_of_the_law() -> None:
-    for law in (poisson(4.0), gamma(2.0, 3.0)):
-        x, chances = points(law)
+def test_points_have_the_moments_of_the_distribution() -> None:
+    for distribution in (poisson(4.0), gamma(2.0, 3.0)):
+        x, chances = points(distribution)
         assert chances.sum() == pytest.approx(1.0)
-        assert x @ chances == pytest.approx(law.mean(), rel=3e-3)
+        assert x @ chances == pytest.approx(distribution.mean(), rel=3e-3)
 
 
 def test_a_guess_survives_odd_medians() -> None:

@@ -15,7 +15,7 @@ from discreet.accounting.compose import epsilon as epsilon_of
 from discreet.accounting.compose import implies
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
-from discreet.noise.distributions import GaussianLaw, LaplaceLaw, laplace_scale
+from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.neighbours import Neighbours
@@ -56,9 +56,9 @@ def test_the_lecture_scale_is_wrong_under_replace() -> None:
     """Scale 1/epsilon on counts that move by 2: the exact hockey stick at epsilon = 1 is 0.338, not 0."""
     a = math.exp(-1.0)
     ks = np.arange(-60, 61)
-    law = (1 - a) / (1 + a) * a ** np.abs(ks)
-    moved = np.concatenate([[0.0], law[:-1]])
-    joint, other = np.outer(law, law), np.outer(moved, np.concatenate([law[1:], [0.0]]))
+    distribution = (1 - a) / (1 + a) * a ** np.abs(ks)
+    moved = np.concatenate([[0.0], distribution[:-1]])
+    joint, other = np.outer(distribution, distribution), np.outer(moved, np.concatenate([distribution[1:], [0.0]]))
     assert np.maximum(joint - math.e * other, 0).sum() == pytest.approx(0.338, abs=1e-3)
     assert Histogram(LABELS, 1.0).sensitivity == 2
     assert Histogram(LABELS, 1.0, neighbours=Neighbours.ADD_OR_REMOVE).sensitivity == 1
@@ -80,14 +80,14 @@ def test_outputs_reach_most_of_epsilon_and_no_more() -> None:
 
 @pytest.mark.claim("histogram.3")
 def test_bands() -> None:
-    assert LaplaceLaw(laplace_scale(2, 1)).radius(0.95, 100) == 15
+    assert LaplaceDistribution(laplace_scale(2, 1)).radius(0.95, 100) == 15
     rows, truth = ["a"] * 50 + ["b"] * 70 + ["c"] * 5, np.array([50, 70])
     for mechanism in (Histogram(LABELS, 0.5), Histogram(LABELS, 0.5, 1e-6, noise="gaussian")):
         seen = audit.coverage(lambda i, m=mechanism: (m.release(rows, Seeded(i)), truth), runs=400)  # type: ignore[misc]
         assert seen.holds, str(seen)
     from statistics import NormalDist
 
-    each = 1 - 2 * NormalDist().cdf(-(GaussianLaw(10.0).radius(0.95, 20) + 0.5) / 10)
+    each = 1 - 2 * NormalDist().cdf(-(GaussianDistribution(10.0).radius(0.95, 20) + 0.5) / 10)
     assert each**20 >= 0.95
 
 

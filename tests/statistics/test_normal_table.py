@@ -65,7 +65,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
-    """The total variation between two normal laws, by 40,000 draws: within 0.01."""
+    """The total variation between two normal distributions, by 40,000 draws: within 0.01."""
     rng = np.random.default_rng(0)
     root = np.linalg.cholesky(covariance)
     rows = rng.normal(size=(40_000, len(mean))) @ root.T + mean

@@ -55,7 +55,7 @@ def test_outputs_do_not_refute_the_claim() -> None:
 
 
 @pytest.mark.claim("open_histogram.2")
-def test_the_sparse_law_is_the_dense_law() -> None:
+def test_the_sparse_distribution_is_the_dense_distribution() -> None:
     """Which bins are shown, over a small range, against dense noise and a threshold."""
     mechanism = SparseHistogram(range(6), 1.0, spurious=1)
     a, threshold, runs = math.exp(-0.5), mechanism.threshold, 4000
@@ -83,7 +83,7 @@ def test_bands(relation: Neighbours) -> None:
     for i in range(400):
         release = mechanism.release(rows, Seeded(i))
         interval = release.interval(0.9)
-        radius = release.spread.law.radius(0.9, release.spread.bins)  # type: ignore[union-attr]
+        radius = release.spread.distribution.radius(0.9, release.spread.bins)  # type: ignore[union-attr]
         shown = dict(zip(release.value.bins, zip(interval.low, interval.high, strict=True), strict=True))
         inside = all(low <= truth[key] <= high for key, (low, high) in shown.items())
         hidden = all(count <= mechanism.threshold - 1 + radius for key, count in truth.items() if key not in shown)

@@ -72,7 +72,8 @@ def test_coverage_is_the_stated_one_without_simulating_people() -> None:
 
     size, p, epsilon, confidence = 12, 0.3, 1.0, 0.9
     xs = np.arange(size + 1, dtype=np.float64)
-    # the interval holds p iff the upper tail at p is within [miss, 1 - miss]; its law is uniform iff F is continuous
+    # the interval holds p iff the upper tail at p is within [miss, 1 - miss]; its distribution is uniform iff F is
+    # continuous
     grid = np.linspace(-30, 42, 14401)
     tails = np.array([float(binom.pmf(xs, size, p) @ tulap_cdf(xs - z, epsilon)) for z in grid])
     z_high, z_low = np.interp([-0.05, -0.95], -tails, grid)
@@ -179,7 +180,7 @@ def test_both_ends_of_the_interval_err_on_the_safe_side() -> None:
     assert PrivateSize(4e9, 6e9, 1e-8).interval(0.95).low >= 0  # sizes beyond 2^31
 
 
-def test_the_law_is_that_of_the_noise_that_is_drawn() -> None:
+def test_the_distribution_is_that_of_the_noise_that_is_drawn() -> None:
     spread = Proportion(1e6).release([1, 0], Seeded(1)).spread
     assert isinstance(spread, KnownSize)
     assert spread.epsilon == 512  # no narrower noise is drawn

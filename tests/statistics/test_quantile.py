@@ -220,7 +220,7 @@ def order_statistics(size: int, q: float) -> tuple[int, int]:
     return low, high
 
 
-LAWS: dict[str, tuple[Callable[[Any, int], Floats], float]] = {
+DISTRIBUTIONS: dict[str, tuple[Callable[[Any, int], Floats], float]] = {
     "normal": (lambda g, n: g.normal(size=n), 0.0),
     "lognormal": (lambda g, n: g.lognormal(10, 1, size=n), math.exp(10)),
     "t2": (lambda g, n: g.standard_t(2, size=n), 0.0),
@@ -229,13 +229,13 @@ LAWS: dict[str, tuple[Callable[[Any, int], Floats], float]] = {
 
 
 @pytest.mark.claim("quantile.4")
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.parametrize(("size", "runs", "wide"), [(200, 120, 1.45), (2000, 40, 1.08)])
 def test_the_interval_covers_and_is_hardly_wider_than_without_privacy(
     name: str, size: int, runs: int, wide: float
 ) -> None:
     """Fixed seeds. Coverage fails by chance less than once in 10^7 if it is 0.95, and the widths are medians."""
-    draw, truth = LAWS[name]
+    draw, truth = DISTRIBUTIONS[name]
     mechanism = Quantile(0.5, 1.0)
     seen, releases = covered(mechanism, lambda g: draw(g, size), truth, runs, seed=21)
     assert seen.holds
@@ -248,7 +248,7 @@ def test_the_interval_covers_and_is_hardly_wider_than_without_privacy(
 
 @pytest.mark.claim("quantile.4")
 @pytest.mark.parametrize(
-    ("mechanism", "law", "truth"),
+    ("mechanism", "distribution", "truth"),
     [
         (Quantile(0.5, 2.0, neighbours=ADD), lambda g: g.normal(0.05, 1, size=150), 0.05),
         (Quantile(0.5, 1.0, bounds=(-10.0, 10.0)), lambda g: g.normal(size=200), 0.0),
@@ -257,8 +257,8 @@ def test_the_interval_covers_and_is_hardly_wider_than_without_privacy(
         (Quantile(0.5, 8.0), lambda g: g.normal(1e6, 1e3, size=60), 1e6),
     ],
 )
-def test_coverage_elsewhere(mechanism: Quantile, law: Callable[[Any], Floats], truth: float) -> None:
-    seen, _ = covered(mechanism, law, truth, 80, seed=22)
+def test_coverage_elsewhere(mechanism: Quantile, distribution: Callable[[Any], Floats], truth: float) -> None:
+    seen, _ = covered(mechanism, distribution, truth, 80, seed=22)
     assert seen.holds
     assert seen.share >= 0.9
 
@@ -283,18 +283,18 @@ def poisson(mean: float, k: int) -> float:
 @pytest.mark.claim("quantile.5")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize(
-    ("law", "truth"),
+    ("distribution", "truth"),
     [
         (lambda g: np.where(g.random(900) < 0.55, -1e-300, 10 ** g.uniform(-200, 200, size=900)), -1e-300),
         (lambda g: g.integers(0, 2, size=900) * 1.0, 0.0),
         (lambda g: np.where(g.random(900) < 0.48, g.normal(-1e9, 1e-3, size=900), g.random(900)), 0.02 / 0.52),
     ],
 )
-def test_the_guaranteed_interval_covers_whatever_the_law(
-    law: Callable[[Any], Floats], truth: float, relation: Neighbours
+def test_the_guaranteed_interval_covers_whatever_the_distribution(
+    distribution: Callable[[Any], Floats], truth: float, relation: Neighbours
 ) -> None:
     mechanism = Quantile(0.5, 1.0, guaranteed=True, neighbours=relation)
-    seen, _ = covered(mechanism, law, truth, 15, seed=24)
+    seen, _ = covered(mechanism, distribution, truth, 15, seed=24)
     assert seen.hits >= seen.runs - 1  # by their seeds; for the fair coin the bound is nearly tight
 
 

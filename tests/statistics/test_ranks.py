@@ -77,10 +77,10 @@ def test_the_worst_miss_bounds_every_choice_among_cells() -> None:
         for _ in range(50):
             scores = generator.integers(0, 30, size=cells) / 4
             scores[generator.integers(cells)] = 0
-            law = np.exp(-rate * scores)
-            law /= law.sum()
+            distribution = np.exp(-rate * scores)
+            distribution /= distribution.sum()
             for lead in range(40):
-                assert law[scores >= lead / GRAIN].sum() <= worst(rate, cells)(lead) + 1e-12
+                assert distribution[scores >= lead / GRAIN].sum() <= worst(rate, cells)(lead) + 1e-12
 
 
 # --- ranks ---
@@ -277,8 +277,10 @@ def test_all_cells_weigh_the_same() -> None:
     seen = np.bincount(drawn, minlength=5)
     assert ((seen - 400) ** 2 / 400).sum() < 40  # chi-square with 4 degrees of freedom: once in 10^7
     places = np.array([0, 3, 3, 4])
-    law = np.exp(-np.array([1.0, 1.0, 1.0, 0.0, 1.0]) / 2)  # scores of rank 2: F- and F are 0 1, 1 1, 1 1, 1 3, 3 4
+    distribution = np.exp(
+        -np.array([1.0, 1.0, 1.0, 0.0, 1.0]) / 2
+    )  # scores of rank 2: F- and F are 0 1, 1 1, 1 1, 1 3, 3 4
     drawn = [cells.draw(places, Fraction(2), Fraction(1), Choice(1), rng) for _ in range(2000)]
-    wanted = 2000 * law / law.sum()
+    wanted = 2000 * distribution / distribution.sum()
     assert ((np.bincount(drawn, minlength=5) - wanted) ** 2 / wanted).sum() < 40
     assert RankCells.of((-1.0, -1.0 + 2**-53), None).draw(empty, Fraction(0), Fraction(1), Choice(1), rng) == 0

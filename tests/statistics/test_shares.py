@@ -128,7 +128,7 @@ def test_what_drawing_to_the_simplex_may_add_is_told() -> None:
     release = discreet.density(
         ["a"] * 900, epsilon=0.4, categories=list("abc"), neighbours="replace", missing="keep", rng=Seeded(1)
     )
-    deviation = release.spread.law.sd  # type: ignore[union-attr]
+    deviation = release.spread.distribution.sd  # type: ignore[union-attr]
     told = float(release.provenance.notes[-1].rsplit(" ", 1)[1])
     assert told == pytest.approx(((4 / 900) ** 0.5 + (4 + 2) * deviation / 900) / 2, rel=1e-4)
     noisy, truth = np.array([0.9, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])

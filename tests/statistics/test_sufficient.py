@@ -112,7 +112,7 @@ def test_intervals_cover(name: str, truth: tuple[float, ...], relation: Neighbou
 
 
 @pytest.mark.claim("sufficient.3")
-def test_a_narrow_law_is_found_within_a_cell() -> None:
+def test_a_narrow_distribution_is_found_within_a_cell() -> None:
     """A median distance is known to 1/64; here that is 40 standard deviations. Chance of failure below 1e-6."""
     rate = 2**23 + 2**17 * 10.3  # off the middle of its cell
     rows = np.rint(np.random.default_rng(3).normal(rate, math.sqrt(rate), 2000))
@@ -145,7 +145,7 @@ def test_a_family_that_is_none() -> None:
         SufficientStatistics("poisson", 1.0)  # type: ignore[arg-type]
 
 
-LARGE = (1e300, 7.0, math.inf)  # all beyond a beta law, whose release takes seconds: there together
+LARGE = (1e300, 7.0, math.inf)  # all beyond a beta distribution, whose release takes seconds: there together
 
 
 @pytest.mark.parametrize(

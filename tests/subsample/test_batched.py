@@ -28,7 +28,7 @@ X = GENERATOR.normal(size=(3000, 3))
 Y = X @ [1.0, -1.0, 0.5] + 0.3 + GENERATOR.normal(size=3000)
 CLASS = (Y > 0).astype(int)
 COUNT = GENERATOR.poisson(np.exp(Y / 4))
-LAWS = [("normal", False), ("logistic", False), ("logistic", True), ("poisson", False), ("poisson", True)]
+DISTRIBUTIONS = [("normal", False), ("logistic", False), ("logistic", True), ("poisson", False), ("poisson", True)]
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -47,8 +47,8 @@ def in_blocks(x: Any, y: Any, sizes: Any) -> Blocks:
     return Blocks(BlockTable(x, y), np.append(edges, stops[-1]).astype(np.int64))
 
 
-def rows_of(law: Any, x: Any, y: Any, sizes: Any, adjusted: bool) -> Any:
-    return Batched(law, intercept=True).rows(in_blocks(x, y, sizes), "firth" if adjusted else None)
+def rows_of(distribution: Any, x: Any, y: Any, sizes: Any, adjusted: bool) -> Any:
+    return Batched(distribution, intercept=True).rows(in_blocks(x, y, sizes), "firth" if adjusted else None)
 
 
 @pytest.mark.claim("batched.1")
@@ -152,15 +152,15 @@ def test_no_fast_path_where_it_would_differ() -> None:
 @pytest.mark.claim("batched.1")
 @pytest.mark.claim("block_fits.1")
 @pytest.mark.usefixtures("path")
-@pytest.mark.parametrize(("law", "adjusted"), LAWS)
+@pytest.mark.parametrize(("distribution", "adjusted"), DISTRIBUTIONS)
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -1e300, 1e160, 1e6, 0.0, 5e-324, "label", "one", "empty", "more"])
-def test_a_block_has_the_same_row_whatever_another_holds(law: str, adjusted: bool, odd: Any) -> None:
+def test_a_block_has_the_same_row_whatever_another_holds(distribution: str, adjusted: bool, odd: Any) -> None:
     """To the last bit: others that settle sooner, later or never, or have other sizes, must not move it."""
     generator = np.random.default_rng(5)
     sizes = np.array([30, 31, 30, 37, 30])
     x = generator.normal(size=(sizes.sum(), 3))
     y = (generator.random(sizes.sum()) < 0.5).astype(float)
-    plain = rows_of(law, x, y, sizes, adjusted)
+    plain = rows_of(distribution, x, y, sizes, adjusted)
     assert np.isfinite(plain).all()
     start, stop = 61, 91  # the third block
     other, outcome, lengths = x.copy(), y.copy(), sizes.copy()
@@ -176,28 +176,28 @@ def test_a_block_has_the_same_row_whatever_another_holds(law: str, adjusted: boo
     else:
         other[start : stop - 3, 1] = odd
         outcome[start] = odd
-    seen = rows_of(law, other, outcome, lengths, adjusted)
+    seen = rows_of(distribution, other, outcome, lengths, adjusted)
     assert seen[[0, 1, 3, 4]].tobytes() == plain[[0, 1, 3, 4]].tobytes()
     assert np.isfinite(seen[2]).all() or np.isnan(seen[2]).all()
     for block, (first, last) in enumerate(zip(np.cumsum(sizes) - sizes, np.cumsum(sizes), strict=True)):
-        alone = rows_of(law, x[first:last].copy(), y[first:last].copy(), sizes[block : block + 1], adjusted)
+        alone = rows_of(distribution, x[first:last].copy(), y[first:last].copy(), sizes[block : block + 1], adjusted)
         assert alone[0].tobytes() == plain[block].tobytes()
 
 
 @pytest.mark.claim("batched.1")
 @pytest.mark.skipif(not compiled(), reason="numba is not installed")
-@pytest.mark.parametrize(("law", "adjusted"), LAWS)
-def test_the_compiled_path_is_the_plain_one(law: Any, adjusted: bool) -> None:
+@pytest.mark.parametrize(("distribution", "adjusted"), DISTRIBUTIONS)
+def test_the_compiled_path_is_the_plain_one(distribution: Any, adjusted: bool) -> None:
     """Sizes from 1 up, columns in other units and with a large mean, blocks that are separated, collinear or long."""
     generator = np.random.default_rng(1)
     sizes = np.array([1, 2, 3, 4, 6, 9, 12, 20, 20, 20, 33, 50, 1200, 1000])
     x = generator.normal(size=(sizes.sum(), 3)) * [1.0, 1e-3, 1e4] + [0.0, 0.0, 1e5]
     linear = x[:, 0] + 500 * x[:, 1]
-    y = np.where(law == "normal", linear, generator.poisson(np.exp(np.minimum(linear, 3))))
-    y = (y > 0).astype(float) if law == "logistic" else y.astype(float)
+    y = np.where(distribution == "normal", linear, generator.poisson(np.exp(np.minimum(linear, 3))))
+    y = (y > 0).astype(float) if distribution == "logistic" else y.astype(float)
     x[60:70, 0] = 2 * x[60:70, 1]
     edges = np.concatenate([[0], np.cumsum(sizes)])
-    fit = Batched(law, intercept=True)
+    fit = Batched(distribution, intercept=True)
     fast, slow = (fit.fits(x, y, edges, adjusted=adjusted, fast=quick) for quick in (True, False))
     assert (np.isnan(fast) == np.isnan(slow)).all()
     assert np.isfinite(fast[-3:]).all()
@@ -293,19 +293,19 @@ def test_labels_other_than_0_and_1_reach_an_answer() -> None:
 
 @pytest.mark.claim("block_fits.1")
 @pytest.mark.usefixtures("path")
-@pytest.mark.parametrize("law", ["logistic", "poisson"])
-def test_firth_takes_the_bias_of_small_blocks_away(law: Any) -> None:
+@pytest.mark.parametrize("distribution", ["logistic", "poisson"])
+def test_firth_takes_the_bias_of_small_blocks_away(distribution: Any) -> None:
     generator = np.random.default_rng(3)
     x = generator.normal(size=(1500 * 24, 2))
     linear = x @ [0.5, -0.3]
     chance = generator.random(linear.shape) < 1 / (1 + np.exp(-linear))
-    y = (chance if law == "logistic" else generator.poisson(np.exp(linear - 0.5))).astype(float)
-    found = rows_of(law, x, y, [24] * 1500, True)
+    y = (chance if distribution == "logistic" else generator.poisson(np.exp(linear - 0.5))).astype(float)
+    found = rows_of(distribution, x, y, [24] * 1500, True)
     assert np.isfinite(found).mean() > 0.999
     error = float(found[:, 0].std()) / math.sqrt(1500)
     assert abs(np.nanmean(found[:, 0]) - 0.5) < 5 * error + 0.01
-    if law == "logistic":
-        plain = rows_of(law, x, y, [24] * 1500, False)
+    if distribution == "logistic":
+        plain = rows_of(distribution, x, y, [24] * 1500, False)
         assert np.nanmedian(plain[:, 0]) - 0.5 > abs(np.nanmedian(found[:, 0]) - 0.5)
 
 

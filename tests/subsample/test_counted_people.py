@@ -138,8 +138,8 @@ def test_every_fit_has_an_answer() -> None:
     probed = discreet.fit(np.median, x, probe=True, **ask | {"epsilon": 4.0})
     assert "bias" in probed.provenance.notes[-1]
     assert probed.guarantee.epsilon == 4.0
-    law = discreet.maximum_likelihood("gamma", x, delta=1e-6, **ask)
-    assert 3.0 < law.value.a < 5.0
+    distribution = discreet.maximum_likelihood("gamma", x, delta=1e-6, **ask)
+    assert 3.0 < distribution.value.a < 5.0
     voted = discreet.fit(lambda rows: "up" if rows.mean() > 3 else "down", x, labels=["up", "down"], **ask)
     assert voted.value == "up"
     table = np.column_stack([x, people.normal(size=20_000)])

@@ -96,8 +96,8 @@ class Dealt(Seeded):
 
 @pytest.mark.claim("partition.2")
 @pytest.mark.parametrize("stranger", ["a", "m", "zz"])
-def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_law(stranger: str) -> None:
-    """All shuffles of 4 people: the blocks' laws are mixtures of pairs that differ in one block. Exhaustive."""
+def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_distribution(stranger: str) -> None:
+    """All shuffles of 4 people: the blocks' distributions are mixtures of pairs that differ in one block. Exhaustive."""
     from itertools import permutations
 
     names = ["k", "b", "k", "p", "t", "b", "p"]
@@ -108,10 +108,10 @@ def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_law(strang
     left_table = BlockTable.of(rows, people=names)
     right_table = BlockTable.of([row for _, row in changed_rows], people=[name for name, _ in changed_rows])
 
-    def law(table: BlockTable) -> list[list[bytes]]:
+    def distribution(table: BlockTable) -> list[list[bytes]]:
         return [contents(partition(table, 2, REPLACE, Dealt(order))) for order in permutations(range(4))]
 
-    left, right = law(left_table), law(right_table)
+    left, right = distribution(left_table), distribution(right_table)
 
     def without(row: list[bytes], own: tuple[float, ...]) -> tuple[Any, ...]:
         """The blocks with the replaced person's block blanked."""

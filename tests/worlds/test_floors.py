@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.neighbours import Neighbours
 from discreet.worlds.floors import (
     answers_apart,
@@ -42,8 +42,8 @@ def test_a_noisy_count_is_within_the_pure_bound(epsilon: float) -> None:
     reach = int(60 / epsilon)
     rate = float(1 / laplace_scale(1, epsilon))
     noise = np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-reach, reach + 1)))
-    laws = [np.convolve(stats.binom(n, share).pmf(np.arange(n + 1)), noise) for share in (p, q)]
-    assert np.abs(laws[0] - laws[1]).sum() / 2 <= answers_apart(n, q - p, told(epsilon)) + 1e-9
+    distributions = [np.convolve(stats.binom(n, share).pmf(np.arange(n + 1)), noise) for share in (p, q)]
+    assert np.abs(distributions[0] - distributions[1]).sum() / 2 <= answers_apart(n, q - p, told(epsilon)) + 1e-9
 
 
 @pytest.mark.claim("floors.2")
@@ -89,8 +89,8 @@ def test_without_privacy_floors_are_those_of_the_sample() -> None:
 
 
 @pytest.mark.claim("floors.4")
-def test_the_floor_of_a_shifted_law_is_no_higher_than_the_exact_one() -> None:
-    """The Hellinger bound is weaker than the normal law's own total variation, and not by much."""
+def test_the_floor_of_a_shifted_distribution_is_no_higher_than_the_exact_one() -> None:
+    """The Hellinger bound is weaker than the normal distribution's own total variation, and not by much."""
     from scipy import stats
 
     n = 500
@@ -119,7 +119,7 @@ def test_packing_numbers() -> None:
 def test_histogram_numbers_and_the_gap_to_laplace_noise() -> None:
     assert [round(histogram_floor(bins, 1.0), 1) for bins in (2, 1e3, 1e9)] == [1.3, 4.4, 11.3]
     for bins in (2, 1000):
-        achieved = LaplaceLaw(laplace_scale(2, 1.0)).radius(0.95, bins)
+        achieved = LaplaceDistribution(laplace_scale(2, 1.0)).radius(0.95, bins)
         assert histogram_floor(bins, 1.0) < achieved < 8 * histogram_floor(bins, 1.0)
     assert histogram_floor(1, 5.0, 0.5) == 0.0
     with pytest.raises(BadInput, match="1 or more"):
@@ -130,7 +130,7 @@ def test_histogram_numbers_and_the_gap_to_laplace_noise() -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.7, 2.0])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_laplace_counts_are_above_the_floor_and_near_it(epsilon: float, confidence: float) -> None:
-    achieved = LaplaceLaw(laplace_scale(1, epsilon)).radius(confidence)
+    achieved = LaplaceDistribution(laplace_scale(1, epsilon)).radius(confidence)
     floor = count_floor(epsilon, 0.0, confidence)
     assert floor <= achieved
     assert achieved <= 2 * floor + 2

@@ -40,7 +40,7 @@ def fits(
     x: Floats,
     y: Floats,
     edges: npt.NDArray[np.int64],
-    law: str,
+    distribution: str,
     intercept: bool,
     labels: bool,
     penalty: Floats,
@@ -52,7 +52,7 @@ def fits(
     state = np.full(count, NONE, dtype=np.int8)
     threads = processors()
     cuts = np.unique(np.linspace(0, count, threads * TASKS + 1).astype(np.int64))
-    kind = {"normal": NORMAL, "logistic": LOGISTIC}.get(law, LOGISTIC + 1)
+    kind = {"normal": NORMAL, "logistic": LOGISTIC}.get(distribution, LOGISTIC + 1)
 
     def work(task: int) -> None:
         first, last = cuts[task], cuts[task + 1]
@@ -68,7 +68,7 @@ def fits(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _blocks(x, y, edges, law, intercept, labels, penalty, adjusted, found, state):  # type: ignore[no-untyped-def]
+def _blocks(x, y, edges, distribution, intercept, labels, penalty, adjusted, found, state):  # type: ignore[no-untyped-def]
     most, width = 0, x.shape[1] + intercept
     for block in range(len(edges) - 1):
         most = max(most, edges[block + 1] - edges[block])
@@ -81,15 +81,15 @@ def _blocks(x, y, edges, law, intercept, labels, penalty, adjusted, found, state
             continue
         columns = store[: width * size].reshape(width, size)  # next to each other, so that they are read fast
         rows = store[width * size : (width + 6) * size].reshape(6, size)
-        if not (_turned(x, y, start, columns, rows[0]) and _outcome(rows[0], law, labels, adjusted)):
+        if not (_turned(x, y, start, columns, rows[0]) and _outcome(rows[0], distribution, labels, adjusted)):
             continue
-        if law == NORMAL:
+        if distribution == NORMAL:
             state[block] = _least_squares(columns, rows, intercept, matrix, lower, inverse, scale, score, at)
         elif adjusted:
-            state[block] = _firth(columns, rows, law, intercept, matrix, lower, inverse, scale, score, at)
+            state[block] = _firth(columns, rows, distribution, intercept, matrix, lower, inverse, scale, score, at)
         else:
             state[block] = _newton(
-                columns, rows, law, intercept, penalty[block], matrix, lower, inverse, scale, score, at
+                columns, rows, distribution, intercept, penalty[block], matrix, lower, inverse, scale, score, at
             )
         for item in range(width):
             if not np.isfinite(at[item]):
@@ -113,14 +113,14 @@ def _turned(x, y, start, columns, outcome):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _outcome(y, law, labels, adjusted):  # type: ignore[no-untyped-def]
+def _outcome(y, distribution, labels, adjusted):  # type: ignore[no-untyped-def]
     """As `Batched.outcome`, in place; False where there is none."""
     low = high = y[0]
     for row in range(len(y)):
         low, high = min(low, y[row]), max(high, y[row])
-    if law == NORMAL:
+    if distribution == NORMAL:
         return True
-    if law != LOGISTIC:
+    if distribution != LOGISTIC:
         return low >= 0.0 and (adjusted or high > 0.0)
     if not labels:
         return low >= 0.0 and high <= 1.0 and (adjusted or (low < 1.0 and high > 0.0))
@@ -171,10 +171,10 @@ def _least_squares(columns, rows, intercept, matrix, lower, inverse, scale, scor
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _response(linear, law, mean, curve):  # type: ignore[no-untyped-def]
+def _response(linear, distribution, mean, curve):  # type: ignore[no-untyped-def]
     """Mean and curvature of each row."""
     for row in range(len(linear)):
-        if law == LOGISTIC:
+        if distribution == LOGISTIC:
             mean[row] = 1.0 / (1.0 + np.exp(-linear[row]))
             curve[row] = mean[row] * (1.0 - mean[row])
         else:
@@ -182,11 +182,11 @@ def _response(linear, law, mean, curve):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _start(y, law, intercept, low, at, linear):  # type: ignore[no-untyped-def]
+def _start(y, distribution, intercept, low, at, linear):  # type: ignore[no-untyped-def]
     """Slopes of 0; a Poisson intercept at the block's own level."""
     at[:] = 0.0
     linear[:] = 0.0
-    if law != LOGISTIC and intercept:
+    if distribution != LOGISTIC and intercept:
         total = 0.0
         for row in range(len(y)):
             total += y[row]
@@ -195,12 +195,12 @@ def _start(y, law, intercept, low, at, linear):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _value(y, linear, moved, share, law):  # type: ignore[no-untyped-def]
+def _value(y, linear, moved, share, distribution):  # type: ignore[no-untyped-def]
     """The loss after a share of a move."""
     total = 0.0
     for row in range(len(y)):
         at = linear[row] - share * moved[row]
-        loss = max(at, 0.0) + np.log1p(np.exp(-abs(at))) if law == LOGISTIC else np.exp(at)
+        loss = max(at, 0.0) + np.log1p(np.exp(-abs(at))) if distribution == LOGISTIC else np.exp(at)
         total += loss - y[row] * at
     return total
 
@@ -214,13 +214,13 @@ def _ridge(at, step, share, penalty, slopes):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _newton(columns, rows, law, intercept, penalty, matrix, lower, inverse, scale, score, at):  # type: ignore[no-untyped-def]
+def _newton(columns, rows, distribution, intercept, penalty, matrix, lower, inverse, scale, score, at):  # type: ignore[no-untyped-def]
     y, linear, mean, curve, moved = rows[0], rows[1], rows[2], rows[3], rows[4]
     width, slopes = len(columns), len(columns) - intercept
-    _start(y, law, intercept, 1e-300, at, linear)
+    _start(y, distribution, intercept, 1e-300, at, linear)
     for turn in range(STEPS):
-        _response(linear, law, mean, curve)
-        if law == LOGISTIC and penalty == 0.0 and turn > 0 and _separated(y, linear):
+        _response(linear, distribution, mean, curve)
+        if distribution == LOGISTIC and penalty == 0.0 and turn > 0 and _separated(y, linear):
             return NONE
         for row in range(len(y)):
             mean[row] -= y[row]
@@ -237,10 +237,10 @@ def _newton(columns, rows, law, intercept, penalty, matrix, lower, inverse, scal
         reach = moved_by(columns, score, moved)
         share = 1.0
         if not reach < SAFE:
-            before = _value(y, linear, moved, 0.0, law) + _ridge(at, score, 0.0, penalty, slopes)
+            before = _value(y, linear, moved, 0.0, distribution) + _ridge(at, score, 0.0, penalty, slopes)
             limit = before + 1e-12 * (1.0 + abs(before))
             for _ in range(30):
-                if _value(y, linear, moved, share, law) + _ridge(at, score, share, penalty, slopes) <= limit:
+                if _value(y, linear, moved, share, distribution) + _ridge(at, score, share, penalty, slopes) <= limit:
                     break
                 share /= 2
         for item in range(width):
@@ -261,12 +261,12 @@ def _separated(y, linear):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _firth(columns, rows, law, intercept, matrix, lower, inverse, scale, score, at):  # type: ignore[no-untyped-def]
+def _firth(columns, rows, distribution, intercept, matrix, lower, inverse, scale, score, at):  # type: ignore[no-untyped-def]
     y, linear, mean, curve, moved, leverage = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
     width, size = columns.shape
-    _start(y, law, intercept, 0.5 / size, at, linear)
+    _start(y, distribution, intercept, 0.5 / size, at, linear)
     for _ in range(FIRTH_STEPS):
-        _response(linear, law, mean, curve)
+        _response(linear, distribution, mean, curve)
         gram(columns, curve, matrix, leverage)
         trace = factored(matrix, lower, inverse, scale)
         if not trace < np.inf:
@@ -279,7 +279,7 @@ def _firth(columns, rows, law, intercept, matrix, lower, inverse, scale, score, 
             for row in range(size):
                 leverage[row] += moved[row] ** 2
         for row in range(size):
-            pull = 0.5 - mean[row] if law == LOGISTIC else 0.5
+            pull = 0.5 - mean[row] if distribution == LOGISTIC else 0.5
             moved[row] = y[row] - mean[row] + min(1.0, curve[row] * leverage[row]) * pull
         for item in range(width):
             score[item] = dot(columns[item], moved)

@@ -1,4 +1,4 @@
-"""Maximum likelihood for six laws on many blocks at once, in closed form or by Newton's steps.
+"""Maximum likelihood for six distributions on many blocks at once, in closed form or by Newton's steps.
 
 Claims
     [likelihood_kernels.1] Each row that `fast_rows` returns is a function of that block's records alone: what is summed
@@ -19,7 +19,9 @@ from discreet.subsample.run_block import Correct
 Floats = npt.NDArray[np.float64]
 STEPS: Final = 12  # of Newton, for every block
 CACHED: Final = 1 << 17  # numbers in a batch: they stay in the cache
-LARGEST_JACKKNIFE: Final = 400  # records in a block up to which a law without sufficient statistics leaves each one out
+LARGEST_JACKKNIFE: Final = (
+    400  # records in a block up to which a distribution without sufficient statistics leaves each one out
+)
 
 
 def gamma_places(means: Floats) -> Floats:
@@ -82,8 +84,8 @@ def weibull_places(x: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FastLaw:
-    """A law whose estimate is a function of means (`statistics` and `solve`), or of the rows (`rowwise`)."""
+class FastDistribution:
+    """A distribution whose estimate is a function of means (`statistics` and `solve`), or of the rows (`rowwise`)."""
 
     solve: Callable[[Floats], Floats] | None = None
     statistics: tuple[Callable[[Floats], Floats], ...] = ()
@@ -133,23 +135,23 @@ def log_rest(x: Floats) -> Floats:
     return np.asarray(np.log1p(-x))
 
 
-FAST: Final[dict[tuple[str, tuple[str, ...]], FastLaw]] = {  # by scipy's name and the free parameters
-    ("gamma", ("a", "scale")): FastLaw(solve=gamma_places, statistics=(same, np.log)),
-    ("expon", ("scale",)): FastLaw(solve=exponential_places, statistics=(same,)),
-    ("norm", ("loc", "scale")): FastLaw(solve=normal_places, statistics=(same, np.square), centred=True),
-    ("lognorm", ("s", "scale")): FastLaw(
+FAST: Final[dict[tuple[str, tuple[str, ...]], FastDistribution]] = {  # by scipy's name and the free parameters
+    ("gamma", ("a", "scale")): FastDistribution(solve=gamma_places, statistics=(same, np.log)),
+    ("expon", ("scale",)): FastDistribution(solve=exponential_places, statistics=(same,)),
+    ("norm", ("loc", "scale")): FastDistribution(solve=normal_places, statistics=(same, np.square), centred=True),
+    ("lognorm", ("s", "scale")): FastDistribution(
         solve=normal_places, statistics=(same, np.square), before=np.log, centred=True, order=(1, 0)
     ),
-    ("beta", ("a", "b")): FastLaw(solve=beta_places, statistics=(np.log, log_rest)),
-    ("weibull_min", ("c", "scale")): FastLaw(rowwise=weibull_places),
+    ("beta", ("a", "b")): FastDistribution(solve=beta_places, statistics=(np.log, log_rest)),
+    ("weibull_min", ("c", "scale")): FastDistribution(rowwise=weibull_places),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class FastLikelihood:
-    """The fast path of subsample/aggregate.py for such a law."""
+    """The fast path of subsample/aggregate.py for such a distribution."""
 
-    law: FastLaw
+    distribution: FastDistribution
     width: int
     _: KW_ONLY
     name: str = "all blocks at once"
@@ -160,9 +162,9 @@ class FastLikelihood:
         """The rows of the blocks from `first` up to `last`, corrected as asked for."""
         edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
         x = np.asarray(blocks.table.x, dtype=np.float64).reshape(-1)
-        whole = fast_rows(self.law, x, edges[::2], self.width, correct == "jackknife")
+        whole = fast_rows(self.distribution, x, edges[::2], self.width, correct == "jackknife")
         if correct == "half":
-            halves = fast_rows(self.law, x, edges, self.width, False)
+            halves = fast_rows(self.distribution, x, edges, self.width, False)
             with np.errstate(all="ignore"):
                 whole = 2 * whole - (halves[0::2] + halves[1::2]) / 2
         whole[~np.isfinite(whole).all(axis=1)] = np.nan
@@ -182,7 +184,7 @@ def batches(edges: npt.NDArray[np.int64], width: int) -> Iterator[tuple[int, int
         first = last
 
 
-def fast_rows(law: FastLaw, x: Floats, edges: Any, width: int, jackknife: bool) -> Floats:
+def fast_rows(distribution: FastDistribution, x: Floats, edges: Any, width: int, jackknife: bool) -> Floats:
     """Linked parameters of each block, NaN where there are none. [likelihood_kernels.1]"""
     found = np.full((len(edges) - 1, width), np.nan)
     with np.errstate(all="ignore"):
@@ -190,6 +192,8 @@ def fast_rows(law: FastLaw, x: Floats, edges: Any, width: int, jackknife: bool) 
             start, stop, count = int(edges[first]), int(edges[last]), last - first
             size = (stop - start) // count
             if size > 2:
-                found[first:last] = law.places(x[start:stop].reshape(count, size), jackknife)  # [likelihood_kernels.1]
+                found[first:last] = distribution.places(
+                    x[start:stop].reshape(count, size), jackknife
+                )  # [likelihood_kernels.1]
     found[~np.isfinite(found).all(axis=1)] = np.nan
     return found

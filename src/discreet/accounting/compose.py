@@ -11,9 +11,9 @@ Why
     curve of all Gaussian noise together at eps - E, plus D: basic composition of two. (b) [calibrate.2] at the rho and
     (c) [calibrate.1] at the mu of [currency.6]; (c) is exact if all parts are Gaussian. (d) Privacy loss distributions
     [pld.1]. (e) `times` runs on Poisson samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1
-    + (e^{eps/times} - 1)/q), by [amplify.1]. Slack S: replace each Gaussian draw by an exact one; the law of all
-    answers moves by at most S in total variation, on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps) + S
-    <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S. A promise at a smaller epsilon is one at a larger, so slack may be
+    + (e^{eps/times} - 1)/q), by [amplify.1]. Slack S: replace each Gaussian draw by an exact one; the distribution of
+    all answers moves by at most S in total variation, on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps)
+    + S <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S. A promise at a smaller epsilon is one at a larger, so slack may be
     paid at any epsilon below, never above: an epsilon is accepted only where the curve and the slack as it costs there
     are within delta. In (a) the Gaussian draws pay for their slack at eps - E, before the other parts are composed with
     them.

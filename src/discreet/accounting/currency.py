@@ -27,7 +27,7 @@ Why
     of F are negative, F is a product of (1 + s/a_n) with a_n > 0, and ln F is concave; the tangent's slope is the KL
     divergence eps - 1 + e^-eps. It is convex in eps, so a shift in several coordinates costs no more than one of the
     same L1 size. Bounded range: K(a) = ln E' e^{aL} has K(0) = K(1) = 0 and K'' <= eps^2/4, the variance on an interval
-    of length eps; so K(a) <= a (a - 1) eps^2/8, and K(a) = (a - 1) D_a. This is the continuous Laplace law.
+    of length eps; so K(a) <= a (a - 1) eps^2/8, and K(a) = (a - 1) D_a. This is the continuous Laplace distribution.
 
     [currency.3] Noise is discrete: let the sensitivity be D whole steps and h = eps/D. The losses are eps (1 - 2 j/D),
     and at each of them delta(eps') is 1 - e^{-eps j/D}, that of continuous noise; between them it is linear in t =
@@ -41,10 +41,10 @@ Why
     Laplace noise is log-concave, so the best tests are thresholds (with a coin at the threshold), the same ones for
     every d. Read such a test first against a shift by d, then from there against one by e more: b_e(b_d(x)) =
     b_{d+e}(x). Now move a vector one coordinate at a time, by d_1, ..., d_m steps. Given the other coordinates, which
-    keep their law, a step raises power p to at most b_{d_i}(p); b is concave and increasing, so this holds on average
-    too. After the last step the power is at most b_{d_1 + ... + d_m}(x): that of one coordinate which moves by all the
-    steps, to which [currency.3] applies. The same argument holds for continuous Laplace noise. Gaussian noise is the
-    same in every direction, so for it only the Euclidean length of the move matters.
+    keep their distribution, a step raises power p to at most b_{d_i}(p); b is concave and increasing, so this holds on
+    average too. After the last step the power is at most b_{d_1 + ... + d_m}(x): that of one coordinate which moves by
+    all the steps, to which [currency.3] applies. The same argument holds for continuous Laplace noise. Gaussian noise
+    is the same in every direction, so for it only the Euclidean length of the move matters.
 
     [currency.2] The trade-off curve of N(0, 1) and N(mu, 1) is convex from (0, 1) to (1, 0) and, mu as said, passes
     through the kink (c, c), c = 1/(1 + e^eps), of randomised response: below both its segments. A bounded-range pair
@@ -53,7 +53,7 @@ Why
     is convex.
     [currency.5] Basic composition. [currency.6] Renyi divergences add (Bun and Steinke 2016), squares of mu add (Dong,
     Roth and Su 2022). An (eps, delta) pair is a mixture: with probability delta anything, else pure eps (Kairouz, Oh
-    and Viswanath 2015). On the rest the same laws compose, so deltas add up beside rho or mu.
+    and Viswanath 2015). On the rest the same distributions compose, so deltas add up beside rho or mu.
     [currency.7] Given the others' sample, the two outputs are mixtures, in the shares 1 - q and q, of an equal pair and
     of the pair of `loss`. Renyi divergence is jointly quasi-convex; a test of mixtures, told which pair it faces, could
     only do better. If anything may happen with probability delta, it happens to the person with q delta. Then

@@ -16,10 +16,10 @@ Why
     a > 1; so the whole is rho-zCDP if the sum never exceeds rho, and [calibrate.2] converts. [filter.3] A mu_i-GDP
     answer can be drawn from a Brownian motion, with drift 0 or 1, watched for a time mu_i^2. All answers together are
     drawn from the path up to the sum of the mu_i^2 <= mu^2, whatever decided each of them; the path up to mu^2 is
-    mu-GDP, and [calibrate.1] converts. Deltas: on each transcript, both tables' laws are the same product of (1 -
-    delta_i) times "good" laws, plus the rest, whose mass is at most the largest sum of delta_i that any transcript has.
-    Slack likewise: real and exact noise can be coupled so that they ever part with at most the largest sum of slacks;
-    then as in [compose.1].
+    mu-GDP, and [calibrate.1] converts. Deltas: on each transcript, both tables' distributions are the same product of
+    (1 - delta_i) times "good" distributions, plus the rest, whose mass is at most the largest sum of delta_i that any
+    transcript has. Slack likewise: real and exact noise can be coupled so that they ever part with at most the largest
+    sum of slacks; then as in [compose.1].
     [filter.5] [amplify.1] is for those neighbours only, and `price` asks before anything is summed.
 
     Never privacy loss distributions across adaptive releases: their delta at a given epsilon does not add up. Composing

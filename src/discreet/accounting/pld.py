@@ -53,7 +53,7 @@ FAR: Final = 12.0  # standard deviations after which Gaussian losses are lost
 class Kind(NamedTuple):
     """One worst pair: Laplace(size), Gaussian noise of mu^2 = size, or anything (size, delta); sampled at `rate`."""
 
-    law: Literal["laplace", "gaussian", "anything"]
+    noise: Literal["laplace", "gaussian", "anything"]
     size: Fraction
     rate: Fraction = Fraction(1)
     delta: Fraction = Fraction(0)
@@ -88,7 +88,7 @@ def distribution(loss: Loss) -> LossDistribution | None:
     kinds = _kinds(loss)
     if not kinds or len(kinds) > MOST_KINDS or kinds.total() > MOST_PARTS:
         return None
-    if any(float(kind.delta) == 1 or (kind.law == "gaussian" and as_float(kind.size) < SMALLEST) for kind in kinds):
+    if any(float(kind.delta) == 1 or (kind.noise == "gaussian" and as_float(kind.size) < SMALLEST) for kind in kinds):
         return None  # nothing that floats could hold
     reach = _reach(kinds)
     return _built(tuple(sorted(kinds.items())), reach) if SMALLEST_REACH < reach < LARGEST_REACH else None
@@ -146,11 +146,11 @@ def _reach(kinds: "Counter[Kind]") -> float:
     peak = total = concentrated = 0.0
     for kind, times in kinds.items():
         size, rate = as_float(kind.size), float(kind.rate)
-        most = 10 * math.sqrt(size) + size / 2 if kind.law == "gaussian" else size
+        most = 10 * math.sqrt(size) + size / 2 if kind.noise == "gaussian" else size
         if most > 700 or rate < SMALLEST_RATE:  # beyond what dp-accounting's floats can do
             return math.inf
         most = as_float(amplified(Fraction(most), kind.rate))
-        if kind.law == "gaussian":
+        if kind.noise == "gaussian":
             square = min(size, rate**2 * math.expm1(size)) if rate < 1 else size
         else:
             square = 2 * as_float(rho_of_pure(Fraction(most)))
@@ -161,7 +161,7 @@ def _reach(kinds: "Counter[Kind]") -> float:
 def _grid(kinds: "Counter[Kind]", reach: float) -> float:
     """A grid of about POINTS points in `reach` on which the pure epsilons, or the commonest one, lie."""
     fine = Fraction(reach) / POINTS
-    sizes = [(times, kind.size) for kind, times in kinds.items() if kind.law == "anything" and kind.size]
+    sizes = [(times, kind.size) for kind, times in kinds.items() if kind.noise == "anything" and kind.size]
     if not sizes:
         return float(fine)
     unit = _common(size for _, size in sizes)
@@ -183,11 +183,11 @@ def _part(kind: Kind, grid: float, adding: bool) -> "Part":
     """The worst pair on the grid; of a sample, the one that adds a person or the one that removes them. [pld.1]"""
     from discreet.accounting.loss_sums import dots
 
-    if kind.law == "anything":
+    if kind.noise == "anything":
         return _response(kind, grid)
     size, rate = as_float(kind.size) * (1 + ROUNDING), float(kind.rate)
-    curve = _gaussian(math.sqrt(size)) if kind.law == "gaussian" else _laplace(size, float(gap_of_laplace(kind.size)))
-    top = size / 2 + FAR * math.sqrt(size) if kind.law == "gaussian" else size
+    curve = _gaussian(math.sqrt(size)) if kind.noise == "gaussian" else _laplace(size, float(gap_of_laplace(kind.size)))
+    top = size / 2 + FAR * math.sqrt(size) if kind.noise == "gaussian" else size
     if rate == 1:
         high = math.ceil(top / grid)
         return dots(curve, curve, grid, -high, high)

@@ -13,9 +13,9 @@ Why
     be friends. The partner of p_a in q, and that of p_a's partner in z, are within r and 2r of p_a, so within 3r of
     each other: they are the same.
     [tuples.2] Align all survivors to one of them, and stack the points. By [tuples.1] another choice permutes the k
-    blocks of all tuples alike; the noise is the same on every coordinate and the answer is sorted, so the law of what
-    leaves is as if the choice had been any z of S and S' both. So aligned, friends are within r in each block, r
-    sqrt(k) in all, and the proofs of [find_centre.1] and [find_centre.2] hold with r sqrt(k) in place of r. All
+    blocks of all tuples alike; the noise is the same on every coordinate and the answer is sorted, so the distribution
+    of what leaves is as if the choice had been any z of S and S' both. So aligned, friends are within r in each block,
+    r sqrt(k) in all, and the proofs of [find_centre.1] and [find_centre.2] hold with r sqrt(k) in place of r. All
     comparisons are exact: [core.8].
 Needs
     Points of a tuple more than 3r apart, in most tuples: otherwise it refuses, by design.

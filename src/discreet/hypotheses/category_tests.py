@@ -36,7 +36,7 @@ from discreet.hypotheses.private_sizes import pairs
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.noise import distributions as simulated
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
@@ -187,7 +187,7 @@ class IndependenceTest:
 
 def distance(tables: Integers, sizes: tuple[int, ...], scale: Any) -> Floats:
     """sum (difference of shares)^2 / its estimated variance, of each pair of rows of counts. [category_tests.2]"""
-    chances, noise = pooled(tables, sizes), LaplaceLaw(scale).sd ** 2
+    chances, noise = pooled(tables, sizes), LaplaceDistribution(scale).sd ** 2
     one, other = sizes
     apart = tables[:, 0, :] / one - tables[:, 1, :] / other
     variance = chances * (1 - chances) * (1 / one + 1 / other) + noise * (1 / one**2 + 1 / other**2)
@@ -210,7 +210,7 @@ def dependence(tables: Integers, scale: Any) -> Floats:
     total = np.maximum(1, tables.sum(axis=(1, 2), keepdims=True))
     expected = tables.sum(axis=2, keepdims=True) * tables.sum(axis=1, keepdims=True) / total
     p, q = margin(tables, 2)[:, :, None], margin(tables, 1)[:, None, :]
-    variance = total * p * (1 - p) * q * (1 - q) + LaplaceLaw(scale).sd ** 2
+    variance = total * p * (1 - p) * q * (1 - q) + LaplaceDistribution(scale).sd ** 2
     found: Floats = ((tables - expected) ** 2 / variance).sum(axis=(1, 2))
     return found
 
@@ -218,7 +218,7 @@ def dependence(tables: Integers, scale: Any) -> Floats:
 def likely_listed(size: int, other: int, scale: Any) -> int:
     """How many pairs are in the table: all, unless the noisy number of the others is more than noise.
     [category_tests.2]"""
-    return size if other <= LaplaceLaw(scale).radius(0.95) else max(1, size - other)
+    return size if other <= LaplaceDistribution(scale).radius(0.95) else max(1, size - other)
 
 
 def margin(tables: Integers, axis: int) -> Floats:

@@ -10,8 +10,8 @@ Why
     [combined_tests.1] A score is one of 129 whole steps from -64 to 64: the sum moves by at most 128. A vote moves by
     1. A block without a p-value has the lowest score, and votes no. Then [additive.1].
     [combined_tests.2] Steps and votes fall as p rises, so those of super-uniform p-values are stochastically below
-    those of uniform ones, and so are their sums. For uniform p-values the steps' law is that of rounded clipped normal
-    variables, and the sum's is known: [null_distributions.1]. Votes: [proportion.3].
+    those of uniform ones, and so are their sums. For uniform p-values the steps' distribution is that of rounded
+    clipped normal variables, and the sum's is known: [null_distributions.1]. Votes: [proportion.3].
 Needs
     Base tests that are valid on blocks of their size: what a base test exceeds its level by, many blocks amplify.
 Accuracy
@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, check_powerful, wave_of_sums
+from discreet.hypotheses.null_distributions import Floats, Integers, NoisyDistribution, check_powerful, wave_of_sums
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -67,7 +67,7 @@ class ScoreSum:
         if not is_number(self.reach) or not 0 < self.reach < 8:
             raise BadInput(f"the clip is {self.reach!r}; give a number of standard deviations, 1 say")
         words = f"{self.blocks} blocks at epsilon {show(self.epsilon)}"
-        check_powerful(self.law, -STEPS * self.blocks, STEPS * self.blocks, words)
+        check_powerful(self.distribution, -STEPS * self.blocks, STEPS * self.blocks, words)
 
     guarantee = promised
 
@@ -77,9 +77,9 @@ class ScoreSum:
         return Approximate(self.epsilon, 0)  # [combined_tests.1]
 
     @property
-    def law(self) -> NoisyLaw:
+    def distribution(self) -> NoisyDistribution:
         """Of the noisy sum if p-values are uniform. [combined_tests.2]"""
-        return score_law(self.blocks, float(self.reach), exact(self.epsilon))
+        return score_distribution(self.blocks, float(self.reach), exact(self.epsilon))
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum, in standard deviations of a sum of normal scores, and the p-value."""
@@ -87,7 +87,7 @@ class ScoreSum:
         noisy = rng.blur(total, sensitivity=2 * STEPS, cost=Laplace(self.epsilon))  # [combined_tests.1]
         statistic = noisy * float(self.reach) / (STEPS * math.sqrt(self.blocks))
         provenance = Provenance("ScoreSum", {"blocks": self.blocks, "clip": self.reach}, rng.secure)
-        answer = TestResult(statistic, self.law.upper(noisy))  # [combined_tests.2]
+        answer = TestResult(statistic, self.distribution.upper(noisy))  # [combined_tests.2]
         return Release(self.guarantee, provenance, answer, name="combined test")
 
 
@@ -111,7 +111,7 @@ class VoteCount:
         if not is_number(self.vote_level) or not 0 < self.vote_level < 1:
             raise BadInput(f"the level of a vote is {self.vote_level!r}; it must be between 0 and 1")
         words = f"{self.blocks} votes at epsilon {show(self.epsilon)}"
-        check_powerful(self.law, 0, self.blocks, words)
+        check_powerful(self.distribution, 0, self.blocks, words)
 
     guarantee = promised
 
@@ -121,10 +121,10 @@ class VoteCount:
         return Approximate(self.epsilon, 0)  # [combined_tests.1]
 
     @property
-    def law(self) -> NoisyLaw:
+    def distribution(self) -> NoisyDistribution:
         """Of the noisy number if p-values are uniform."""
         level, values = self.vote_level, np.array([0, 1], dtype=np.int64)
-        return NoisyLaw(
+        return NoisyDistribution(
             wave_of_sums(values, np.array([1 - level, level]), self.blocks),
             0,
             self.blocks,
@@ -157,14 +157,14 @@ def scores(found: Floats, reach: float) -> Integers:
 
 
 @lru_cache(maxsize=64)
-def score_law(blocks: int, reach: float, epsilon: Any) -> NoisyLaw:
+def score_distribution(blocks: int, reach: float, epsilon: Any) -> NoisyDistribution:
     """The sum of rounded clipped normal variables, and noise; Hoeffding: 9 sqrt(m) STEPS leave e^-40.
     [combined_tests.2]"""
     from scipy.special import ndtr
 
     values = np.arange(-STEPS, STEPS + 1)
     edges = np.concatenate([[-np.inf], (values[:-1] + 0.5) * reach / STEPS, [np.inf]])
-    return NoisyLaw(
+    return NoisyDistribution(
         wave_of_sums(values, np.diff(ndtr(edges)), blocks),
         0,
         min(blocks * STEPS, math.ceil(9 * math.sqrt(blocks) * STEPS)) + 1,

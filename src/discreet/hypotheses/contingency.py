@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
-from discreet.hypotheses.goodness_of_fit import FitTest, law_on_bins
+from discreet.hypotheses.goodness_of_fit import FitTest, distribution_on_bins
 from discreet.privacy.declaration import Columns, Public, Reads, category, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Before, Mechanism
@@ -70,7 +70,7 @@ def goodness_of_fit_test(
     elif hasattr(null, "cdf") and hasattr(null, "ppf"):
         if not isinstance(bins, int) or isinstance(bins, bool) or not 2 <= bins <= 10_000:
             raise BadInput(f"bins is {bins!r}; give a whole number, 2 to 10000")
-        given, chances = law_on_bins(null, None if edges is None else Edges.of(edges), bins)
+        given, chances = distribution_on_bins(null, None if edges is None else Edges.of(edges), bins)
     elif isinstance(null, list | tuple | np.ndarray):
         given, chances = _bins(categories, edges), tuple(null)
     else:

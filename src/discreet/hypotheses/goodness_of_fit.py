@@ -49,7 +49,7 @@ from discreet.hypotheses.null_distributions import (
 )
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
 from discreet.noise import distributions as simulated
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace
@@ -142,7 +142,7 @@ class FitTest:
         (about,) = noisy_sizes([int(exact_counts.sum())], counting, rng)  # [goodness_of_fit.1]
         noisy = rng.blur(exact_counts, sensitivity=1, cost=Laplace(rest))  # [goodness_of_fit.1]
         chances, scale = whole_of(self.probabilities), laplace_scale(1, rest)
-        spreads = about * chances * (1 - chances) + LaplaceLaw(scale).sd ** 2
+        spreads = about * chances * (1 - chances) + LaplaceDistribution(scale).sd ** 2
         observed = float((((noisy - noisy.sum() * chances) ** 2) / spreads).sum())
         band = size_band(int(noisy.sum()), len(chances), scale)
         draws = fewer(self.draws, len(chances) + 4 * len(band))
@@ -154,7 +154,9 @@ class FitTest:
 def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:
     """sum (c - n p)^2 / (n p (1 - p) + V), of each row of counts. [goodness_of_fit.2]"""
     expected = size * chances
-    found: Floats = ((table - expected) ** 2 / (expected * (1 - chances) + LaplaceLaw(scale).sd ** 2)).sum(axis=1)
+    found: Floats = ((table - expected) ** 2 / (expected * (1 - chances) + LaplaceDistribution(scale).sd ** 2)).sum(
+        axis=1
+    )
     return found
 
 
@@ -214,15 +216,15 @@ def checked_size(size: int, epsilon: Number, error: type[DiscreetError] = BadInp
     return size
 
 
-def law_on_bins(law: Any, bins: Edges | None, cells: int) -> tuple[Edges, tuple[float, ...]]:
-    """Bins and their probabilities under a law with `ppf` and `cdf`, as scipy.stats has them; by default equal ones."""
+def distribution_on_bins(distribution: Any, bins: Edges | None, cells: int) -> tuple[Edges, tuple[float, ...]]:
+    """Bins and their probabilities under a distribution with `ppf` and `cdf`, as in scipy.stats; by default equal."""
     if bins is None:
-        inner = np.asarray(law.ppf(np.arange(1, cells) / cells), dtype=np.float64)
+        inner = np.asarray(distribution.ppf(np.arange(1, cells) / cells), dtype=np.float64)
         ends = np.unique(np.concatenate([[-MAXIMUM], inner[np.isfinite(inner)], [MAXIMUM]]))
         bins = Edges.of(ends)
     edges = np.array(bins.edges)
     with np.errstate(over="ignore"):  # the largest float's neighbour is infinite
         before = np.nextafter(edges, -np.inf)
-    below = np.asarray(law.cdf(before), dtype=np.float64)  # P(X < edge): bins are [low, high)
-    below[-1] = float(law.cdf(edges[-1]))
+    below = np.asarray(distribution.cdf(before), dtype=np.float64)  # P(X < edge): bins are [low, high)
+    below[-1] = float(distribution.cdf(edges[-1]))
     return bins, tuple(float(p) for p in np.maximum(np.diff(below), 0))

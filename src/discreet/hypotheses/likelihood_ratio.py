@@ -1,4 +1,4 @@
-"""One known law against another: the sum of clamped log-likelihood ratios, with noise.
+"""One known distribution against another: the sum of clamped log-likelihood ratios, with noise.
 
 Releases
     The noisy sum, over people, of log(q / p) clamped to [low, high], and its p-value under p. With method="vote": the
@@ -8,18 +8,18 @@ Promise
     [likelihood_ratio.2] The p-value is super-uniform if the entries are independent with distribution p.
     [likelihood_ratio.3] Both hold under ADD_OR_REMOVE too, where the number of people is private.
 Why
-    [likelihood_ratio.1] The ratio is that of a person's cell: public cells, at quantiles of both laws (or the
+    [likelihood_ratio.1] The ratio is that of a person's cell: public cells, at quantiles of both distributions (or the
     categories), each with a whole number of steps, 0 to 64, that stands for its clamped ratio. An entry finds its cell
     by comparisons alone, so that no rounding of one person's ratio can depend on another's. Then [additive.1]. What is
     in no cell, missing entries too, has the lowest number. Votes: [combined_tests.1].
-    [likelihood_ratio.2] The cells' probabilities under p are known, so the law of the sum is: [null_distributions.1]. A
-    block's vote is by the exact p-value of its own sum, unclamped; votes: [combined_tests.2].
+    [likelihood_ratio.2] The cells' probabilities under p are known, so the distribution of the sum is:
+    [null_distributions.1]. A block's vote is by the exact p-value of its own sum, unclamped; votes: [combined_tests.2].
     [likelihood_ratio.3] The sum: a noisy number m first, then the sum over m people, with cells drawn from p standing
     in where there are fewer: [private_sizes.1], [private_sizes.2]. Votes: the number of blocks follows from epsilon. A
     block is a keyed hash of the person, as in [partition.3], and votes by the distribution for as many people as it
     has; one person more or less changes one vote. An empty block does not vote for q.
 Needs
-    Two laws with `cdf` and `ppf` (as scipy.stats has them), or two mappings from categories to probabilities.
+    Two distributions with `cdf` and `ppf` (as scipy.stats has them), or two mappings from categories to probabilities.
 Accuracy
     The clamp is the one with the greatest power at level 0.05, computed from p and q to normal accuracy. Up to
     constants no private test needs fewer people (Canonne et al. 2019).
@@ -38,7 +38,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.combined_tests import VoteCount
-from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, check_powerful, wave_of_sums
+from discreet.hypotheses.null_distributions import Floats, Integers, NoisyDistribution, check_powerful, wave_of_sums
 from discreet.hypotheses.private_sizes import (
     COUNTING,
     noisy_sizes,
@@ -66,7 +66,7 @@ from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.effects import shift
 
 LEVELS: Final = 64  # steps from the lowest clamped ratio to the highest
-KNOTS: Final = 2048  # quantiles of each law that part the cells
+KNOTS: Final = 2048  # quantiles of each distribution that part the cells
 TRIED: Final = 8  # ends of the clamp on each side
 VOTES: Final = 20  # blocks times epsilon in the lecture's vote
 NO_NOISE: Final = Fraction(1, 2**9)  # no noise at all, but for a chance of e^-512
@@ -75,7 +75,7 @@ SURE: Final = 40.0  # a ratio beyond e^40 is taken as e^40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatioCells:
-    """Public cells with their probabilities under both laws: intervals between `knots`, or categories."""
+    """Public cells with their probabilities under both distributions: intervals between `knots`, or categories."""
 
     knots: Floats | None
     categories: Categories | None
@@ -84,27 +84,29 @@ class RatioCells:
 
     @classmethod
     def of(cls, p: Any, q: Any) -> "RatioCells":
-        """From two laws."""
+        """From two distributions."""
         if isinstance(p, Mapping) and isinstance(q, Mapping):
             names = Categories.of([*p, *(name for name in q if name not in p)])
             for chance in (*p.values(), *q.values()):
                 if not is_number(chance):
                     raise BadInput(f"a probability is {chance!r}; probabilities must be 0 or more and sum to 1")
-            null, other = (np.array([float(law.get(name, 0)) for name in names.names]) for law in (p, q))
-            for law in (null, other):
-                if not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
+            null, other = (
+                np.array([float(distribution.get(name, 0)) for name in names.names]) for distribution in (p, q)
+            )
+            for distribution in (null, other):
+                if not (distribution >= 0).all() or abs(distribution.sum() - 1) > 1e-9:
                     raise BadInput("probabilities must be 0 or more and sum to 1")
             return cls(None, names, null / null.sum(), other / other.sum())
-        for law in (p, q):
-            if not hasattr(law, "cdf") or not hasattr(law, "ppf"):
+        for distribution in (p, q):
+            if not hasattr(distribution, "cdf") or not hasattr(distribution, "ppf"):
                 raise BadInput(
-                    f"a distribution is {type(law).__name__}; give two that have cdf and ppf, for example "
+                    f"a distribution is {type(distribution).__name__}; give two that have cdf and ppf, for example "
                     "scipy.stats.norm(0, 1), or two dictionaries of probabilities"
                 )
         shares = (np.arange(KNOTS) + 0.5) / KNOTS
-        ends = np.concatenate([np.asarray(law.ppf(shares), dtype=np.float64) for law in (p, q)])
+        ends = np.concatenate([np.asarray(distribution.ppf(shares), dtype=np.float64) for distribution in (p, q)])
         knots = np.unique(ends[np.isfinite(ends)])
-        masses = [np.diff(np.concatenate([[0.0], law.cdf(knots), [1.0]])) for law in (p, q)]
+        masses = [np.diff(np.concatenate([[0.0], distribution.cdf(knots), [1.0]])) for distribution in (p, q)]
         return cls(knots, None, *(np.maximum(mass, 0) / np.maximum(mass, 0).sum() for mass in masses))
 
     @property
@@ -126,7 +128,7 @@ class RatioCells:
 
 @dataclass(frozen=True, slots=True)
 class SimpleTest:
-    """Is the law p, and not q?
+    """Is the distribution p, and not q?
 
     >>> from discreet.noise.randomness import Seeded
     >>> test = SimpleTest({"a": 0.5, "b": 0.5}, {"a": 0.7, "b": 0.3}, 1.0)
@@ -198,17 +200,17 @@ class SimpleTest:
 
     def _check_sum(self, size: int, epsilon: Number) -> None:
         words = f"{size} people at epsilon {float(epsilon):g}"
-        check_powerful(self._law(size, epsilon)[1], 0, LEVELS * size, words, Refused)
+        check_powerful(self._distribution(size, epsilon)[1], 0, LEVELS * size, words, Refused)
 
     def _refused(self, words: str, rng: Randomness) -> Release[TestResult]:
         provenance = Provenance("SimpleTest", {"method": self.method}, rng.secure)
         return Release(self.guarantee, provenance, refusal=words, name="likelihood ratio")
 
-    def _law(self, size: int, epsilon: Number) -> tuple[tuple[float, float], NoisyLaw]:
+    def _distribution(self, size: int, epsilon: Number) -> tuple[tuple[float, float], NoisyDistribution]:
         """The clamp, and the distribution of the noisy sum under p."""
         low, high = self.clamp or best_clamp(self.cells, size, float(epsilon))
         steps = clamped_steps(self.cells.ratios, low, high)
-        return (low, high), ratio_law(self.cells, steps, size, laplace_scale(LEVELS, epsilon))
+        return (low, high), ratio_distribution(self.cells, steps, size, laplace_scale(LEVELS, epsilon))
 
     def _votes(self, size: int | None) -> VoteCount:
         """How many blocks vote; a public number, whether that of people is or not."""
@@ -217,12 +219,14 @@ class SimpleTest:
 
     def _clamped(self, places: Integers, epsilon: Number, rng: Randomness) -> Release[TestResult]:
         size = len(places)
-        (low, high), law = self._law(size, epsilon)
+        (low, high), distribution = self._distribution(size, epsilon)
         steps = clamped_steps(self.cells.ratios, low, high)
         total = int(np.where(places < 0, 0, steps[places]).sum())
         noisy = rng.blur(total, sensitivity=LEVELS, cost=Laplace(epsilon))  # [likelihood_ratio.1]
         shown = {"rows": size, "clamp": (low, high)}
-        answer = TestResult(size * low + noisy * (high - low) / LEVELS, law.upper(noisy))  # [likelihood_ratio.2]
+        answer = TestResult(
+            size * low + noisy * (high - low) / LEVELS, distribution.upper(noisy)
+        )  # [likelihood_ratio.2]
         return Release(self.guarantee, Provenance("SimpleTest", shown, rng.secure), answer, name="likelihood ratio")
 
     def _vote(self, places: Integers, size: int | None, rng: Randomness) -> Release[TestResult]:
@@ -266,11 +270,11 @@ def all_steps(cells: RatioCells) -> Integers:
 def least_vote(cells: RatioCells, count: int) -> int:
     """The sum at which a block of so many people votes for q: half of all blocks or fewer would under p.
     [likelihood_ratio.2]"""
-    return ratio_law(cells, all_steps(cells), count, NO_NOISE).critical(0.5)
+    return ratio_distribution(cells, all_steps(cells), count, NO_NOISE).critical(0.5)
 
 
-def ratio_law(cells: RatioCells, steps: Integers, size: int, scale: Fraction) -> NoisyLaw:
-    """The sum over `size` people with law p, and noise; Hoeffding: 4.5 sqrt(n) LEVELS leave e^-40.
+def ratio_distribution(cells: RatioCells, steps: Integers, size: int, scale: Fraction) -> NoisyDistribution:
+    """The sum over `size` people with distribution p, and noise; Hoeffding: 4.5 sqrt(n) LEVELS leave e^-40.
     [likelihood_ratio.2]"""
     chances: Floats = np.bincount(steps, cells.null, LEVELS + 1).astype(np.float64)
     values = np.flatnonzero(chances)
@@ -281,12 +285,12 @@ def ratio_law(cells: RatioCells, steps: Integers, size: int, scale: Fraction) ->
     def wave(angles: Integers, period: int) -> Any:
         return inner(angles, period) * np.exp(-2j * np.pi * (angles * rest % period) / period)
 
-    return NoisyLaw(wave, 2 * middle, min(size * LEVELS, math.ceil(4.5 * math.sqrt(size) * LEVELS)) + 1, scale)
+    return NoisyDistribution(wave, 2 * middle, min(size * LEVELS, math.ceil(4.5 * math.sqrt(size) * LEVELS)) + 1, scale)
 
 
 @lru_cache(maxsize=64)
 def best_clamp(cells: RatioCells, size: int, epsilon: float, level: float = 0.05) -> tuple[float, float]:
-    """The clamp with the greatest power, from the two laws and public numbers. [likelihood_ratio.2]"""
+    """The clamp with the greatest power, from the two distributions and public numbers. [likelihood_ratio.2]"""
     ratios = cells.ratios
     spread = np.concatenate([-np.geomspace(0.02, 1, TRIED), np.geomspace(0.02, 1, TRIED)])
     ends = np.unique(np.clip(spread * max(abs(ratios.min()), abs(ratios.max())), ratios.min(), ratios.max()))
@@ -299,7 +303,8 @@ def clamped_power(cells: RatioCells, clamp: tuple[float, float], size: int, epsi
     """To normal accuracy, with the noise."""
     values = np.clip(cells.ratios, *clamp)
     (null, spread), (mean, variance) = (
-        (float(law @ values), float(law @ values**2 - (law @ values) ** 2)) for law in (cells.null, cells.other)
+        (float(distribution @ values), float(distribution @ values**2 - (distribution @ values) ** 2))
+        for distribution in (cells.null, cells.other)
     )
     noise, normal = (clamp[1] - clamp[0]) / epsilon, math.sqrt(max(spread, 0) * size)
     critical = quantile_of(level, normal, noise)

@@ -19,9 +19,10 @@ Why
     [mean_tests.3] The difference of two means has the normal parts of both, added in squares, and two Laplace noises;
     Student's factor has the degrees of freedom of Welch and Satterthwaite. The squares' noises move the estimated
     variance of the difference by about the root of the sum of their squares, h; h / 2 is added, and the variance is at
-    least h. Where both samples have one law they are clipped alike, so that clipping makes no difference between them.
-    With the normal model the clip is hard, and where spreads differ one sample's mean follows c more than the other's:
-    each is divided by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its square tells.
+    least h. Where both samples have one distribution they are clipped alike, so that clipping makes no difference
+    between them. With the normal model the clip is hard, and where spreads differ one sample's mean follows c more than
+    the other's: each is divided by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its
+    square tells.
 Needs
     As many people as the mean needs, in all for the normal model, in each sample for data of any shape; otherwise a
     refusal.
@@ -345,7 +346,7 @@ def tail_of_two(t: float, normal: float, one: float, other: float) -> float:
 
 
 def inverted(apart: float, chance: Callable[[float], float], freedom: float, alternative: Alternative) -> float:
-    """The least level at which an interval of this law, widened as Student's, leaves 0 out. [mean_tests.3]
+    """The least level at which an interval of this distribution, widened as Student's, leaves 0 out. [mean_tests.3]
 
     The interval at confidence 1 - p reaches t(p) F(p), with chance(t(p)) = p / 2 and F Student's factor. Both fall with
     p, so that the p with t(p) F(p) = |apart| is found by halving.

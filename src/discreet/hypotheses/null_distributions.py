@@ -1,19 +1,21 @@
-"""The law of a test's statistic when its null hypothesis is true, privacy noise included.
+"""The distribution of a test's statistic when its null hypothesis is true, privacy noise included.
 
 Claims
-    [null_distributions.1] `NoisyLaw.upper(t)` is P(S + N >= t) for a whole-numbered statistic S with a known
+    [null_distributions.1] `NoisyDistribution.upper(t)` is P(S + N >= t) for a whole-numbered statistic S with a known
           characteristic function and the discrete Laplace noise N that the door draws: within 10^-12, on the side of
-          caution. A p-value that is P(S + N >= t) at the released t is super-uniform, whatever ties the law has.
+          caution. A p-value that is P(S + N >= t) at the released t is super-uniform, whatever ties the distribution
+          has.
     [null_distributions.2] `simulated_p_value` is super-uniform: the released value and B values simulated from its own
-          null law are exchangeable, so that the rank of the first among them is uniform, ties counted against the test.
+          null distribution are exchangeable, so that the rank of the first among them is uniform, ties counted against
+          the test.
     [null_distributions.3] `worst_p_value` is super-uniform where the number of people n is private: the largest
           simulated p-value of all n in a band that misses n with a chance of at most MISS, and MISS on top.
 Why
-    [null_distributions.1] A law on whole numbers within an interval shorter than M is given back by its characteristic
-    function at the M angles 2 pi k / M; summing the inverse over a window is the sum below. Outside its interval S + N
-    has a mass below 10^-15. Angles are reduced modulo M as whole numbers, so that none is rounded; the sum stops where
-    both factors leave nothing. Each p-value gets 10^-12 on top. P(p <= a) <= a because t -> P(T >= t) is a tail
-    function of T.
+    [null_distributions.1] A distribution on whole numbers within an interval shorter than M is given back by its
+    characteristic function at the M angles 2 pi k / M; summing the inverse over a window is the sum below. Outside its
+    interval S + N has a mass below 10^-15. Angles are reduced modulo M as whole numbers, so that none is rounded; the
+    sum stops where both factors leave nothing. Each p-value gets 10^-12 on top. P(p <= a) <= a because t -> P(T >= t)
+    is a tail function of T.
     [null_distributions.2] P(rank <= k) <= k / (B + 1). The seed comes through the door, afresh for every release.
     [null_distributions.3] The p-value simulated at the true n is super-uniform by [null_distributions.2]; where n is in
     the band the largest is no smaller. So P(p <= a) <= MISS + P(p_n <= a - MISS) <= a, however band and statistic
@@ -51,7 +53,7 @@ Spectrum = tuple[int, list[tuple[Integers, npt.NDArray[Any]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyLaw:
+class NoisyDistribution:
     """S + N: `wave(k, M)` is E exp(2 pi i k (S - centre) / M); S is within `reach` of the centre, but for 10^-16."""
 
     wave: Wave
@@ -203,12 +205,12 @@ def prime_above(number: int) -> int:
 
 
 def check_powerful(
-    law: NoisyLaw, smallest: int, largest: int, words: str, error: type[DiscreetError] = BadInput
+    distribution: NoisyDistribution, smallest: int, largest: int, words: str, error: type[DiscreetError] = BadInput
 ) -> None:
     """Refuse, by public numbers, a test whose statistic ranges over fewer than 10 scales of the noise."""
-    spans = (largest - smallest) / float(law.scale)
+    spans = (largest - smallest) / float(distribution.scale)
     if spans < LEAST:
-        best = float(noise_beyond(law.critical(0.05) - largest, law.scale))
+        best = float(noise_beyond(distribution.critical(0.05) - largest, distribution.scale))
         raise error(
             f"{words}: the statistic ranges over {spans:.3g} scales of the noise and {LEAST} are needed; even the "
             f"clearest data would be told from the null hypothesis with a power of {best:.2g} at level 0.05; bring "

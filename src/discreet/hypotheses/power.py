@@ -16,17 +16,17 @@ from discreet.hypotheses.combined_tests import best_plan, expected_power
 from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, null_fits, whole_of
 from discreet.hypotheses.likelihood_ratio import RatioCells, best_clamp, clamped_power
 from discreet.hypotheses.mean_tests import normal_stages, tail_of_two
-from discreet.hypotheses.null_distributions import Floats, NoisyLaw, check_powerful, noise_beyond
+from discreet.hypotheses.null_distributions import Floats, NoisyDistribution, check_powerful, noise_beyond
 from discreet.hypotheses.rank_tests import (
     check_smallest,
     deviation,
     deviation_moves,
     larger_pairs,
     null_deviations,
-    rank_sum_law,
+    rank_sum_distribution,
     ranks,
 )
-from discreet.hypotheses.signed_tests import positive_ranks, signed_ranks_law, signs_law
+from discreet.hypotheses.signed_tests import positive_ranks, signed_ranks_distribution, signs_distribution
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, is_number
@@ -94,19 +94,23 @@ def power(
     match test:
         case "two_samples_test":
             one, other = size
-            law = rank_sum_law(one, other, epsilon)
-            check_powerful(law, 0, one * other, f"groups of {one} and {other} at epsilon {float(epsilon):g}")
+            distribution = rank_sum_distribution(one, other, epsilon)
+            check_powerful(distribution, 0, one * other, f"groups of {one} and {other} at epsilon {float(epsilon):g}")
             seen = [larger_pairs(_ranks(_normal(generator, sum(size), one, effect)), one) for _ in range(RUNS)]
-            return _rejected(np.array(seen), law, level, alternative)
+            return _rejected(np.array(seen), distribution, level, alternative)
         case "paired_test" | "signs":
             count = size[0]
-            law = signed_ranks_law(count, epsilon) if test == "paired_test" else signs_law(count, epsilon)
+            distribution = (
+                signed_ranks_distribution(count, epsilon)
+                if test == "paired_test"
+                else signs_distribution(count, epsilon)
+            )
             most = count * (count + 1) // 2 if test == "paired_test" else count
-            check_powerful(law, 0, most, f"{count} people at epsilon {float(epsilon):g}")
+            check_powerful(distribution, 0, most, f"{count} people at epsilon {float(epsilon):g}")
             values = [_normal(generator, count, count, effect) for _ in range(RUNS)]
             fair, order = np.zeros(count, dtype=bool), np.arange(count)
             sums = [positive_ranks(x, fair, order) if test == "paired_test" else int((x > 0).sum()) for x in values]
-            return _rejected(np.array(sums), law, level, alternative)
+            return _rejected(np.array(sums), distribution, level, alternative)
         case "mean_test":
             return _power_of_mean(size[0], float(effect), epsilon, level, alternative)
         case "two_means_test":
@@ -205,11 +209,11 @@ def _check_found(size: int, epsilon: Number, stages: Allocation) -> None:
         raise BadInput(too_few(size, epsilon, model.needed, REPLACE))
 
 
-def _rejected(seen: Any, law: NoisyLaw, level: float, alternative: Alternative) -> float:
+def _rejected(seen: Any, distribution: NoisyDistribution, level: float, alternative: Alternative) -> float:
     """The mean over simulated statistics of the exact chance that noise carries them past the critical values."""
-    critical = law.critical(level / 2 if alternative == "two-sided" else level)
-    above = noise_beyond(critical - seen, law.scale)
-    below = noise_beyond(seen - (law.doubled_centre - critical), law.scale)
+    critical = distribution.critical(level / 2 if alternative == "two-sided" else level)
+    above = noise_beyond(critical - seen, distribution.scale)
+    below = noise_beyond(seen - (distribution.doubled_centre - critical), distribution.scale)
     both = {"greater": above, "less": below, "two-sided": above + below}[alternative]
     return float(np.mean(both))
 

@@ -1,4 +1,5 @@
-"""Two groups or more: do their values come from one law? Ranks, so that nothing is assumed about that law.
+"""Two groups or more: do their values come from one distribution? Ranks, so that nothing is assumed about that
+distribution.
 
 Releases
     RankSumTest: the noisy number U of pairs in which the first group's value is the larger. GroupsTest: the noisy sum
@@ -7,8 +8,8 @@ Promise
     [rank_tests.1] RankSumTest is pure epsilon: replacing one value moves U by at most max(n1, n2).
     [rank_tests.2] GroupsTest is pure epsilon: replacing one value moves A by at most 2 (n - n_min), n_min the smallest
           group's size.
-    [rank_tests.3] If all values are independent with one law, both p-values are super-uniform, whatever that law and
-    its ties.
+    [rank_tests.3] If all values are independent with one distribution, both p-values are super-uniform, whatever that
+    distribution and its ties.
 Why
     Group sizes are public: rows come group after group, and replacing a person replaces a value, not a group. Every row
     has a secret place, drawn without looking at the data, that orders equal values: so the rows behave as n different
@@ -20,7 +21,7 @@ Why
     other groups. (If also labels could change, A would move by at most 2 (n - 1): a row that moves from rank r in one
     group to rank s in another moves the D by |r - c|, by |s - c| and by |r - s| in all, c = (n + 1) / 2, which is 2 |r
     - s| if r and s are on different sides of c and 2 max(|r - c|, |s - c|) if not. That proves the constant 8 for 4 (n
-    - 1) A / n^2, for labels too. But the null law needs the group sizes, so they are public here.)
+    - 1) A / n^2, for labels too. But the null distribution needs the group sizes, so they are public here.)
     [rank_tests.3] Then all orders of the ranks are equally likely. U has the characteristic function
     prod_i i sin((n2 + i) t / 2) / ((n2 + i) sin(i t / 2)), i = 1, ..., n1, after centring (the Gaussian binomial
     coefficient): [null_distributions.1]. A is simulated: [null_distributions.2]; above 5,000 rows, with
@@ -52,7 +53,7 @@ from discreet.hypotheses.null_distributions import (
     LEAST,
     Floats,
     Integers,
-    NoisyLaw,
+    NoisyDistribution,
     by_parts,
     check_draws,
     check_powerful,
@@ -120,11 +121,11 @@ class RankSumTest:
         if (refusal := refusal_of(self, size)) is not None:
             return Release(self.guarantee, Provenance("RankSumTest", {}, rng.secure), refusal=refusal, name=name)
         one, other = all_sizes((self.first,), size)
-        law, pairs = rank_sum_law(one, other, self.epsilon), one * other
+        distribution, pairs = rank_sum_distribution(one, other, self.epsilon), one * other
         larger = larger_pairs(ranks(values, rng.permutation(len(values))), one)
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
-        answer = TestResult(noisy / pairs, law.p_value(noisy, self.alternative))  # [rank_tests.3]
+        answer = TestResult(noisy / pairs, distribution.p_value(noisy, self.alternative))  # [rank_tests.3]
         provenance = Provenance("RankSumTest", shown, rng.secure, notes=(PUBLIC_GROUPS,))
         return Release(self.guarantee, provenance, answer, name=name)
 
@@ -134,7 +135,7 @@ class RankSumTest:
             return
         one, other = all_sizes((self.first,), size)
         words = f"groups of {one} and {other} at epsilon {float(self.epsilon):g}"
-        check_powerful(rank_sum_law(one, other, self.epsilon), 0, one * other, words, Refused)
+        check_powerful(rank_sum_distribution(one, other, self.epsilon), 0, one * other, words, Refused)
 
     def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "RankSumTest":
         """The same test for two groups of these sizes."""
@@ -143,7 +144,8 @@ class RankSumTest:
 
 @dataclass(frozen=True, slots=True)
 class GroupsTest:
-    """Do several groups have one law? `sizes` are those of all groups but the last, which has the rest of the rows.
+    """Do several groups have one distribution? `sizes` are those of all groups but the last, which has the rest of the
+    rows.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = [float(k % 50 + k // 200 * 10) for k in range(600)]
@@ -219,7 +221,7 @@ def larger_pairs(found: Integers, first: int) -> int:
     return total(found[:first], len(found)) - first * (first + 1) // 2  # Python's integers: no n is too large
 
 
-def rank_sum_law(one: int, other: int, epsilon: Number) -> NoisyLaw:
+def rank_sum_distribution(one: int, other: int, epsilon: Number) -> NoisyDistribution:
     """U if all orders are equally likely, and noise. Hoeffding's bound: 24 deviations leave less than e^-48.
     [rank_tests.3]"""
     few, many = min(one, other), max(one, other)
@@ -230,7 +232,7 @@ def rank_sum_law(one: int, other: int, epsilon: Number) -> NoisyLaw:
         return found
 
     deviation_of_u = math.sqrt(one * other * (one + other + 1) / 12)
-    return NoisyLaw(
+    return NoisyDistribution(
         by_parts(factor, few),
         one * other,
         max(min((one * other + 1) // 2, math.ceil(24 * deviation_of_u)), (one + other) // 2 + 1),

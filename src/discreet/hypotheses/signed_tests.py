@@ -8,8 +8,8 @@ Promise
     [signed_tests.1] SignTest is pure epsilon: replacing one difference moves the number by at most 1.
     [signed_tests.2] SignedRankTest is pure epsilon: replacing one of n differences moves the sum by at most n.
     [signed_tests.3] If each difference is positive as often as negative, the sign test's p-value is exactly uniform. If
-          its law is symmetric about 0, that of signed ranks is super-uniform. Ties, zeros and missing values are
-          allowed for.
+          its distribution is symmetric about 0, that of signed ranks is super-uniform. Ties, zeros and missing values
+          are allowed for.
     [signed_tests.4] The same under ADD_OR_REMOVE, where the number of rows is private.
 Why
     [signed_tests.1], [signed_tests.2] Every row has a secret coin and a secret place of its own, drawn without looking
@@ -43,7 +43,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.null_distributions import Floats, Integers, NoisyLaw, by_parts, check_powerful
+from discreet.hypotheses.null_distributions import Floats, Integers, NoisyDistribution, by_parts, check_powerful
 from discreet.hypotheses.private_sizes import (
     COUNTING,
     noisy_sizes,
@@ -106,7 +106,7 @@ class SignTest:
         """Refused, by public numbers, if noise would drown so many signs."""
         if size is not None:
             words = f"{size} signs at epsilon {float(self.epsilon):g}"
-            check_powerful(signs_law(size, self.epsilon), 0, size, words, Refused)
+            check_powerful(signs_distribution(size, self.epsilon), 0, size, words, Refused)
 
     def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:  # noqa: ARG002
         """The test of a public number of differences."""
@@ -117,7 +117,7 @@ class SignTest:
 
 @dataclass(frozen=True, slots=True)
 class SignedRankTest:
-    """Is the law of the differences symmetric about 0?
+    """Is the distribution of the differences symmetric about 0?
 
     >>> from discreet.noise.randomness import Seeded
     >>> SignedRankTest(1.0).release([k % 10 - 2.0 for k in range(300)], Seeded(1)).value.decide(0.001)
@@ -148,7 +148,7 @@ class SignedRankTest:
         """Refused, by public numbers, if noise would drown so many signed ranks."""
         if size is not None:
             words = f"{size} signed ranks at epsilon {float(self.epsilon):g}"
-            check_powerful(signed_ranks_law(size, self.epsilon), 0, size * (size + 1) // 2, words, Refused)
+            check_powerful(signed_ranks_distribution(size, self.epsilon), 0, size * (size + 1) // 2, words, Refused)
 
     def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:
         """The test of a public number of differences."""
@@ -156,8 +156,10 @@ class SignedRankTest:
         ranked = positive_ranks(values, drawn, places)
         noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(self.epsilon))  # [signed_tests.2]
         centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
-        law = signed_ranks_law(size, self.epsilon)
-        return TestResult((noisy - centre) / deviation, law.p_value(noisy, self.alternative))  # [signed_tests.3]
+        distribution = signed_ranks_distribution(size, self.epsilon)
+        return TestResult(
+            (noisy - centre) / deviation, distribution.p_value(noisy, self.alternative)
+        )  # [signed_tests.3]
 
 
 def released(test: SignTest | SignedRankTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
@@ -207,16 +209,18 @@ def positive_ranks(values: Floats, drawn: Coins, places: Integers) -> int:
     return total(np.flatnonzero(positive) + 1, max(1, len(values)))  # Python's integers: n^2 / 2 may be too large
 
 
-def signs_law(size: int, epsilon: Number) -> NoisyLaw:
+def signs_distribution(size: int, epsilon: Number) -> NoisyDistribution:
     """The number of heads among `size` fair coins, and noise."""
-    return NoisyLaw(lambda k, m: np.cos(np.pi * k / m) ** size, size, (size + 1) // 2, laplace_scale(1, epsilon))
+    return NoisyDistribution(
+        lambda k, m: np.cos(np.pi * k / m) ** size, size, (size + 1) // 2, laplace_scale(1, epsilon)
+    )
 
 
-def signed_ranks_law(size: int, epsilon: Number) -> NoisyLaw:
+def signed_ranks_distribution(size: int, epsilon: Number) -> NoisyDistribution:
     """The sum of those k = 1, ..., n whose coin shows heads, and noise; sub-Gaussian with its own variance.
     [signed_tests.3]"""
     deviation = math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
-    return NoisyLaw(
+    return NoisyDistribution(
         by_parts(lambda k, i, m: np.cos(np.pi * (k * i % (2 * m)) / m), size),
         size * (size + 1) // 2,
         min(size * (size + 1) // 4 + 1, math.ceil(9 * deviation)),

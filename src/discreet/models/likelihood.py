@@ -1,6 +1,6 @@
 """Parameters on scales without ends: there estimates are nearer to normal, and no interval leaves their range.
 
-Private maximum likelihood for any parametric law: fitted on blocks of people, the estimates combined.
+Private maximum likelihood for any parametric distribution: fitted on blocks of people, the estimates combined.
 
 Releases
     What the aggregator releases of the blocks' estimates ([aggregate.1]), and from it the parameters.
@@ -18,10 +18,11 @@ Why
     logarithms, bounded ones as log odds: nearer to normal on blocks of that size; the interval's ends are mapped back,
     monotonely.
 Needs
-    A law that the data follow. Blocks enough for the aggregator and records enough in a block: subsample/block_plan.py
-    refuses otherwise. A block with a missing or impossible record (a negative one under a gamma law) has no estimate.
+    A distribution that the data follow. Blocks enough for the aggregator and records enough in a block:
+    subsample/block_plan.py refuses otherwise. A block with a missing or impossible record (a negative one under a gamma
+    distribution) has no estimate.
 Accuracy
-    docs/measured-families.md: coverage and width for gamma and Weibull laws at n = 20,000 and epsilon = 1.
+    docs/measured-families.md: coverage and width for gamma and Weibull distributions at n = 20,000 and epsilon = 1.
 Source
     Smith 2011 (subsample and aggregate attains the efficiency of maximum likelihood); Quenouille 1956 (jackknife).
 """
@@ -107,7 +108,7 @@ ALIASES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class ScipyLaw:
+class ScipyDistribution:
     """A scipy.stats distribution with some of its parameters fixed."""
 
     dist: Any
@@ -131,15 +132,19 @@ class ScipyLaw:
         return self.dist(**(dict(self.fixed) | dict(zip(self.scales, free, strict=True))))
 
     def fast(self) -> FastLikelihood | None:
-        """All blocks at once, for some laws in their usual place."""
+        """All blocks at once, for some distributions in their usual place."""
         usual = {"gamma": {"loc": 0.0}, "expon": {"loc": 0.0}, "lognorm": {"loc": 0.0}, "weibull_min": {"loc": 0.0}}
         usual |= {"norm": {}, "beta": {"loc": 0.0, "scale": 1.0}}
-        law = FAST.get((self.name, tuple(self.scales)))
-        return FastLikelihood(law, len(self.scales)) if law and dict(self.fixed) == usual[self.name] else None
+        distribution = FAST.get((self.name, tuple(self.scales)))
+        return (
+            FastLikelihood(distribution, len(self.scales))
+            if distribution and dict(self.fixed) == usual[self.name]
+            else None
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class DensityLaw:
+class DensityDistribution:
     """A logarithm of a density by its own function of the data and the parameters."""
 
     density: Callable[..., Any]
@@ -182,30 +187,32 @@ class DensityLaw:
 class LikelihoodFit:
     """The adapter to blocks: the parameters of a block on scales without ends. [likelihood.1]"""
 
-    law: ScipyLaw | DensityLaw
+    distribution: ScipyDistribution | DensityDistribution
     unbiased: bool = False
 
     @property
     def name(self) -> str:
-        """The law's."""
-        return f"{self.law.name} likelihood"
+        """The distribution's."""
+        return f"{self.distribution.name} likelihood"
 
     def answer(self, x: Any, y: Any = None) -> dict[str, float]:  # noqa: ARG002
         """The maximum of the likelihood; raises whatever it likes."""
-        found = self.law.maximum(x)
-        return {name: scale.there(at) for (name, scale), at in zip(self.law.scales.items(), found, strict=True)}
+        found = self.distribution.maximum(x)
+        return {
+            name: scale.there(at) for (name, scale), at in zip(self.distribution.scales.items(), found, strict=True)
+        }
 
     def fast(self, x: Any, y: Any, correct: object) -> FastLikelihood | None:  # noqa: ARG002
-        """The fast path, by the law and the declared type of the column."""
+        """The fast path, by the distribution and the declared type of the column."""
         numeric = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "biuf"
-        return self.law.fast() if numeric and correct != "firth" else None  # [likelihood.1]
+        return self.distribution.fast() if numeric and correct != "firth" else None  # [likelihood.1]
 
 
 @dataclass(frozen=True, slots=True)
 class MaximumLikelihood:
-    """A law fitted by `inner`, whose estimates are on scales without ends; the answer is on the parameters' own."""
+    """A distribution fitted by `inner`, on scales without ends; the answer is on the parameters' own."""
 
-    law: ScipyLaw | DensityLaw
+    distribution: ScipyDistribution | DensityDistribution
     inner: SubsampleAggregate | CountedPeople
 
     @property
@@ -229,17 +236,21 @@ class MaximumLikelihood:
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The parameters and their intervals, or a refusal."""
         found = self.inner.release(rows, rng)  # [likelihood.1]
-        note = f"the interval rests on the {self.law.name} distribution"
+        note = f"the interval rests on the {self.distribution.name} distribution"
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
         if found.refusal is not None:
             return replace(found, provenance=provenance)
         value = self._fitted(found.value)
-        spread = None if found.spread is None else LikelihoodSpread(found.value, found.spread, self._fitted, self.law)
+        spread = (
+            None
+            if found.spread is None
+            else LikelihoodSpread(found.value, found.spread, self._fitted, self.distribution)
+        )
         return replace(found, answer=value, spread=spread, provenance=provenance)
 
     def _fitted(self, places: Mapping[str, float]) -> Distribution:
-        free = {name: scale.back(places[name]) for name, scale in self.law.scales.items()}
-        return Distribution(self.law.name, free, self.law.made)
+        free = {name: scale.back(places[name]) for name, scale in self.distribution.scales.items()}
+        return Distribution(self.distribution.name, free, self.distribution.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +260,12 @@ class LikelihoodSpread:
     places: Mapping[str, float]
     inner: Spread
     fitted: Callable[[Mapping[str, float]], Distribution] = field(repr=False)
-    law: Any = field(repr=False)
+    distribution: Any = field(repr=False)
 
     def _sizes(self, sizes: Any) -> dict[str, float] | None:
         if sizes is None:
             return None
-        return {name: scale.slope(self.places[name]) * sizes[name] for name, scale in self.law.scales.items()}
+        return {name: scale.slope(self.places[name]) * sizes[name] for name, scale in self.distribution.scales.items()}
 
     @property
     def sampling(self) -> dict[str, float] | None:
@@ -279,7 +290,7 @@ def parameters_of(dist: Any) -> list[str]:
     return [*shapes, "loc", "scale"]
 
 
-def scipy_law(model: Any, fixed: Mapping[str, float] | None) -> ScipyLaw:
+def scipy_distribution(model: Any, fixed: Mapping[str, float] | None) -> ScipyDistribution:
     """A distribution by name or itself. Unless said, the place of one that begins at 0 is fixed there."""
     from scipy import stats
 
@@ -307,10 +318,10 @@ def scipy_law(model: Any, fixed: Mapping[str, float] | None) -> ScipyLaw:
     free = {name: ranges[name] for name in every if name not in fixed}
     if not free:
         raise BadInput(f"all parameters of {dist.name} are fixed; nothing is left to fit")
-    return ScipyLaw(dist, {name: float(value) for name, value in fixed.items()}, free)
+    return ScipyDistribution(dist, {name: float(value) for name, value in fixed.items()}, free)
 
 
-def density_law(density: Any, names: Any, start: Any, bounds: Any) -> DensityLaw:
+def density_distribution(density: Any, names: Any, start: Any, bounds: Any) -> DensityDistribution:
     """A function with declared parameters."""
     called = [names] if isinstance(names, str) else list(names or ())
     first = [start] if is_number(start) else list(start if start is not None else ())
@@ -328,7 +339,7 @@ def density_law(density: Any, names: Any, start: Any, bounds: Any) -> DensityLaw
         if not low < float(at) < high:
             raise BadInput(f"start of {name!r} is {at!r}, which is not within ({low}, {high}); give one that is")
         scales[str(name)] = Scale(float(low), float(high))
-    return DensityLaw(density, tuple(float(at) for at in first), scales)
+    return DensityDistribution(density, tuple(float(at) for at in first), scales)
 
 
 def _is_pair(pair: Any) -> bool:
@@ -355,19 +366,21 @@ def plan_likelihood(
     neighbours: Neighbours = Neighbours.REPLACE,
     unit: str = "row",
 ) -> MaximumLikelihood:
-    """The mechanism for a law and a table of this schema and public size."""
-    law: ScipyLaw | DensityLaw
+    """The mechanism for a distribution and a table of this schema and public size."""
+    distribution: ScipyDistribution | DensityDistribution
     if callable(model) and not hasattr(model, "logpdf"):
         if fixed is not None:
             raise BadInput("fixed= is for scipy's distributions; fix a parameter inside your own function")
-        law = density_law(model, names, start, bounds)
+        distribution = density_distribution(model, names, start, bounds)
     else:
         if names is not None or start is not None or bounds is not None:
             raise BadInput("names=, start= and bounds= are for a density of your own; scipy's distributions need none")
-        law = scipy_law(model, fixed)
-    fit = LikelihoodFit(law)
+        distribution = scipy_distribution(model, fixed)
+    fit = LikelihoodFit(distribution)
     quick = fit.fast(table.x, None, None)
-    rowwise = correct == "auto" and quick is not None and quick.law.rowwise  # a jackknife that is slow in large blocks
+    rowwise = (
+        correct == "auto" and quick is not None and quick.distribution.rowwise
+    )  # a jackknife that is slow in large blocks
     asked = correct
     if correct == "auto":  # leaving out rows is leaving out people only where a row is a person
         quickly = quick is not None and table.people is None and not (rowwise and not neighbours.size_is_public)
@@ -382,10 +395,10 @@ def plan_likelihood(
         blocks=blocks,
         aggregator=aggregator,
         engine=engine,
-        names=list(law.scales),
+        names=list(distribution.scales),
         correct=asked,
         unbiased=False,
-        smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(law.scales)),
+        smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(distribution.scales)),
         trust="own",
         seconds=seconds,
         vectorised=quick is not None,
@@ -400,4 +413,4 @@ def plan_likelihood(
         and size // inner.blocks > LARGEST_JACKKNIFE
     ):
         inner = replace(inner, correct="half")
-    return MaximumLikelihood(law, inner)
+    return MaximumLikelihood(distribution, inner)

@@ -8,10 +8,10 @@ Promise
     [additive.2] Gaussian(mu, slack): integers whose L2 distance is at most `sensitivity` leave with the loss
          Gaussian(mu, slack), provided slack covers the total variation [lattice.2]; checked before drawing.
 Why
-    [additive.1] The discrete Laplace law of scale b has P(k) ~ exp(-|k| / b): shifting each coordinate by an integer
-    v_i changes the joint probability by at most exp(sum |v_i| / b), and b is never below sensitivity / epsilon. The sum
-    is cut to +-2^62 after the noise: post-processing, even where an engine's noise saturates. For the loss on a fine
-    grid see [currency.3] and, for vectors, [currency.4].
+    [additive.1] The discrete Laplace distribution of scale b has P(k) ~ exp(-|k| / b): shifting each coordinate by an
+    integer v_i changes the joint probability by at most exp(sum |v_i| / b), and b is never below sensitivity / epsilon.
+    The sum is cut to +-2^62 after the noise: post-processing, even where an engine's noise saturates. For the loss on a
+    fine grid see [currency.3] and, for vectors, [currency.4].
     [additive.2] sigma is sensitivity / mu in steps, rounded up to an integer; then [lattice.2].
 Source
     Ghosh, Roughgarden and Sundararajan 2009; Canonne, Kamath and Steinke 2020.

@@ -1,12 +1,12 @@
-"""A million exact draws at once: the discrete Laplace and the discrete Gaussian law, compiled.
+"""A million exact draws at once: the discrete Laplace and the discrete Gaussian distribution, compiled.
 
-The laws, on the integers:
+The distributions, on the integers:
 
     laplace     P(Z = k) ~ exp(-|k| / b),             b = numerator / 2**shift
     gaussian    P(Z = k) ~ exp(-k**2 / (2 sigma**2)),  sigma an integer
 
 Everything is decided by comparing integers: no float, no rounded probability. All randomness comes from the
-64-bit words that the caller hands in; if they are independent and uniform, the laws are exact. As with any
+64-bit words that the caller hands in; if they are independent and uniform, the distributions are exact. As with any
 rejection, the time that a draw takes depends on its value.
 
 Why it is exact:

@@ -3,8 +3,9 @@
 A weight such as exp(-3/10) is no rational number, but any number of its digits can be had. A uniform real U in [0, 1)
 picks index i when cum(i-1) <= U * total < cum(i). Here U is a stream of random bits and every weight an integer
 interval that shrinks as digits are added; as soon as one index is certain it is the answer, and if none is, more bits
-and more digits are taken. The law is exact: the answer is a function of the whole real U and of the true weights.
-It is ambiguous after the first round with probability below about 2^-60, so that the time does not depend on the data.
+and more digits are taken. The distribution is exact: the answer is a function of the whole real U and of the true
+weights. It is ambiguous after the first round with probability below about 2^-60, so that the time does not depend on
+the data.
 
 Claims
     [choose.1] `exp_bounds(x, bits)` returns integers low <= 2^bits exp(-x) <= high, high - low <= 4.

@@ -8,7 +8,7 @@ Promise
          range epsilon (so epsilon^2 / 8 zCDP).
     [choose_float.2] For a target rank fixed in advance, D = 1 under REPLACE. For tau = q n under ADD_OR_REMOVE, D =
     max(q, 1-q).
-    [choose_float.3] The law is exact: every float64 is a candidate, no weight is rounded and none is cut off.
+    [choose_float.3] The distribution is exact: every float64 is a candidate, no weight is rounded and none is cut off.
 Why
     [choose_float.1] The exponential mechanism with a base measure; as [choose.3], the prior cancels.
     [choose_float.2] Replacing one record moves #{x < t} and #{x <= t} each by at most 1, and the distance of tau to an
@@ -186,9 +186,9 @@ class Staircase:
     def levels(self, reach: int) -> tuple[Whole, Keys, Keys]:
         """The same in columns, with scores as whole numbers of grains.
 
-        A rank beyond all records counts as the nearest one: that lowers all scores alike, and the law stays the same.
-        Only order statistics within `reach` of the target rank are sorted: linear time in the number of records.
-        Clamping and keys keep the order, so they are applied to those alone.
+        A rank beyond all records counts as the nearest one: that lowers all scores alike, and the distribution stays
+        the same. Only order statistics within `reach` of the target rank are sorted: linear time in the number of
+        records. Clamping and keys keep the order, so they are applied to those alone.
         """
         size, grain = len(self._numbers), self.grain
         tau = min(max(exact(self.rank), Fraction(0)), Fraction(size))

@@ -1,6 +1,6 @@
 """The distribution functions of the noise that the door draws, for error bars.
 
-Random numbers that hide nobody: what a statistic would be on made-up data, for null laws and power.
+Random numbers that hide nobody: what a statistic would be on made-up data, for null distributions and power.
 
 The stream is numpy's, its seed is public or drawn through the door. Nothing that protects a person is drawn here.
 """
@@ -26,7 +26,7 @@ def laplace_scale(sensitivity: Number, epsilon: Number) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceLaw:
+class LaplaceDistribution:
     """P(k) ~ a^|k|, a = e^{-1/scale}."""
 
     scale: Fraction
@@ -40,7 +40,7 @@ class LaplaceLaw:
     def radius(self, confidence: float, draws: int = 1) -> int:
         """The least t with P(all of `draws` have |Z| <= t) >= confidence: (1 - 2 a^{t+1} / (1+a))^draws. Exact.
 
-        >>> LaplaceLaw(Fraction(2)).radius(0.95, 100)
+        >>> LaplaceDistribution(Fraction(2)).radius(0.95, 100)
         15
         """
         rate = float(1 / self.scale)
@@ -52,7 +52,7 @@ class LaplaceLaw:
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianLaw:
+class GaussianDistribution:
     """Gaussian noise on a grid of at least 2^20 steps in sigma, rounded to whole numbers."""
 
     sigma: float
@@ -107,7 +107,7 @@ def stream(seed: int) -> np.random.Generator:
 
 
 def laplace(generator: np.random.Generator, size: tuple[int, ...], scale: Fraction) -> Integers:
-    """Discrete Laplace noise of the law that the door draws: the difference of two geometric numbers."""
+    """Discrete Laplace noise of the distribution that the door draws: the difference of two geometric numbers."""
     stop = -np.expm1(-float(1 / scale))
     found: Integers = generator.geometric(stop, size) - generator.geometric(stop, size)
     return found

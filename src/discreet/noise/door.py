@@ -18,7 +18,7 @@ from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.choose_float import ChooseFloat, Staircase
 from discreet.noise.integers import BitSource, Integers, compiled
 from discreet.noise.sampled_sum import Mask, SampledSum
-from discreet.noise.smooth_noise import Law, SmoothNoise
+from discreet.noise.smooth_noise import Distribution, SmoothNoise
 from discreet.noise.threshold import FirstAbove, Sift
 from discreet.noise.tilted_minimum import Minimum, Objective
 from discreet.privacy.exact import Number
@@ -99,7 +99,7 @@ class Door:
         *,
         unit: int,
         top: int,
-        law: Law,
+        distribution: Distribution,
         pace: Fraction,
         divisor: Fraction,
         cost: Approximate,
@@ -108,7 +108,14 @@ class Door:
         return int(
             self.draw(
                 SmoothNoise(
-                    value=value, reach=reach, unit=unit, top=top, law=law, pace=pace, divisor=divisor, cost=cost
+                    value=value,
+                    reach=reach,
+                    unit=unit,
+                    top=top,
+                    distribution=distribution,
+                    pace=pace,
+                    divisor=divisor,
+                    cost=cost,
                 )
             )
         )

@@ -1,7 +1,7 @@
-"""Where random integers come from. A source gives exact laws, whatever it is fed by.
+"""Where random integers come from. A source gives exact distributions, whatever it is fed by.
 
 Secret draws of a few values go to OpenDP's primitives, seeded ones to the big-integer sampler `cks`, and bulk draws
-of either to the compiled sampler `bulk`: one law, three engines, one set of tests.
+of either to the compiled sampler `bulk`: one distribution, three engines, one set of tests.
 """
 
 from collections.abc import Callable

@@ -26,8 +26,9 @@ Why
     2 (phi(0) + 4 phi(sqrt 3)) / s^3 = 1.5101 / s^3. As int_0^{1/2} int_{-t}^{t} (t - |v|) dv dt = 1/24,
     sum_k |c_k - f(k)| <= (0.96788 / s^2 + 1.5101 / s^3) / 24. By Poisson summation the normaliser sum_k f(k) is
     1 + 2 sum_j exp(-2 pi^2 s^2 j^2), so normalising moves at most 3 exp(-2 pi^2 s^2). Half the sum of both is
-    at most (0.02017 + 0.03147 / s) / s^2 + 1.5 exp(-2 pi^2 s^2) <= 0.0281 / s^2 for s >= 4. A product of d laws
-    is within d times that. Integers plus N(0, s^2 I), rounded, is post-processing of a Gaussian mechanism.
+    at most (0.02017 + 0.03147 / s) / s^2 + 1.5 exp(-2 pi^2 s^2) <= 0.0281 / s^2 for s >= 4. A product of d
+    distributions is within d times that. Integers plus N(0, s^2 I), rounded, is post-processing of a Gaussian
+    mechanism.
 
 Accuracy
     A value in range is moved by at most half a step. With at least 2^20 steps in sigma this is under 5e-7 sigma.

@@ -1,9 +1,9 @@
-"""Secret noise: the operating system's entropy, exact laws. The default everywhere.
+"""Secret noise: the operating system's entropy, exact distributions. The default everywhere.
 
 OpenDP draws a few values, the compiled sampler of `bulk` many. Nothing random is kept between calls, so that a fork
 never repeats its parent.
 
-Repeatable noise of the same exact laws, for tests and teaching.
+Repeatable noise of the same exact distributions, for tests and teaching.
 
 Whoever knows the seed can subtract the noise: a release drawn from it says that it must not be published.
 """
@@ -58,17 +58,17 @@ class Secure(Door):
         return "Secure()"
 
 
-def _by_opendp(law: str, size: int, scale: float) -> Integers:
+def _by_opendp(distribution: str, size: int, scale: float) -> Integers:
     """OpenDP's noise on zeros. A scale of 0 or NaN, which it would accept, cannot come from `drawn_scale`."""
     if not 0 < scale < 2**53:
         raise AssertionError("a noise scale out of range reached the primitive")
     if size == 0:
         return np.empty(0, dtype=np.int64)
-    return np.asarray(_primitive(law, scale)(np.zeros(size, dtype=np.int64)), dtype=np.int64)
+    return np.asarray(_primitive(distribution, scale)(np.zeros(size, dtype=np.int64)), dtype=np.int64)
 
 
 @lru_cache(maxsize=64)
-def _primitive(law: str, scale: float) -> Any:
+def _primitive(distribution: str, scale: float) -> Any:
     """The measurement (no draw is ever cached)."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian, make_laplace
@@ -77,13 +77,13 @@ def _primitive(law: str, scale: float) -> Any:
 
     enable_features("contrib")
     domain = vector_domain(atom_domain(T="i64"))
-    if law == "laplace":
+    if distribution == "laplace":
         return make_laplace(domain, l1_distance(T="i64"), scale=scale)
     return make_gaussian(domain, l2_distance(T="f64"), scale=scale)
 
 
 class SeededSource:
-    """Exact laws from a seeded stream of bits."""
+    """Exact distributions from a seeded stream of bits."""
 
     secure: Final = False
 

@@ -2,13 +2,14 @@
 
 Releases
     round(v + (S / s) T), cut to a public range: v a whole number, S how far v may move (a smooth bound on it), T real
-    noise of a fixed law, s a public divisor.
+    noise of a fixed distribution, s a public divisor.
 Promise
     [smooth_noise.1] If |v - v'| <= min(S, S') and S and S' are within a factor e^pace of each other, then for Student's
-          law with d degrees of freedom (Cauchy's for d = 1) the release is pure d pace + s (d + 1) / (2 sqrt d).
-    [smooth_noise.2] The same with Laplace's law is (s + w, delta), w = pace, if exp(-(w + pace) / (e^pace - 1)) <=
-          delta for some w >= pace, which then stands in its place.
-    [smooth_noise.3] The law is exact: rounded is the true real number, not a float near it.
+          distribution with d degrees of freedom (Cauchy's for d = 1) the release is pure d pace + s (d + 1) / (2 sqrt
+          d).
+    [smooth_noise.2] The same with Laplace's distribution is (s + w, delta), w = pace, if exp(-(w + pace) / (e^pace -
+          1)) <= delta for some w >= pace, which then stands in its place.
+    [smooth_noise.3] The distribution is exact: rounded is the true real number, not a float near it.
 Why
     Two steps, (v, S) to (v, S') to (v', S'): the density of v + (S / s) T is changed by a dilation, then by a shift of
     at most S', which is s in units of S' / s.
@@ -18,11 +19,12 @@ Why
     [smooth_noise.2] Shift: |h'| = 1, so s. Dilation of the density e^-|t| / 2 by e^u with |u| <= pace: the ratio's
     logarithm is at most u (outwards), or |t| (e^pace - 1) - pace inwards, which is at most w unless |t| > (w + pace) /
     (e^pace - 1), an event of probability exp(-that). The dilation is done first, so that its delta is not multiplied.
-    [smooth_noise.3] |T| is a fixed rising function of a uniform real U (for Cauchy's law the ratio of two, given that
-    their squares add up to less than 1). As many bits of U are drawn as decide the rounding; bounds are computed in
-    whole numbers (logarithms with correctly rounded decimals), outwards. Rounding and cutting are post-processing.
+    [smooth_noise.3] |T| is a fixed rising function of a uniform real U (for Cauchy's distribution the ratio of two,
+    given that their squares add up to less than 1). As many bits of U are drawn as decide the rounding; bounds are
+    computed in whole numbers (logarithms with correctly rounded decimals), outwards. Rounding and cutting are
+    post-processing.
 Source
-    Nissim, Raskhodnikova and Smith 2007; Bun and Steinke 2019 (Student's law; the constant here is smaller).
+    Nissim, Raskhodnikova and Smith 2007; Bun and Steinke 2019 (Student's distribution; the constant here is smaller).
 """
 
 import math
@@ -38,7 +40,7 @@ from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.search import least_whole
 
-Law = Literal["cauchy", "student", "laplace"]
+Distribution = Literal["cauchy", "student", "laplace"]
 DEGREES: Final = {"cauchy": 1, "student": 4}
 FIRST, MORE = 96, 64  # bits of U at first, and each time they do not decide
 Range = tuple[Fraction, Fraction | None]  # what |T| lies between; None is no bound
@@ -52,15 +54,15 @@ class SmoothNoise:
     reach: int
     unit: int
     top: int
-    law: Law
+    distribution: Distribution
     pace: Fraction
     divisor: Fraction
     cost: Approximate
 
     def __post_init__(self) -> None:
-        if self.law not in ("cauchy", "student", "laplace"):
-            raise BadInput(f"the law is {self.law!r}; give 'cauchy', 'student' or 'laplace'")
-        if exact(self.cost.epsilon) < price(self.law, self.pace, self.divisor, self.cost.delta):
+        if self.distribution not in ("cauchy", "student", "laplace"):
+            raise BadInput(f"the distribution is {self.distribution!r}; give 'cauchy', 'student' or 'laplace'")
+        if exact(self.cost.epsilon) < price(self.distribution, self.pace, self.divisor, self.cost.delta):
             raise BadInput(f"epsilon {self.cost.epsilon!r} does not pay for this pace and divisor")
 
     @property
@@ -72,7 +74,7 @@ class SmoothNoise:
         """The noisy whole number. [smooth_noise.3]"""
         sign = 1 - 2 * source.below(2)
         scale = Fraction(self.reach, self.unit) / self.divisor
-        magnitudes = _MAGNITUDE[self.law](source)
+        magnitudes = _MAGNITUDE[self.distribution](source)
         while True:
             near, far = magnitudes.range()
             first, beyond = self._cut(self.value + sign * scale * near), 0 if sign < 0 else self.top
@@ -86,7 +88,8 @@ class SmoothNoise:
     def objection(self, neighbour: "SmoothNoise") -> str | None:
         """Public parameters that differ, a value that moves further than its bound, or bounds too far apart."""
         mine, other = (
-            (one.unit, one.top, one.law, one.pace, one.divisor, one.cost, type(one)) for one in (self, neighbour)
+            (one.unit, one.top, one.distribution, one.pace, one.divisor, one.cost, type(one))
+            for one in (self, neighbour)
         )
         if mine != other:
             return "the parameters of smooth noise depend on the data"
@@ -99,18 +102,18 @@ class SmoothNoise:
         return None
 
 
-def price(law: Law, pace: Number, divisor: Number, delta: Number = 0) -> Fraction:
+def price(distribution: Distribution, pace: Number, divisor: Number, delta: Number = 0) -> Fraction:
     """The epsilon of [smooth_noise.1] or [smooth_noise.2], rounded up."""
-    if law == "laplace":
+    if distribution == "laplace":
         return exact(divisor) + _dilation(exact(pace), exact(delta))
-    degrees = DEGREES[law]
+    degrees = DEGREES[distribution]
     return degrees * exact(pace) + exact(divisor) * Fraction(degrees + 1, 2 * math.isqrt(degrees))  # [smooth_noise.1]
 
 
 def _dilation(pace: Fraction, delta: Fraction) -> Fraction:
     """The w of [smooth_noise.2]: at least pace, and (e^pace - 1) ln(1 / delta) - pace, both rounded up."""
     if not delta:
-        raise BadInput("Laplace noise of smooth sensitivity needs delta > 0; give one, or the law 'student'")
+        raise BadInput("Laplace noise of smooth sensitivity needs delta > 0; give one, or the distribution 'student'")
     low, _ = exp_bounds(pace, 128)
     grown = Fraction(2**128, low) - 1  # e^pace - 1, rounded up
     digits = Context(prec=40)
@@ -119,7 +122,7 @@ def _dilation(pace: Fraction, delta: Fraction) -> Fraction:
 
 
 class _Exponential:
-    """|T| of Laplace's law: -ln(1 - U)."""
+    """|T| of Laplace's distribution: -ln(1 - U)."""
 
     def __init__(self, source: BitSource) -> None:
         self._source, self._bits, self._u = source, FIRST, source.below(1 << FIRST)
@@ -141,7 +144,7 @@ class _Exponential:
 
 
 class _Student(_Exponential):
-    """|T| of Student's law with 4 degrees: 2 w / sqrt(1 - w^2), where U = (3 w - w^3) / 2."""
+    """|T| of Student's distribution with 4 degrees: 2 w / sqrt(1 - w^2), where U = (3 w - w^3) / 2."""
 
     def range(self) -> Range:
         """Between the ends of the cell that the bits so far leave."""
@@ -159,7 +162,7 @@ class _Student(_Exponential):
 
 
 class _Cauchy:
-    """|T| of Cauchy's law: X / Y for a point (X, Y) uniform in a quarter of the unit disc."""
+    """|T| of Cauchy's distribution: X / Y for a point (X, Y) uniform in a quarter of the unit disc."""
 
     def __init__(self, source: BitSource) -> None:
         self._source, self._bits = source, FIRST

@@ -5,9 +5,9 @@ Noise on a histogram with more bins than can be listed: only what rises above a 
 Promise
     [threshold.1] FirstAbove: the first index i with s_i + Z_i >= threshold + Y, Y and Z_i discrete Laplace noise of
          scales 2 D / epsilon and 4 D / epsilon, when one person's change moves every score by at most D. Pure epsilon.
-    [threshold.2] Known bins (`bins` of them, keys 0, ..., bins - 1): the result has exactly the law of adding discrete
-         Laplace noise to every bin, empty ones too, and keeping the counts of at least `above`. Pure epsilon, as
-         [additive.1].
+    [threshold.2] Known bins (`bins` of them, keys 0, ..., bins - 1): the result has exactly the distribution of adding
+         discrete Laplace noise to every bin, empty ones too, and keeping the counts of at least `above`. Pure epsilon,
+         as [additive.1].
     [threshold.3] Unknown bins (`bins` is None): noise on the non-empty bins alone. If one person's change moves counts
          by at most `sensitivity`, 1 or 2, in L1, and of two neighbouring tables neither has more than one bin that is
          empty on the other, holding one person, the release is (epsilon, delta), delta = P(1 + Z >= above). Under

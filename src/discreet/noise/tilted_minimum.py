@@ -5,8 +5,8 @@ Promise
           `steepness` / 2 long under REPLACE (`steepness` under ADD_OR_REMOVE) and each second derivative a matrix of
           rank one no larger than `curvature`. The minimum of objective + (ridge / 2) |w|^2 + b'w, found to a verified
           gradient of at most gamma, leaves with noise as pure epsilon.
-    [tilted_minimum.2] b is drawn from the integers times a step by a law within a factor e^+-XI, point by point, of the
-          law with density ~ exp(-beta |b|) rounded to that grid.
+    [tilted_minimum.2] b is drawn from the integers times a step by a distribution within a factor e^+-XI, point by
+          point, of the distribution with density ~ exp(-beta |b|) rounded to that grid.
     [tilted_minimum.3] `minimised` always finds such a minimum, whatever the rows: after NEWTON steps or fewer of
           Newton's method, or else by a descent of at most `most_steps` steps, a function of public numbers and the
           tilt. It never raises.
@@ -20,13 +20,13 @@ Why
     of that exact minimum w, as a gradient is at least ridge times the distance from the minimum, and b on the grid is
     within half a diagonal of the ideal b. Given w, what is published is a discrete Laplace vector about a point within
     tau of w: moving all points to w itself and back on the neighbour changes each probability by at most e^(epsilon_2),
-    epsilon_2 for a distance of 2 tau. So the law on a table is within e^(epsilon_2 + epsilon_1) of that on a neighbour,
-    and with [tilted_minimum.2] 2 XI more. Gamma is a public number, GAMMA or larger. It is checked with the objective's
-    own bound on the error of its gradient, proved in its module ([logistic_loss.3]). Points and the tilt are exact
-    fractions, and ridge w + b is added to the gradient exactly; the length of that sum errs by a relative 1e-12 at
-    most.
+    epsilon_2 for a distance of 2 tau. So the distribution on a table is within e^(epsilon_2 + epsilon_1) of that on a
+    neighbour, and with [tilted_minimum.2] 2 XI more. Gamma is a public number, GAMMA or larger. It is checked with the
+    objective's own bound on the error of its gradient, proved in its module ([logistic_loss.3]). Points and the tilt
+    are exact fractions, and ridge w + b is added to the gradient exactly; the length of that sum errs by a relative
+    1e-12 at most.
     [tilted_minimum.2] Over a cell of side h, exp(-beta |b|) varies by e^+-(beta h sqrt(d) / 2) from its value at the
-    centre, and so does the normaliser. The law ~ exp(-beta h |k|) on the integers is drawn by rejection from
+    centre, and so does the normaliser. The distribution ~ exp(-beta h |k|) on the integers is drawn by rejection from
     independent discrete Laplace draws of scale B >= sqrt(d) / (beta h): |k|_1 / B <= beta h |k|, and the difference is
     the rate at which k is rejected. The root in it is rounded up by at most 2^-40. Beta h is 2^-40.
     [tilted_minimum.3] A run that gave up would tell of the rows that made it: no bound on its chance would keep the
@@ -39,7 +39,8 @@ Why
     At 0, F is at most |gradient|^2 / (2 ridge). Hence `most_steps`: it reads public numbers and the tilt, which is
     independent of the rows. (A tilt too long for floats, 2^100 times its scale, would take 2^100 draws.)
 Accuracy
-    |b| has the law Gamma(d, 1 / beta), the direction is uniform. The second noise is some 1e-4 in w for ridge about 2.
+    |b| has the distribution Gamma(d, 1 / beta), the direction is uniform. The second noise is some 1e-4 in w for ridge
+    about 2.
 Source
     Chaudhuri, Monteleoni and Sarwate 2011, Theorem 9, with 2 c / ridge + (c / ridge)^2 where for functions of w'x we
     have c / ridge; the approximate minimum as in Iyengar et al. 2019, there for Gaussian noise.

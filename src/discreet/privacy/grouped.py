@@ -5,8 +5,8 @@ Promise
           added to it or removed, then all answers together are (epsilon, delta) when one person is added or removed.
 
 Why
-    [grouped.1] The person's group changes by one person, every other is the same: the joint law is a product of laws
-    that are equal in all factors but one.
+    [grouped.1] The person's group changes by one person, every other is the same: the joint distribution is a product
+    of distributions that are equal in all factors but one.
 
 Source
     McSherry 2009 (parallel composition).

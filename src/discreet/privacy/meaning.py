@@ -1,7 +1,8 @@
 """What epsilon and delta mean: what anyone can learn about a person, as odds, as a guess, as an attack; in plain words.
 
 Promise
-    (epsilon, delta) says that P(E) <= e^eps P'(E) + delta for every event E and neighbours with the laws P and P'.
+    (epsilon, delta) says that P(E) <= e^eps P'(E) + delta for every event E and neighbours with the distributions P and
+    P'.
     [meaning.1] A guess about one person that had probability p before has at most b = p e^eps / (1 - p + p e^eps) after
          a pure-epsilon answer, for someone who knows everybody else's data. With delta it may have more, by at most p
          (1 - b) delta on average over the answers.
@@ -38,8 +39,8 @@ Why
     coins, of the power and of the level, are at most a rho both ways for every order a > 1; the largest power that
     satisfies this at some chosen orders is an upper bound, not always reached. [meaning.6] Half of 1 plus the largest
     difference P(E) - P'(E), which [meaning.3] limits to (e^eps - 1 + 2 delta) / (e^eps + 1). [meaning.7] E = {L > t}
-    has P'(E) <= e^-t P(E), so P(E) <= e^{eps - t} P(E) + delta. It is reached by a law that has the loss t there; with
-    t near epsilon, by randomised response. [meaning.8] L is normal with mean mu^2 / 2 and deviation mu.
+    has P'(E) <= e^-t P(E), so P(E) <= e^{eps - t} P(E) + delta. It is reached by a distribution that has the loss t
+    there; with t near epsilon, by randomised response. [meaning.8] L is normal with mean mu^2 / 2 and deviation mu.
 
 Source
     The lecture's Theorem 3.7 [meaning.2]; Wasserman and Zhou 2010, Kairouz, Oh and Viswanath 2015 [meaning.3]; Dong,

@@ -60,7 +60,7 @@ class Randomness(Protocol):
         *,
         unit: int,
         top: int,
-        law: Any,
+        distribution: Any,
         pace: Fraction,
         divisor: Fraction,
         cost: Approximate,

@@ -33,7 +33,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.lattice import Grid
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
@@ -171,7 +171,9 @@ class ProposeTestRelease:
         cost = Laplace(exact(self.epsilon) - self.testing)
         steps = int(grid.quantise(np.array([answer]), low=-end, high=end, default=0)[0])
         noisy = rng.blur(steps, sensitivity=move, cost=cost)
-        spread = NoisyAnswer(float(grid.value(noisy)), LaplaceLaw(laplace_scale(move, cost.epsilon)), float(grid.step))
+        spread = NoisyAnswer(
+            float(grid.value(noisy)), LaplaceDistribution(laplace_scale(move, cost.epsilon)), float(grid.step)
+        )
         return Release(self.guarantee, provenance, spread.value, spread=spread, name="stable answer")
 
 
@@ -180,18 +182,18 @@ class NoisyAnswer:
     """The error of a number in the table."""
 
     value: float
-    law: LaplaceLaw
+    distribution: LaplaceDistribution
     step: float
     sampling: None = None
 
     @property
     def privacy(self) -> float:
         """Standard deviation of the noise."""
-        return self.law.sd * self.step
+        return self.distribution.sd * self.step
 
     def interval(self, confidence: float) -> Interval:
         """For the statistic of this table."""
-        wide = self.step * (self.law.radius(confidence) + 1)
+        wide = self.step * (self.distribution.radius(confidence) + 1)
         return Interval(
             self.value - wide,
             self.value + wide,

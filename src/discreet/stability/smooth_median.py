@@ -4,8 +4,8 @@ Releases
     The lower median on a grid of 2^30 steps between public bounds, plus noise as wide as a smooth bound on how far one
     record could move it.
 Promise
-    [smooth_median.1] REPLACE: pure epsilon with the laws "student" (4 degrees) and "cauchy"; (epsilon, delta) with
-    "laplace".
+    [smooth_median.1] REPLACE: pure epsilon with the distributions "student" (4 degrees) and "cauchy"; (epsilon, delta)
+    with "laplace".
 Why
     Let A_k be the most that one more change could move the median after k records have been replaced:
     max of x_(m+t) - x_(m+t-k-1) over t = 0, ..., k+1, records beyond the ends standing at the bounds (Nissim,
@@ -18,7 +18,7 @@ Needs
     Public bounds, a public number of records. There is no interval: how far the noise reaches is not public.
 Accuracy
     Far behind the exponential mechanism: n = 1000, epsilon = 0.1, normal data of deviation 1 between bounds 200 apart:
-    median error 5.2 (Student's law), against 0.05.
+    median error 5.2 (Student's distribution), against 0.05.
 Source
     Nissim, Raskhodnikova and Smith 2007; the weights in whole numbers, which make O(n + K^2) exact, are ours.
 """
@@ -34,7 +34,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.choose import exp_bounds
 from discreet.noise.order_statistics import order_statistics
-from discreet.noise.smooth_noise import DEGREES, Law, price
+from discreet.noise.smooth_noise import DEGREES, Distribution, price
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate
@@ -52,13 +52,13 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SmoothMedian:
-    """The median between public bounds, by smooth sensitivity; `law` of the noise: student, cauchy, or laplace."""
+    """The median between public bounds, by smooth sensitivity; noise of Student, Cauchy or Laplace."""
 
     epsilon: Number
     _: KW_ONLY
     bounds: tuple[float, float]
     delta: Number = 0.0
-    law: Law = "student"
+    distribution: Distribution = "student"
     unit: str = "row"
     neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
@@ -67,10 +67,13 @@ class SmoothMedian:
         if self.bounds is None:
             raise BadInput("bounds is None; smooth sensitivity needs public bounds (the verb `median` needs none)")
         check_bounds(self.bounds)
-        if self.law not in ("student", "cauchy", "laplace"):
-            raise BadInput(f"law is {self.law!r}; give 'student', 'cauchy' or, with delta > 0, 'laplace'")
-        if (self.law == "laplace") != bool(self.delta):
-            raise BadInput(f"law is {self.law!r} and delta is {self.delta!r}; only 'laplace' has a delta, and needs it")
+        if self.distribution not in ("student", "cauchy", "laplace"):
+            raise BadInput(
+                f"distribution is {self.distribution!r}; give 'student', 'cauchy' or, with delta > 0, 'laplace'"
+            )
+        if (self.distribution == "laplace") != bool(self.delta):
+            seen = f"distribution is {self.distribution!r} and delta is {self.delta!r}"
+            raise BadInput(f"{seen}; only 'laplace' has a delta, and needs it")
 
     guarantee = promised
 
@@ -83,8 +86,8 @@ class SmoothMedian:
     def pace(self) -> Fraction:
         """How much the bound may differ between neighbours: half of epsilon pays for it."""
         half = exact(self.epsilon) / 2
-        if self.law != "laplace":
-            return half / DEGREES[self.law]
+        if self.distribution != "laplace":
+            return half / DEGREES[self.distribution]
         pace = min(half / Fraction(log(2 / float(self.delta))), Fraction(32))  # beyond it nothing would change
         while price("laplace", pace, half, self.delta) > 2 * half:
             pace *= Fraction(9, 10)
@@ -94,9 +97,9 @@ class SmoothMedian:
     def divisor(self) -> Fraction:
         """The other half pays for the shift."""
         half = exact(self.epsilon) / 2
-        if self.law == "laplace":
+        if self.distribution == "laplace":
             return half
-        degrees = DEGREES[self.law]
+        degrees = DEGREES[self.distribution]
         return half * Fraction(2 * isqrt(degrees), degrees + 1)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
@@ -113,12 +116,12 @@ class SmoothMedian:
             smooth_bound(window, weights),
             unit=STEPS,
             top=STEPS,
-            law=self.law,
+            distribution=self.distribution,
             pace=self.pace,
             divisor=self.divisor,
             cost=self.loss,
         )  # [smooth_median.1]
-        parameters = {"bounds": self.bounds, "law": self.law, "rows": size}
+        parameters = {"bounds": self.bounds, "distribution": self.distribution, "rows": size}
         notes = ("there is no interval: how wide the noise was is not public; `median` has one",)
         provenance = Provenance("SmoothMedian", parameters, rng.secure, notes=notes)
         return Release(self.guarantee, provenance, low + (high - low) * (noisy / STEPS), name="median")

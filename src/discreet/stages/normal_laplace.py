@@ -1,10 +1,10 @@
-"""The law of a normal error plus Laplace noise, in closed form, and the error bar made of it.
+"""The distribution of a normal error plus Laplace noise, in closed form, and the error bar made of it.
 
 With s the standard deviation of the normal part and b the scale of the noise,
 
     P(N + L > t) = Phi(-t/s) + (e^{s^2/2b^2} / 2) (e^{-t/b} Phi(t/s - s/b) - e^{t/b} Phi(-t/s - s/b)),
 
-each product taken as one exponential. Where b < s/100 the law is normal with the variances added, up to 10^-7.
+each product taken as one exponential. Where b < s/100 the distribution is normal with the variances added, up to 10^-7.
 """
 
 import math

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
@@ -64,7 +64,7 @@ class Count:
         size = public_size(values, self.neighbours)
         yes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
         noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [count.1]
-        spread = CountSpread(noisy, LaplaceLaw(laplace_scale(1, self.epsilon)), size)
+        spread = CountSpread(noisy, LaplaceDistribution(laplace_scale(1, self.epsilon)), size)
         provenance = Provenance("Count", {"neighbours": self.neighbours, "rows": size}, rng.secure)
         return Release(self.guarantee, provenance, spread.clip(noisy), spread=spread, name="count")
 
@@ -74,14 +74,14 @@ class CountSpread:
     """The error of one noisy count: noise alone, the table is the target."""
 
     noisy: int
-    law: LaplaceLaw
+    distribution: LaplaceDistribution
     size: int | None
     sampling: None = None
 
     @property
     def privacy(self) -> float:
         """Standard deviation of the noise."""
-        return self.law.sd
+        return self.distribution.sd
 
     def clip(self, count: int) -> int:
         """Within what a count can be."""
@@ -89,7 +89,7 @@ class CountSpread:
 
     def interval(self, confidence: float) -> Interval:
         """Exact: the noise is within `radius` with at least this probability."""
-        radius = self.law.radius(confidence)
+        radius = self.distribution.radius(confidence)
         low, high = self.clip(self.noisy - radius), self.clip(self.noisy + radius)
         return Interval(low, high, confidence=confidence, about="the count in this table", population=False)
 
@@ -100,7 +100,7 @@ def _world(about: About) -> World:
 
     def expected(release: Any, rows: int, confidence: float | None) -> Expected:
         floor = bins_floor(rows, float(release.guarantee.epsilon))
-        return replace(Expected.noise(release.spread.law, confidence), floor=floor, floor_note=BOUND)
+        return replace(Expected.noise(release.spread.distribution, confidence), floor=floor, floor_note=BOUND)
 
     return World(
         make=lambda _, n: {"x": np.arange(n) < share * n},

@@ -10,8 +10,8 @@ Promise
     [density.2] Nothing but the noisy size decides the number of cells, and nothing but quartiles and parameters their
     ends.
     [density.3] Band: holds for the shares of people below each end of a cell, all at once, with at least its
-          confidence, for independent records of any law, if n is public and nothing is missing; otherwise up to the
-          error of a count.
+          confidence, for independent records of any distribution, if n is public and nothing is missing; otherwise up
+          to the error of a count.
 Why
     [density.1] Quartiles: [quantile.1]. Count: one person moves it by 1, [additive.1]. Cells: an
     entry is in exactly one of them ([histogram.4], after a clamp of each entry by itself), so the counts
@@ -50,7 +50,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -153,18 +153,18 @@ class BinnedDensity:
             ends = reach(*found.value.tolist())
         assert ends is not None
         move = 2 if self.neighbours is Neighbours.REPLACE else 1
-        law = LaplaceLaw(laplace_scale(move, filling.epsilon))
-        cells = np.linspace(*widened(*ends), cells_for(people, law.sd**2) + 1)  # [density.2]
+        distribution = LaplaceDistribution(laplace_scale(move, filling.epsilon))
+        cells = np.linspace(*widened(*ends), cells_for(people, distribution.sd**2) + 1)  # [density.2]
         bins = Edges.of([-LARGEST, *cells.tolist(), LARGEST])
         held = counts(bins, np.clip(values, -LARGEST, LARGEST))
         noisy = rng.blur(held, sensitivity=move, cost=filling).astype(float)  # [density.1]
-        return self._shown(cells, noisy, size, law, rng)
+        return self._shown(cells, noisy, size, distribution, rng)
 
     def _shown(
-        self, cells: Floats, noisy: Floats, size: int | None, law: LaplaceLaw, rng: Randomness
+        self, cells: Floats, noisy: Floats, size: int | None, distribution: LaplaceDistribution, rng: Randomness
     ) -> Release[Density]:
         """Everything from the noisy counts: cells with one below and one above, and the missing last."""
-        variance = law.sd**2
+        variance = distribution.sd**2
         present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [density.3]
         shares = on_simplex(noisy[:-1] / present)
         by = best_merge(noisy[1:-2], present, variance)
@@ -177,14 +177,16 @@ class BinnedDensity:
             fine=cells,
             reached=np.cumsum(shares)[:-1],
         )
-        spread = CurveSpread(curve=curve, noisy=noisy[:-1], by=by, people=present, law=law)  # [density.3]
+        spread = CurveSpread(
+            curve=curve, noisy=noisy[:-1], by=by, people=present, distribution=distribution
+        )  # [density.3]
         notes = [
             f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {len(cells) - 1} cells",
             f"expected distance in total variation over these bins: {show(spread.total_variation)}",
         ]
         if shares[0] + shares[-1] > math.sqrt(len(cells) * variance) / present:
             notes.append(f"beyond the ends: {shares[0]:.2%} below, {shares[-1]:.2%} above")
-        if noisy[-1] > 5 * law.sd:
+        if noisy[-1] > 5 * distribution.sd:
             notes.append(f"missing entries are left out, about {noisy[-1] / (noisy[-1] + present):.2%}")
         return Release(self.guarantee, self._provenance(size, rng, *notes), curve, spread=spread, name="density")
 

@@ -27,7 +27,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw
+from discreet.noise.distributions import LaplaceDistribution
 from discreet.privacy.exact import is_number
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.values import Density
@@ -80,7 +80,7 @@ class CurveSpread:
     noisy: Floats
     by: int
     people: float
-    law: LaplaceLaw
+    distribution: LaplaceDistribution
 
     @property
     def _widths(self) -> Floats:
@@ -100,7 +100,7 @@ class CurveSpread:
     @property
     def privacy(self) -> Floats:
         """Standard deviation of each height from the noise."""
-        return np.sqrt(self._cells) * self.law.sd / self.people / self._widths
+        return np.sqrt(self._cells) * self.distribution.sd / self.people / self._widths
 
     @property
     def total_variation(self) -> float:
@@ -111,14 +111,15 @@ class CurveSpread:
     def interval(self, confidence: float) -> Interval:
         """For the population's average density in each bin, all bins at once: each has its part of 1 - confidence.
 
-        Sampling by the normal law around a share that is drawn to 1/2 as Agresti and Coull do, noise by its own tail.
+        Sampling by the normal distribution around a share that is drawn to 1/2 as Agresti and Coull do, noise by its
+        own tail.
         """
         bins, widths = merged(self.noisy[1:-1], self.by), self._widths
         miss = (1 - check_confidence(confidence)) / len(bins)
         z = -float(ndtri(miss / 2))
         drawn = np.clip((bins + z * z / 2) / (self.people + z * z), 0.0, 1.0)
         sizes, where = np.unique(self._cells, return_inverse=True)
-        radius = np.array([sum_radius(self.law, int(size), miss) for size in sizes])[where]
+        radius = np.array([sum_radius(self.distribution, int(size), miss) for size in sizes])[where]
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), radius)
         low, high = (np.clip((bins + side * wide) / self.people, 0.0, 1.0) / widths for side in (-1, 1))
         about = "the population's average density in each bin, all at once"
@@ -134,7 +135,9 @@ class CurveSpread:
         """For the population's distribution function at `value.fine`, all places at once. [density.3]"""
         miss = (1 - check_confidence(confidence)) / 2
         sampled = math.sqrt(math.log(2 / miss) / (2 * self.people))  # [density.3]
-        noise = sum_radius(self.law, len(self.noisy), miss / 4) / self.people  # [density.3]: Levy's inequality, twice
+        noise = (
+            sum_radius(self.distribution, len(self.noisy), miss / 4) / self.people
+        )  # [density.3]: Levy's inequality, twice
         reached = np.cumsum(self.noisy)[:-1] / self.people
         high = np.maximum.accumulate(reached + sampled + noise)
         low = np.minimum.accumulate((reached - sampled - noise)[::-1])[::-1]
@@ -156,11 +159,11 @@ class CurveSpread:
         )
 
 
-def sum_radius(law: LaplaceLaw, draws: int, miss: float) -> float:
+def sum_radius(distribution: LaplaceDistribution, draws: int, miss: float) -> float:
     """A t with P(|Z_1 + ... + Z_draws| > t) <= miss for discrete Laplace draws: Chernoff's bound, at its best l."""
     if draws == 1:
-        return float(law.radius(1 - miss))
-    rate = float(1 / law.scale)
+        return float(distribution.radius(1 - miss))
+    rate = float(1 / distribution.scale)
     a = math.exp(-rate)
 
     def reached(share: float) -> float:

@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 Column = Callable[[Floats], Floats]
 Link = Literal["log", "identity", "logit"]
 LEAST_RATE: Final = 1 / 3  # a Poisson rate whose median is 0
-MOST_COUNTED: Final = 1e9  # scipy's Poisson laws have no quantiles a little beyond
+MOST_COUNTED: Final = 1e9  # scipy's Poisson distributions have no quantiles a little beyond
 LINKS: Final = ("log", "identity", "logit")
 PLAIN: Final = (0.5, 0.25, 3.0, 1.0, 0.75, 2.0, 7.0, 0.125)  # public numbers to try functions on
 ODD: Final = (math.nan, math.inf, -math.inf, -2.0, 0.0, 1e300, 1e-300)
@@ -90,12 +90,12 @@ class Family:
         return tuple(unlink(scale, float(one)) for scale, one in zip(self.scales, places, strict=True))
 
     def check_start(self) -> None:
-        """Refuses a family that has no law for any of some public medians, before there are data."""
+        """Refuses a family that has no distribution for any of some public medians, before there are data."""
         failure: object = "not finite"
         for seen in ((1.0, 1.0), (0.5, 0.5), (10.0, 1.0), (0.0, 1.0), (100.0, 10.0)):
             try:
                 with np.errstate(all="ignore"):
-                    if math.isfinite(self.law(self.linked(self.start(*seen[: len(self.parameters)]))).ppf(0.5)):
+                    if math.isfinite(self.at(self.linked(self.start(*seen[: len(self.parameters)]))).ppf(0.5)):
                         return
             except Exception as error:  # noqa: BLE001  shown below
                 failure = error
@@ -112,7 +112,7 @@ class Family:
             return (interval,)
         return interval, rests_on("each statistic is a function of one entry alone")
 
-    def law(self, places: Sequence[float] | Floats) -> Any:
+    def at(self, places: Sequence[float] | Floats) -> Any:
         """The distribution at linked parameters."""
         return self.distribution(*self.unlinked(places))
 

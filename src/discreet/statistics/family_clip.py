@@ -1,10 +1,10 @@
 """What clipping does to the statistics of a family, where to clip them, and how to undo it: public formulas, no data.
 
-A law is taken as weighted points: the whole numbers it lives on, or equal parts of its probability. The statistics are
-turned so that they are uncorrelated under a first guess (the first stays itself, the second is what the first does not
-tell), for what two of them have in common would else be paid for twice. Each is cut to a box; the tails that a box
-leaves out are those for which noise and loss together are least. The mean of a cut statistic is a known function of the
-parameters, so that no cut biases the parameters that are found from it.
+A distribution is taken as weighted points: the whole numbers it lives on, or equal parts of its probability. The
+statistics are turned so that they are uncorrelated under a first guess (the first stays itself, the second is what the
+first does not tell), for what two of them have in common would else be paid for twice. Each is cut to a box; the tails
+that a box leaves out are those for which noise and loss together are least. The mean of a cut statistic is a known
+function of the parameters, so that no cut biases the parameters that are found from it.
 """
 
 import math
@@ -18,25 +18,27 @@ from discreet.statistics.family import Family, each
 
 Floats = npt.NDArray[np.float64]
 POINTS: Final = 1024
-WHOLE: Final = 4096  # whole numbers that a discrete law is followed on, one by one
+WHOLE: Final = 4096  # whole numbers that a discrete distribution is followed on, one by one
 TAILS: Final = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12)
 FARTHEST: Final = (12.0, 4.0)  # how far from the guess one or two parameters are looked for, on their scales
 BEYOND: Final = 1e290
 
 
-def points(law: Any) -> tuple[Floats, Floats]:
-    """A law as points and their probabilities."""
-    if hasattr(law, "pmf"):
-        first, last = float(law.ppf(1e-13)), float(law.isf(1e-13))
+def points(distribution: Any) -> tuple[Floats, Floats]:
+    """A distribution as points and their probabilities."""
+    if hasattr(distribution, "pmf"):
+        first, last = float(distribution.ppf(1e-13)), float(distribution.isf(1e-13))
         if not math.isfinite(last - first):  # scipy follows it no further
             return np.full(1, math.nan), np.ones(1)
         step = max(1.0, float(np.ceil((last - first + 1) / WHOLE)))
-        if step == 1 or 8 * step < float(law.ppf(0.75)) - float(law.ppf(0.25)):  # fine enough for what is smooth
+        if step == 1 or 8 * step < float(distribution.ppf(0.75)) - float(
+            distribution.ppf(0.25)
+        ):  # fine enough for what is smooth
             whole = np.arange(first, last + step, step)
-            chances = np.asarray(law.pmf(whole), dtype=np.float64)
+            chances = np.asarray(distribution.pmf(whole), dtype=np.float64)
             return whole, chances / chances.sum()
     shares = (np.arange(POINTS) + 0.5) / POINTS
-    return np.asarray(law.ppf(shares), dtype=np.float64), np.full(POINTS, 1 / POINTS)
+    return np.asarray(distribution.ppf(shares), dtype=np.float64), np.full(POINTS, 1 / POINTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -72,7 +74,7 @@ class Boxes:
 
     def moments(self, places: Floats) -> tuple[Floats, Floats]:
         """Mean and covariance of what one record becomes, at linked parameters."""
-        x, chances = points(self.family.law(places))
+        x, chances = points(self.family.at(places))
         units = self.cut(x)
         mean = units @ chances
         off = units - mean[:, None]
@@ -98,9 +100,9 @@ class Boxes:
 def boxes_for(family: Family, guess: Floats, size: float, epsilon: float, nearby: tuple[Floats, ...] = ()) -> Boxes:
     """The boxes for so many records, each statistic at this epsilon. Reads a guess that was released, nothing else.
 
-    With `nearby` guesses of a single parameter the box holds theirs too: a narrow law may lie at any of them.
+    With `nearby` guesses of a single parameter the box holds theirs too: a narrow distribution may lie at any of them.
     """
-    x, chances = points(family.law(guess))
+    x, chances = points(family.at(guess))
     seen = np.array([np.nan_to_num(each(one, x), posinf=BEYOND, neginf=-BEYOND) for one in family.statistics])
     origin = seen @ chances
     off = seen - origin[:, None]
@@ -111,7 +113,7 @@ def boxes_for(family: Family, guess: Floats, size: float, epsilon: float, nearby
     turned = turn @ off
     ends = np.array([best_ends(one, chances, size, epsilon) for one in turned])
     for other in nearby:
-        x, chances = points(family.law(other))
+        x, chances = points(family.at(other))
         beside = turn[0, 0] * (each(family.statistics[0], x) - origin[0])
         low, high = best_ends(beside, chances, size, epsilon)
         ends[0] = min(ends[0, 0], low), max(ends[0, 1], high)

@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
-from discreet.noise.distributions import GaussianLaw, LaplaceLaw, laplace_scale
+from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.noise.lattice import Grid, slack
 from discreet.privacy.exact import Number, exact, float_above, is_number, root_above
 from discreet.privacy.guarantee import Guarantee, check_budget
@@ -205,13 +205,13 @@ class Histogram:
         loss, exact_counts = self.loss, counts(self.bins, values)
         if isinstance(loss, Approximate):
             noisy = rng.blur(exact_counts, sensitivity=self.sensitivity, cost=Laplace(self.epsilon))  # [histogram.1]
-            spread = Band(noisy, size, LaplaceLaw(laplace_scale(self.sensitivity, self.epsilon)))
+            spread = Band(noisy, size, LaplaceDistribution(laplace_scale(self.sensitivity, self.epsilon)))
         else:
             grid = self._grid(loss.mu)
             steps = np.minimum(exact_counts, MOST_PEOPLE) * grid.steps(1)
             blurred = rng.blur(steps, sensitivity=self.sensitivity * grid.steps(1), cost=loss)  # [histogram.2]
             sigma = float(self.sensitivity / exact(loss.mu))
-            spread = Band(np.rint(grid.value(blurred)).astype(np.int64), size, GaussianLaw(sigma))
+            spread = Band(np.rint(grid.value(blurred)).astype(np.int64), size, GaussianDistribution(sigma))
         shown = spread.clip(spread.noisy)
         parameters = {"bins": self.bins.names, "noise": self.noise, "neighbours": self.neighbours, "rows": size}
         return Release(
@@ -225,17 +225,17 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Noisy counts, `other` last, the law of their noise, and the public size if there is one."""
+    """Noisy counts, `other` last, the distribution of their noise, and the public size if there is one."""
 
     noisy: Numbers
     size: int | None
-    law: LaplaceLaw | GaussianLaw
+    distribution: LaplaceDistribution | GaussianDistribution
     sampling: None = None
 
     @property
     def privacy(self) -> float:
         """Standard deviation of each count's noise."""
-        return self.law.sd
+        return self.distribution.sd
 
     def clip(self, values: Numbers) -> Numbers:
         """Within what counts can be."""
@@ -243,7 +243,7 @@ class Band:
 
     def interval(self, confidence: float) -> Interval:
         """A band for the counts of all bins at once. [histogram.3]"""
-        radius = self.law.radius(confidence, len(self.noisy))
+        radius = self.distribution.radius(confidence, len(self.noisy))
         low, high = self.clip(self.noisy - radius)[:-1], self.clip(self.noisy + radius)[:-1]
         return Interval(
             low, high, confidence=confidence, about="the counts in this table, all at once", population=False

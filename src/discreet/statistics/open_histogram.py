@@ -6,7 +6,7 @@ Releases
 Promise
     [open_histogram.1] Open: (epsilon, delta), with the least whole threshold for which that is true; one delta under
     both relations.
-    [open_histogram.2] Sparse: pure epsilon, for exactly the law of noise on every bin and a threshold.
+    [open_histogram.2] Sparse: pure epsilon, for exactly the distribution of noise on every bin and a threshold.
     [open_histogram.3] With at least the stated probability, at once for all bins, shown or not: a shown count is within
          t of the true one, and a bin that is not shown holds at most threshold - 1 + t entries.
 Why
@@ -14,8 +14,8 @@ Why
     one person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE.
     [open_histogram.2] [threshold.2]; everything outside the range is one more bin.
     [open_histogram.3] At most n bins are non-empty. If all their noises are within t, shown counts are, and a bin not
-    shown had a noisy count of at most threshold - 1. Where n is private, 10^9 stands for it. In the sparse law empty
-    bins are shown by noise alone: there t is that of all the bins of the range.
+    shown had a noisy count of at most threshold - 1. Where n is private, 10^9 stands for it. In the sparse distribution
+    empty bins are shown by noise alone: there t is that of all the bins of the range.
 Needs
     Open: delta > 0, at most 1 - e^{-epsilon/2}; under REPLACE n of at least the threshold, or nothing could be shown.
 Accuracy
@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, Refused
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
@@ -130,14 +130,14 @@ class OpenHistogram:
             history = Provenance("OpenHistogram", {"threshold": threshold, "rows": size}, rng.secure)
             return Release(self.guarantee, history, refusal=refusal, name="histogram")
         shown = self.sifted(values, rng)
-        law = LaplaceLaw(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
+        distribution = LaplaceDistribution(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
         counts = np.array(list(shown.values()), dtype=np.int64)
         parameters = {"threshold": threshold, "neighbours": self.neighbours, "rows": size}
         return Release(
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
             Counts(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
-            spread=OpenBand(noisy=counts, law=law, size=size, bins=size or MANY),
+            spread=OpenBand(noisy=counts, distribution=distribution, size=size, bins=size or MANY),
             name="histogram",
         )
 
@@ -172,14 +172,14 @@ class SparseHistogram:
         return Approximate(self.epsilon, 0)
 
     @property
-    def law(self) -> LaplaceLaw:
+    def distribution(self) -> LaplaceDistribution:
         """The noise of each bin."""
-        return LaplaceLaw(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
+        return LaplaceDistribution(laplace_scale(_sensitivity(self.neighbours), self.epsilon))
 
     @property
     def threshold(self) -> int:
         """ceil(b ln(K / ((1 + a) spurious))), at least 1: then `spurious` empty bins are expected to be shown."""
-        rate = float(1 / self.law.scale)
+        rate = float(1 / self.distribution.scale)
         bins = len(self.keys) + 1
         return max(1, math.ceil(math.log(bins / ((1 + math.exp(-rate)) * float(self.spurious))) / rate))
 
@@ -206,7 +206,7 @@ class SparseHistogram:
             self.guarantee,
             Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
             Counts(keys, _within(counts, size), other=other, threshold=self.threshold),
-            spread=OpenBand(noisy=counts, law=self.law, size=size, bins=outside + 1),
+            spread=OpenBand(noisy=counts, distribution=self.distribution, size=size, bins=outside + 1),
             name="histogram",
         )
 
@@ -225,7 +225,7 @@ class OpenBand:
     """The error of shown counts, and what a bin that is not shown may hold."""
 
     noisy: npt.NDArray[np.int64]
-    law: LaplaceLaw
+    distribution: LaplaceDistribution
     size: int | None
     bins: int
     sampling: None = None
@@ -233,11 +233,11 @@ class OpenBand:
     @property
     def privacy(self) -> float:
         """Standard deviation of each count's noise."""
-        return self.law.sd
+        return self.distribution.sd
 
     def interval(self, confidence: float) -> Interval:
         """A band for all bins at once, shown or not. [open_histogram.3]"""
-        radius = self.law.radius(confidence, self.bins)
+        radius = self.distribution.radius(confidence, self.bins)
         low, high = _within(self.noisy - radius, self.size), _within(self.noisy + radius, self.size)
         about = f"the counts in this table, all at once (a bin not shown holds fewer than the threshold + {radius})"
         return Interval(low, high, confidence=confidence, about=about, population=False)
@@ -276,7 +276,7 @@ def _world(about: About) -> World:
     def expected(release: Any, rows: int, confidence: float | None) -> Expected:
         spread, threshold = release.spread, release.value.threshold
         many = rows if found and spread.size is not None else getattr(spread, "bins", bins + 1)
-        seen = Expected.noise(spread.law, confidence, bins=bins, shown=many)
+        seen = Expected.noise(spread.distribution, confidence, bins=bins, shown=many)
         if found:
             note = f"achieved: categories of {threshold} rows are shown; no bound with a sharp constant is known"
             if rows / bins >= threshold:

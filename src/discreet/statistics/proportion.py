@@ -12,11 +12,11 @@ Promise
 Why
     [proportion.1], [proportion.2] [additive.1]; the uniform that makes discrete Laplace noise canonical is
     post-processing.
-    [proportion.3] Z = X + N has a continuous law whose distribution function is E F(X - Z), F that of N. Inverting it
-    in p, in which it is monotone, gives the interval. Under ADD_OR_REMOVE n is known only up to noise: with probability
-    1 - b it lies in a band around the noisy total; the tail of Bin(n, p) + N is monotone in n, so its worst case is an
-    end of the band. The interval from the yes count and that from the no count are intersected; b and the two
-    intervals' misses add up to at most 1 - confidence.
+    [proportion.3] Z = X + N has a continuous distribution whose distribution function is E F(X - Z), F that of N.
+    Inverting it in p, in which it is monotone, gives the interval. Under ADD_OR_REMOVE n is known only up to noise:
+    with probability 1 - b it lies in a band around the noisy total; the tail of Bin(n, p) + N is monotone in n, so its
+    worst case is an end of the band. The interval from the yes count and that from the no count are intersected; b and
+    the two intervals' misses add up to at most 1 - confidence.
 Needs
     Missing entries count as no. Independence is what makes the interval about a population.
 Accuracy
@@ -33,7 +33,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale, tulap_cdf, two_laplace_radius
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale, tulap_cdf, two_laplace_radius
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
@@ -98,7 +98,7 @@ def centred(rng: Randomness) -> float:
 
 @dataclass(frozen=True, slots=True)
 class KnownSize:
-    """The law of Z = X + N for a public n."""
+    """The distribution of Z = X + N for a public n."""
 
     noisy: float
     size: int
@@ -135,7 +135,7 @@ class KnownSize:
 
 @dataclass(frozen=True, slots=True)
 class PrivateSize:
-    """The laws of the noisy yes and no counts for an n that is itself private."""
+    """The distributions of the noisy yes and no counts for an n that is itself private."""
 
     ayes: float
     noes: float
@@ -234,7 +234,7 @@ def least_share(size: int, noisy: float, epsilon: float, target: float) -> float
 
 
 def one_or_two_sided(left: float, right: float, alternative: Alternative) -> float:
-    """A p-value from the two tails of a continuous law."""
+    """A p-value from the two tails of a continuous distribution."""
     sides = {"greater": right, "less": left, "two-sided": min(1.0, 2 * min(left, right))}
     return sides[check_alternative(alternative)]
 
@@ -254,7 +254,7 @@ def check_alternative(alternative: object) -> Any:
 
 
 def _noise_sd(epsilon: float) -> float:
-    return math.hypot(LaplaceLaw(laplace_scale(1, epsilon)).sd, math.sqrt(1 / 12))
+    return math.hypot(LaplaceDistribution(laplace_scale(1, epsilon)).sd, math.sqrt(1 / 12))
 
 
 def _world(about: About) -> World:

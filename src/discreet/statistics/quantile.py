@@ -13,8 +13,8 @@ Promise
          intervals holds its quantile with about its own confidence; with granularity=g, for data rounded to multiples
          of g, with that or more, if the data take many values or, with bounds, any. A quantile at a bound, or at a
          value that many records share, needs granularity= or guaranteed=True.
-    [quantile.5] guaranteed=True: at least its confidence for independent records of any law, with ties, atoms and gaps,
-         under both neighbour relations.
+    [quantile.5] guaranteed=True: at least its confidence for independent records of any distribution, with ties, atoms
+         and gaps, under both neighbour relations.
     [quantile.6] Whether a release or its interval is refused depends on parameters, the declared type and the public
           (or noisy) size alone; a refusal for the size comes before any value is looked at.
 Why
@@ -34,9 +34,10 @@ Why
     side. Swapping ends that were drawn in the wrong order can only gain.
     [quantile.5] Records are put into public cells by a monotone map; the cells are the candidates, of equal weight, and
     one has score 0. If the lower edge of the drawn cell lies above the quantile t, the cell lies above t's, at least
-    #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in law at least
-    Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with #{x >= t}, for
-    the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4] covers the band.
+    #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in distribution at
+    least Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with #{x >=
+    t}, for the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4] covers the
+    band.
     [quantile.6] Nothing else is read. No entry is asked whether it is a whole number.
 Needs
     Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
@@ -73,7 +74,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput, Refused
 from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
@@ -271,7 +272,7 @@ class Quantile:
         if not self.guaranteed:
             low = max(1, math.floor(count - scale))  # [quantile.4]
             return low, low
-        radius = LaplaceLaw(scale).radius(1 - (1 - self.confidence) / 10)
+        radius = LaplaceDistribution(scale).radius(1 - (1 - self.confidence) / 10)
         return max(1, count - radius), max(1, count + radius)  # [quantile.5]
 
     def _aim(self, q: Fraction, band: tuple[int, int]) -> Aim:

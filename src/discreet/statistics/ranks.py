@@ -26,8 +26,8 @@ Why
     [ranks.2] A cell of score 0 weighs 1, the others of interest together at most K e^{-rate lead}.
     [ranks.3] The miss falls in the lead. Mirroring the data turns q into 1 - q and rank tau into n - tau.
     [ranks.4] The band is cut into parts [n1, n2], and the share is at most lower_rank(n1) / n2 for all of them. Bin(n,
-    q) grows in n, so for n in a part the lead over lower_rank(n1) is in law at least that of n1; and share * n is at
-    most share * n2, which is at most lower_rank(n1).
+    q) grows in n, so for n in a part the lead over lower_rank(n1) is in distribution at least that of n1; and share * n
+    is at most share * n2, which is at most lower_rank(n1).
 """
 
 import math

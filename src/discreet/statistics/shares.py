@@ -47,7 +47,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from discreet.errors import BadInput
-from discreet.noise.distributions import GaussianLaw, LaplaceLaw, laplace_scale
+from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import Guarantee, check_budget
@@ -257,7 +257,7 @@ class CategoryShares:
     def release(self, rows: Any, rng: Randomness) -> Release[Shares]:
         """The shares."""
         inner = self.histogram.release(rows, rng)  # [shares.2]
-        tally, law = inner.value, inner.spread.law  # type: ignore[union-attr]
+        tally, distribution = inner.value, inner.spread.distribution  # type: ignore[union-attr]
         listed = isinstance(self.histogram, Histogram)
         noisy = inner.spread.noisy.astype(float)  # type: ignore[union-attr]
         size = inner.provenance.parameters["rows"]
@@ -272,7 +272,7 @@ class CategoryShares:
         if listed:
             root = math.sqrt(len(noisy))
             # [shares.4]: E|Z| <= sd
-            away = min(1.0, (root / math.sqrt(people) + (root + 1) * root * law.sd / people) / 2)
+            away = min(1.0, (root / math.sqrt(people) + (root + 1) * root * distribution.sd / people) / 2)
             notes.append(f"expected distance in total variation: at most {show(away)}")
         elif size is None:
             notes.append("the number of people is private: shares are those among the people shown")
@@ -281,7 +281,7 @@ class CategoryShares:
             value=value,
             noisy=noisy[: len(tally.bins)],
             people=people,
-            law=law,
+            distribution=distribution,
             among=len(noisy) if listed else size or MANY,
         )
         if not listed and size is None:
@@ -296,7 +296,7 @@ class ShareSpread:
     value: Shares
     noisy: Floats
     people: float
-    law: LaplaceLaw | GaussianLaw
+    distribution: LaplaceDistribution | GaussianDistribution
     among: int  # so many categories might have been shown
     about: str = "the population's shares, all at once"
 
@@ -308,14 +308,14 @@ class ShareSpread:
     @property
     def privacy(self) -> float:
         """Standard deviation from the noise."""
-        return self.law.sd / self.people
+        return self.distribution.sd / self.people
 
     def interval(self, confidence: float) -> Interval:
         """All at once: each has 1 - confidence over their number to miss with, over n if chosen for their counts."""
         miss = (1 - check_confidence(confidence)) / self.among
         z = -float(ndtri(miss / 2))
         drawn = np.clip((self.noisy + z * z / 2) / (self.people + z * z), 0.0, 1.0)
-        wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.law.radius(1 - miss))
+        wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), self.distribution.radius(1 - miss))
         low, high = (np.clip((self.noisy + side * wide) / self.people, 0.0, 1.0) for side in (-1, 1))
         first, last = (Shares(self.value.bins, end, self.value.other) for end in (low, high))
         return Interval(first, last, confidence=confidence, about=self.about, population=True)

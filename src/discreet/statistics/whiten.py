@@ -1,7 +1,7 @@
-"""How the moments of rows bent into a ball answer to the mean and the covariance, near a standard normal law.
+"""How the moments of rows bent into a ball answer to the mean and the covariance, near a standard normal distribution.
 
 Rows w = r u, u uniform on the sphere, r^2 chi-square with d degrees; v = t(r) u is what the ball leaves of them. For a
-law near N(0, I), with mean m and covariance I + E, to first order by the scores w and (w w' - I) / 2:
+distribution near N(0, I), with mean m and covariance I + E, to first order by the scores w and (w w' - I) / 2:
 
     E v     = a1 m,                    a1 = E t r / d
     E v v'  = k I + a E + b tr(E) I,   k = E t^2 / d,  a = E t^2 r^2 / (d (d + 2)),  b = (a - k) / 2

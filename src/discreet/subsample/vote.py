@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceLaw, laplace_scale
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
@@ -90,7 +90,7 @@ class Vote:
             noisy, move = np.array([first, self.blocks - first]), 1
         else:
             noisy, move = rng.blur(counts, sensitivity=2, cost=Laplace(self.epsilon)), 2  # [vote.1]
-        winner, within = int(np.argmax(noisy)), LaplaceLaw(laplace_scale(move, self.epsilon)).radius(0.95)
+        winner, within = int(np.argmax(noisy)), LaplaceDistribution(laplace_scale(move, self.epsilon)).radius(0.95)
         votes_seen = int(min(max(noisy[winner], 0), self.blocks))
         note = f"about {votes_seen} of {self.blocks} blocks voted for it (noisy; 95%: within {within})"
         return replace(blank, answer=winner, provenance=replace(blank.provenance, notes=(note,)))

@@ -1,35 +1,38 @@
 """What no private method can do better: floors under the error, from public numbers alone.
 
 Claims
-    [floors.1] Pure epsilon. If M hides the replacement of one row, and n rows come from P or from Q, the laws of the
-          answer are within E tanh(H epsilon / 2) of each other in total variation, H ~ Bin(n, TV(P, Q)).
+    [floors.1] Pure epsilon. If M hides the replacement of one row, and n rows come from P or from Q, the distributions
+          of the answer are within E tanh(H epsilon / 2) of each other in total variation, H ~ Bin(n, TV(P, Q)).
     [floors.2] (epsilon, delta). The same with E min(1, (e^{H epsilon} - 1 + 2 d_H) / (e^{H epsilon} + 1)), where
           d_h = delta (e^{h epsilon} - 1) / (e^epsilon - 1).
     [floors.3] rho-zCDP. The same with E min(1, H sqrt(rho / 2)).
     [floors.4] If an answer is more than `a` too high with probability at most b, and more than `a` too low with
-          probability at most b, under both of two laws whose quantities are 2 a apart, then the answers' laws are at
-          least 1 - 2 b apart: a is at least the least a at which [floors.1] (or 2, 3) and TV(P^n, Q^n) both allow that.
+          probability at most b, under both of two distributions whose quantities are 2 a apart, then the answers'
+          distributions are at least 1 - 2 b apart: a is at least the least a at which [floors.1] (or 2, 3) and TV(P^n,
+          Q^n) both allow that.
     [floors.5] Packing, pure: if K answers are separated, and each must be found with probability 1 - b, then
           n epsilon >= ln((K - 1) (1 - b) / b).
     [floors.6] Counts of K bins beside a rest, pure: if all are within t with probability 1 - b, then
           t >= (ln(K (1 - b) / b) / epsilon - 1) / 2.
     [floors.7] One count with tails as in [floors.4]: a >= (m - 1) / 2, m the fewest people whose change may move the
-          answers' law by 1 - 2 b.
+          answers' distribution by 1 - 2 b.
 Why
     [floors.1] Couple the rows one by one so that each differs with probability TV(P, Q), H of them in all. Given the
-    rows, H changes of one row make M(x) and M(x') (H epsilon)-indistinguishable, and two such laws are at most (e^{H
-    epsilon} - 1) / (e^{H epsilon} + 1) = tanh(H epsilon / 2) apart. Total variation is convex.
-    [floors.2] Groups of h have (h epsilon, d_h), and two laws that are (e, d)-indistinguishable both ways are at most
-    (e^e - 1 + 2 d) / (e^e + 1) apart. [floors.3] Groups of h have h^2 rho; the divergence is at most that; Pinsker.
+    rows, H changes of one row make M(x) and M(x') (H epsilon)-indistinguishable, and two such distributions are at most
+    (e^{H epsilon} - 1) / (e^{H epsilon} + 1) = tanh(H epsilon / 2) apart. Total variation is convex.
+    [floors.2] Groups of h have (h epsilon, d_h), and two distributions that are (e, d)-indistinguishable both ways are
+    at most (e^e - 1 + 2 d) / (e^e + 1) apart. [floors.3] Groups of h have h^2 rho; the divergence is at most that;
+    Pinsker.
     [floors.4] Let the quantities be t and t + 2 a. The event "the answer is above t + a" has probability at most b
-    under the first law and at least 1 - b under the second. What is done to a sample cannot tell more than the sample.
+    under the first distribution and at least 1 - b under the second. What is done to a sample cannot tell more than the
+    sample.
     [floors.5] A data set for each answer, any two at most n rows apart. Under the first the others' answers have
     probability at least e^{-n epsilon} (1 - b) each, and together at most b.
     [floors.6] Data sets with m people in bin j, or in the rest: m changes apart from that one. Errors below m / 2 tell
     them apart, so K e^{-m epsilon} (1 - b) <= b for every whole m > 2 t, the least of which is at most 2 t + 1.
-    [floors.7] Counts c and c + m, m = ceil(2 a) people apart: as [floors.4], the laws are at least 1 - 2 b apart. Both
-    ask for m people; of n, fewer than that, the same data sets say t >= (n - 1) / 2 and no more. Where people are added
-    or removed instead, one replacement is two changes: floors are those of 2 epsilon.
+    [floors.7] Counts c and c + m, m = ceil(2 a) people apart: as [floors.4], the distributions are at least 1 - 2 b
+    apart. Both ask for m people; of n, fewer than that, the same data sets say t >= (n - 1) / 2 and no more. Where
+    people are added or removed instead, one replacement is two changes: floors are those of 2 epsilon.
 Source
     Acharya, Sun and Zhang 2018 (coupling); Karwa and Vadhan 2018 (intervals); Hardt and Talwar 2010, Beimel,
     Kasiviswanathan and Nissim 2010 (packing). Where only a rate is known, `RATES` says so: no constant is claimed.
@@ -64,7 +67,7 @@ RATES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def told(epsilon: float, delta: float = 0.0, *, rho: float | None = None, changes: int = 1) -> Told:
-    """How far apart the answers' laws can be when h rows differ; `changes` are those that replace a row.
+    """How far apart the answers' distributions can be when h rows differ; `changes` are those that replace a row.
 
     >>> round(float(told(1.0)(np.array([2.0]))[0]), 4)
     0.7616
@@ -117,7 +120,7 @@ def least_error(rows: int, confidence: float, pair: Pair, limit: Told, most: flo
 
 
 def normal_means(rows: int, scale: float = 1.0) -> Pair:
-    """Two normal laws of this standard deviation whose means are 2 a apart."""
+    """Two normal distributions of this standard deviation whose means are 2 a apart."""
 
     def apart(a: float) -> tuple[float, float]:
         one, all_rows = a / scale / math.sqrt(2), a * math.sqrt(rows) / scale / math.sqrt(2)
@@ -127,7 +130,7 @@ def normal_means(rows: int, scale: float = 1.0) -> Pair:
 
 
 def normal_scales(rows: int, scale: float, power: int) -> Pair:
-    """Two centred normal laws whose variances (power 2) or standard deviations (power 1) are 2 a apart."""
+    """Two centred normal distributions whose variances (power 2) or standard deviations (power 1) are 2 a apart."""
     from scipy.special import gammaincc
 
     def variation(freedom: int, ratio: float) -> float:  # of chi-squares with variances 1 and ratio > 1
@@ -163,7 +166,7 @@ def shares(rows: int, share: float) -> Pair:
 
 
 def shifted(rows: int, density: Callable[[Floats], Floats], places: Floats) -> Pair:
-    """A law and itself 2 a further on. TV(P^n, Q^n) by the Hellinger affinity: at most sqrt(1 - BC^{2 n})."""
+    """A distribution and itself 2 a further on. TV(P^n, Q^n) by the Hellinger affinity: at most sqrt(1 - BC^{2 n})."""
     step = float(places[1] - places[0])
 
     def apart(a: float) -> tuple[float, float]:

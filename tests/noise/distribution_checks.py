@@ -1,8 +1,9 @@
-"""Exact laws and the tests against them: one set for every engine of the noise layer.
+"""Exact distributions and the tests against them: one set for every engine of the noise layer.
 
-`assert_law` is the bar of the noise: the law that was asked for passes, a scale wrong by 3% does not. `enumerate_law`
-follows every path of a sampler, so that its law is known without drawing. `Script` is a source whose
-uniform real number is given, which turns the exact sampler `lazy.pick` into a function that can be searched.
+`assert_distribution` is the bar of the noise: the distribution that was asked for passes, a scale wrong by 3% does not.
+`enumerate_distribution` follows every path of a sampler, so that its distribution is known without drawing. `Script` is
+a source whose uniform real number is given, which turns the exact sampler `lazy.pick` into a function that can be
+searched.
 """
 
 from collections import defaultdict
@@ -21,17 +22,17 @@ CHANCE: Final = 1e-9  # of a false alarm in each test of the noise that is truly
 DIGITS: Final = 60
 
 
-class Law(Protocol):
-    """A law on the integers that can be made wider."""
+class Distribution(Protocol):
+    """A distribution on the integers that can be made wider."""
 
     def tail(self, k: int) -> float:
         """P(Z >= k)."""
 
-    def wider(self, factor: float) -> "Law":
-        """The same law with a scale wrong by `factor`."""
+    def wider(self, factor: float) -> "Distribution":
+        """The same distribution with a scale wrong by `factor`."""
 
 
-class LaplaceLaw:
+class LaplaceDistribution:
     """P(k) ~ exp(-|k| / scale)."""
 
     def __init__(self, scale: Fraction | float) -> None:
@@ -46,11 +47,11 @@ class LaplaceLaw:
     def at(self, k: int) -> float:
         return float((1 - self.a) / (1 + self.a) * np.exp(-abs(k) / float(self.scale)))
 
-    def wider(self, factor: float) -> "LaplaceLaw":
-        return LaplaceLaw(float(self.scale) * factor)
+    def wider(self, factor: float) -> "LaplaceDistribution":
+        return LaplaceDistribution(float(self.scale) * factor)
 
 
-class GaussianLaw:
+class GaussianDistribution:
     """P(k) ~ exp(-k^2 / 2 sigma^2): summed where sigma is small, else rounded normal, which is within 1e-6 of it."""
 
     def __init__(self, sigma: float) -> None:
@@ -66,8 +67,8 @@ class GaussianLaw:
             return float(self.tails[k + self.reach]) if abs(k) <= self.reach else float(k < 0)
         return float(mpmath.ncdf(-(k - 0.5) / self.sigma))
 
-    def wider(self, factor: float) -> "GaussianLaw":
-        return GaussianLaw(self.sigma * factor)
+    def wider(self, factor: float) -> "GaussianDistribution":
+        return GaussianDistribution(self.sigma * factor)
 
 
 def chi_square(observed: Sequence[int] | npt.NDArray[Any], expected: Sequence[float] | npt.NDArray[Any]) -> float:
@@ -83,27 +84,29 @@ def chi_square(observed: Sequence[int] | npt.NDArray[Any], expected: Sequence[fl
     return float(chi2.sf(((counts - wanted) ** 2 / wanted).sum(), len(counts) - 1)) if len(counts) > 1 else 1.0
 
 
-def p_value(sample: Integers, law: Law, cells: int = 16) -> float:
-    """Chi-square of a sample against a law, on cells of about equal mass under that law."""
+def p_value(sample: Integers, distribution: Distribution, cells: int = 16) -> float:
+    """Chi-square of a sample against a distribution, on cells of about equal mass under that distribution."""
     edges: list[int] = []
     for i in range(1, cells):
         low, high = -(2**62), 2**62  # the least k with P(Z >= k) <= 1 - i / cells
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if law.tail(middle) <= 1 - i / cells else (middle, high)
+            low, high = (low, middle) if distribution.tail(middle) <= 1 - i / cells else (middle, high)
         edges.append(high)
     edges = sorted(set(edges))
-    tails = [1.0, *(law.tail(edge) for edge in edges), 0.0]
+    tails = [1.0, *(distribution.tail(edge) for edge in edges), 0.0]
     counts = np.bincount(np.searchsorted(edges, sample, side="right"), minlength=len(edges) + 1)
     return chi_square(counts, -np.diff(tails))
 
 
-def assert_law(sample: Integers, law: Law, wrong: float = 0.03, chance: float = CHANCE) -> None:
-    """The law fits, and it would not fit if its scale were off by 3% either way."""
+def assert_distribution(
+    sample: Integers, distribution: Distribution, wrong: float = 0.03, chance: float = CHANCE
+) -> None:
+    """The distribution fits, and it would not fit if its scale were off by 3% either way."""
     assert sample.dtype == np.int64
-    assert p_value(sample, law) > chance
+    assert p_value(sample, distribution) > chance
     for factor in (1 - wrong, 1 + wrong):
-        assert p_value(sample, law.wider(factor)) < chance
+        assert p_value(sample, distribution.wider(factor)) < chance
 
 
 Branch = Callable[[Sequence[float]], int]
@@ -116,12 +119,14 @@ class _More(Exception):
         self.chances = chances
 
 
-def enumerate_law(sampler: Callable[[Branch], Hashable], prune: float = 1e-6) -> tuple[dict[Hashable, float], float]:
-    """The law of a sampler, path by path, and the mass of the paths that were not followed.
+def enumerate_distribution(
+    sampler: Callable[[Branch], Hashable], prune: float = 1e-6
+) -> tuple[dict[Hashable, float], float]:
+    """The distribution of a sampler, path by path, and the mass of the paths that were not followed.
 
     The sampler is given a function that draws an index by its probability, and draws by nothing else.
     """
-    law: dict[Hashable, float] = defaultdict(float)
+    distribution: dict[Hashable, float] = defaultdict(float)
     lost = 0.0
     paths: list[tuple[tuple[int, ...], float]] = [((), 1.0)]
     while paths:
@@ -137,10 +142,10 @@ def enumerate_law(sampler: Callable[[Branch], Hashable], prune: float = 1e-6) ->
             raise _More(chances)
 
         try:
-            law[sampler(branch)] += mass
+            distribution[sampler(branch)] += mass
         except _More as more:
             paths += [((*script, i), mass * chance) for i, chance in enumerate(more.chances) if chance]
-    return law, lost
+    return distribution, lost
 
 
 def uniform(branch: Branch) -> Callable[[int], int]:

@@ -13,7 +13,7 @@ from discreet.errors import BadInput
 from discreet.forecasts.forecast import Forecast, forecast
 from discreet.forecasts.simulate import normal_errors, shifted_radius
 from discreet.privacy.declaration import declared, homes
-from discreet.worlds.effects import tilted
+from discreet.worlds.shapes import tilted
 
 RUNS = 80
 

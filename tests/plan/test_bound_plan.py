@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from discreet import asking
+from discreet.asking import made
 from discreet.errors import BadInput, LedgerFault, OverBudget
 from discreet.plan.bound_plan import Bound
 from discreet.privacy.guarantee import Guarantee
@@ -26,6 +28,24 @@ def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: A
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
     assert [question.price.guarantee.unit for question in found.priced.questions] == ["patient"] * 2
     assert found.forecasts == (None, None)
+
+
+def test_each_mechanism_is_made_once_for_each_price_tried(
+    bound: Binds, head: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makings: list[tuple[str, Any]] = []
+
+    def counted(statistic: Any, public: Any, columns: Any, options: Any) -> Any:
+        makings.append((statistic.name, options["epsilon"]))
+        return made(statistic, public, columns, options)
+
+    monkeypatch.setattr(asking, "made", counted)
+    counts = (f"[[release]]\nid = 'count-{at}'\nstatistic = 'count'\nshare = {at}\n" for at in range(20, 40))
+    mean = "[[release]]\nid = 'mean'\nstatistic = 'mean'\ncolumns = 'bmi'\nepsilon = 0.05\n"
+    found = bound(f"{head}delta = 1e-6\n{''.join(counts)}{mean}")
+    assert float(found.priced.apart) > 1.1  # several totals were tried
+    assert len(makings) == len(set(makings)) > 40
+    assert [name for name, _ in makings].count("mean") == 1  # its price is fixed
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from discreet.privacy.mechanism import Before, Mechanism
 from discreet.privacy.values import TestResult
 from discreet.statistics.histogram import Bins, Categories, Edges
 from discreet.worlds.assumptions import ALL, About, Effect
-from discreet.worlds.effects import group_sizes, tilt, tilted
+from discreet.worlds.shapes import group_sizes, tilt, tilted
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:

@@ -63,7 +63,7 @@ from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.histogram import Categories
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import ALL, About, Effect
-from discreet.worlds.effects import shift
+from discreet.worlds.shapes import shift
 
 LEVELS: Final = 64  # steps from the lowest clamped ratio to the highest
 KNOTS: Final = 2048  # quantiles of each distribution that part the cells

@@ -76,7 +76,7 @@ from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers, public_size
-from discreet.worlds.effects import shifted_sample, two_groups
+from discreet.worlds.shapes import shifted_sample, two_groups
 
 Model = Literal["gaussian"] | None
 SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data

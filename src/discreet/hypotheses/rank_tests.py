@@ -76,7 +76,7 @@ from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import About, Effect
-from discreet.worlds.effects import group_sizes, two_groups
+from discreet.worlds.shapes import group_sizes, two_groups
 
 NORMAL: Final = 5_000  # rows above which rank sums are simulated from their normal limit,
 FULL: Final = 30  # if no group has fewer: few ranks do not sum to a normal variable

@@ -67,7 +67,7 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
-from discreet.worlds.effects import shifted_sample
+from discreet.worlds.shapes import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
 COUNTED: Final = "the number of rows is a noisy one: so many were drawn at random, or missing ones stand in"

@@ -14,7 +14,7 @@ from discreet.privacy.exact import Number, is_number
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.values import Clusters
 from discreet.worlds.assumptions import About, World
-from discreet.worlds.regressions import RUNS
+from discreet.worlds.shapes import RUNS
 
 Clustering = Literal["auto", "lloyd", "centred", "friendly"]
 

@@ -28,7 +28,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Coefficients
 from discreet.subsample.estimators import LineFit
 from discreet.tables.entries import key
-from discreet.worlds.regressions import regression
+from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
 Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]

@@ -53,7 +53,7 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import agree
 from discreet.tables.matrix import in_one, matrix
 from discreet.worlds.assumptions import About, World
-from discreet.worlds.regressions import regression
+from discreet.worlds.shapes import regression
 
 LINKS: Final[dict[str, Link]] = {"logistic": "logit", "poisson": "log"}
 MOST_STEPS: Final = 100_000

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from discreet.accounting import compose
@@ -52,6 +53,8 @@ def price(
     """Prepare all questions: those with a fixed epsilon at that, the others at their shares of what fits."""
     held = sum((exact(epsilon) for epsilon in fixed if epsilon is not None), Fraction(0))
     whole = sum((exact(share) for share, epsilon in zip(shares, fixed, strict=True) if epsilon is None), Fraction(0))
+
+    ask = cache(ask)  # a fixed price is asked once, however many totals are tried
 
     def at(total: Fraction) -> tuple[tuple[Question, ...], float]:
         """All questions at this total, and what they cost together."""

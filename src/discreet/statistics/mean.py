@@ -305,7 +305,7 @@ def _world(about: About) -> World:
         plain=lambda x: x.mean(),
         sampling=lambda n: entries.scale / math.sqrt(n),
         parts=True,
-        skewed=entries.skewed,
+        skewed=entries.standard.skewed,
         floor=entries.floor,
         floor_note=BOUND,
     )

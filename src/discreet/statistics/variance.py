@@ -286,14 +286,14 @@ def _world(about: About, power: int = 2) -> World:
     if entries.shape == "t3":
         raise BadInput("the variance of t3 has no error of its own (its fourth moment is infinite); take another shape")
     truth, normal = entries.scale**power, entries.shape == "normal"
-    spread = math.sqrt(entries.tails - 1) * power / 2
+    spread = math.sqrt(entries.standard.tails - 1) * power / 2
     return World(
         make=lambda g, n: {"x": entries.draw(g, n)},
         truth=truth,
         plain=lambda x: x.std() ** power,
         sampling=lambda n: truth * spread / math.sqrt(n),
         parts=True,
-        skewed=entries.skewed,
+        skewed=entries.standard.skewed,
         floor=(lambda n, limit: least_error(n, 0.5, normal_scales(n, entries.scale, power), limit, truth))
         if normal
         else None,

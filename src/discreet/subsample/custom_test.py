@@ -17,7 +17,7 @@ from discreet.subsample.block_tests import planned_test
 from discreet.subsample.estimators import adapted
 from discreet.subsample.fit import table_of
 from discreet.worlds.assumptions import ALL, About, Effect
-from discreet.worlds.effects import shift
+from discreet.worlds.shapes import shift
 
 
 def _world(about: About) -> Effect:

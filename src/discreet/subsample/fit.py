@@ -23,8 +23,7 @@ from discreet.subsample.estimators import adapted
 from discreet.subsample.fit_options import check_seconds
 from discreet.subsample.fit_request import planned
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
-from discreet.worlds.regressions import EFFECTS, outcome
-from discreet.worlds.shapes import AssumedTable
+from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 
 LARGE: Final = 200_000  # made-up rows on which an estimator's value for the population is taken
 BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not scale

@@ -1,48 +1,92 @@
-"""Distributions that columns may be assumed to have: of mean 0 and standard deviation 1, then moved and scaled."""
+"""Made-up populations: columns of an assumed shape, samples that differ by an effect, outcomes that follow a model."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.worlds.assumptions import About, Floats, Generator
+from discreet.worlds.assumptions import MANY, About, Effect, Floats, Generator, World
 from discreet.worlds.floors import Told, least_error, normal_means, places_of, shifted
 
 WIDE: Final = 6.0  # standard deviations in public bounds, where neither is said
 MIDDLE: Final = math.exp(0.5)  # mean of the standard lognormal distribution
 APART: Final = math.sqrt(math.expm1(1.0) * math.e)
+EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
+RUNS: Final = 40  # of clusters, whose errors do not add up
+FEWER: Final = 12  # of regressions: their errors add up, so that each run is combined with many samples
 
-DRAWS: Final[dict[str, Callable[[Generator, int], Floats]]] = {
-    "normal": lambda g, n: g.standard_normal(n),
-    "uniform": lambda g, n: math.sqrt(12) * (g.random(n) - 0.5),
-    "exponential": lambda g, n: g.standard_exponential(n) - 1,
-    "lognormal": lambda g, n: (np.exp(g.standard_normal(n)) - MIDDLE) / APART,
-    "t3": lambda g, n: g.standard_t(3, n) / math.sqrt(3),
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A distribution with mean 0 and standard deviation 1. `tails` is its fourth moment."""
+
+    draw: Callable[[Generator, int], Floats]
+    pdf: Callable[[Any], Any]
+    cdf: Callable[[Any], Any]
+    ppf: Callable[[Any], Any]
+    tails: float
+    skewed: bool = False
+
+
+def _special() -> Any:
+    from scipy import special
+
+    return special
+
+
+def _bell(z: Any) -> Any:
+    return np.exp(-np.square(z) / 2) / math.sqrt(2 * math.pi)
+
+
+def _positive(values: Any) -> Any:
+    return np.maximum(values, np.finfo(float).tiny)
+
+
+SHAPES: Final = {
+    "normal": Shape(
+        lambda g, n: g.standard_normal(n), _bell, lambda x: _special().ndtr(x), lambda q: _special().ndtri(q), 3.0
+    ),
+    "uniform": Shape(
+        draw=lambda g, n: math.sqrt(12) * (g.random(n) - 0.5),
+        pdf=lambda x: (np.abs(x) <= math.sqrt(3)) / math.sqrt(12),
+        cdf=lambda x: np.clip(np.asarray(x) / math.sqrt(12) + 0.5, 0, 1),
+        ppf=lambda q: math.sqrt(12) * (np.asarray(q) - 0.5),
+        tails=1.8,
+    ),
+    "exponential": Shape(
+        draw=lambda g, n: g.standard_exponential(n) - 1,
+        pdf=lambda x: np.where(np.asarray(x) < -1, 0.0, np.exp(-np.maximum(x, -1) - 1)),
+        cdf=lambda x: -np.expm1(-np.maximum(x, -1) - 1),
+        ppf=lambda q: -np.log1p(-np.asarray(q)) - 1,
+        tails=9.0,
+        skewed=True,
+    ),
+    "lognormal": Shape(
+        draw=lambda g, n: (np.exp(g.standard_normal(n)) - MIDDLE) / APART,
+        pdf=lambda x: _bell(np.log(_positive(MIDDLE + APART * x))) * APART / _positive(MIDDLE + APART * x),
+        cdf=lambda x: _special().ndtr(np.log(_positive(MIDDLE + APART * x))),
+        ppf=lambda q: (np.exp(_special().ndtri(q)) - MIDDLE) / APART,
+        tails=113.936,
+        skewed=True,
+    ),
+    "t3": Shape(
+        draw=lambda g, n: g.standard_t(3, n) / math.sqrt(3),
+        pdf=lambda x: 2 / (math.pi * (1 + np.square(x)) ** 2),
+        cdf=lambda x: _special().stdtr(3, math.sqrt(3) * np.asarray(x)),
+        ppf=lambda q: _special().stdtrit(3, q) / math.sqrt(3),
+        tails=math.inf,
+    ),
 }
-
-
-def distribution(shape: str) -> Any:
-    """The distribution of scipy.stats."""
-    from scipy import stats
-
-    made = {
-        "normal": stats.norm,
-        "uniform": lambda: stats.uniform(-math.sqrt(3), math.sqrt(12)),
-        "exponential": lambda: stats.expon(-1),
-        "lognormal": lambda: stats.lognorm(1, -MIDDLE / APART, 1 / APART),
-        "t3": lambda: stats.t(3, 0, 1 / math.sqrt(3)),
-    }
-    return made[shape]()
 
 
 def shape_of(about: About) -> str:
     """The name of a shape that is known here."""
     shape = about.take("shape", "normal")
-    if not isinstance(shape, str) or shape not in DRAWS:
-        raise BadInput(f"shape is {shape!r}; give one of {', '.join(map(repr, DRAWS))}")
+    if not isinstance(shape, str) or shape not in SHAPES:
+        raise BadInput(f"shape is {shape!r}; give one of {', '.join(map(repr, SHAPES))}")
     return shape
 
 
@@ -68,13 +112,13 @@ class AssumedColumn:
 
     def draw(self, generator: Generator, rows: int) -> Floats:
         """Made-up entries."""
-        found: Floats = self.location + self.scale * DRAWS[self.shape](generator, rows)
+        found: Floats = self.location + self.scale * self.standard.draw(generator, rows)
         return found
 
     @property
-    def standard(self) -> Any:
+    def standard(self) -> Shape:
         """The distribution before it is moved and scaled."""
-        return distribution(self.shape)
+        return SHAPES[self.shape]
 
     def quantile(self, q: float) -> float:
         """Of the population."""
@@ -84,16 +128,6 @@ class AssumedColumn:
         """The density at that quantile."""
         standard = self.standard
         return float(standard.pdf(standard.ppf(q))) / self.scale
-
-    @property
-    def skewed(self) -> bool:
-        """Whether one tail is longer."""
-        return self.shape in ("exponential", "lognormal")
-
-    @property
-    def tails(self) -> float:
-        """The fourth central moment over the squared variance; infinite for t3."""
-        return {"normal": 3.0, "uniform": 1.8, "exponential": 9.0, "lognormal": 113.936, "t3": math.inf}[self.shape]
 
     def floor(self, rows: int, limit: Told) -> float:
         """Under the error of whatever moves with the location."""
@@ -120,3 +154,130 @@ class AssumedTable:
     def draw(self, generator: Generator, rows: int) -> Floats:
         """Made-up rows."""
         return self.entries.draw(generator, rows * self.columns).reshape(rows, self.columns)
+
+
+def shift(about: About, default: float = 0.3) -> float:
+    """An effect in standard deviations."""
+    effect = about.number("effect", default, -1e6, 1e6)
+    about.say(f"the effect is {effect:g} standard deviations")
+    return effect
+
+
+def scaled(about: About) -> tuple[str, float]:
+    """The shape and the standard deviation of values."""
+    shape, scale = shape_of(about), about.number("scale", 1.0, 0.0, 1e300)
+    about.say(f"values are {shape} with standard deviation {scale:g}")
+    return shape, scale
+
+
+def group_sizes(about: About, groups: int) -> Callable[[int], tuple[int, ...]]:
+    """How a number of rows falls into groups: as said, or into equal ones."""
+    given = about.take("sizes", None)
+    if given is None:
+        about.say(f"{groups} groups of about equal size")
+        return lambda n: tuple(n // groups + (place < n % groups) for place in range(groups))
+    if not isinstance(given, list | tuple) or len(given) != groups or sum(given) != about.rows:
+        raise BadInput(f"sizes are {given!r}; give the sizes of the {groups} groups, which sum to rows, {about.rows}")
+    return lambda n: tuple(max(1, size * n // about.rows) for size in given)
+
+
+def shifted_sample(about: About, *, by: str, tests: Mapping[Any, str]) -> Effect:
+    """One column `x`, shifted from the null hypothesis. `tests`: what `discreet.power` calls it, by an option."""
+    effect, (shape, scale) = shift(about), scaled(about)
+    null = about.option("null", 0.0) if "null" in about.statistic.options else 0.0
+    test = tests.get(about.given.get(by, about.statistic.signature.parameters[by].default))
+    known = test is not None and shape == "normal" and about.bounds is None
+    return Effect(
+        make=lambda g, n: {"x": null + scale * (effect * about.stretch(n) + SHAPES[shape].draw(g, n))},
+        known=(lambda n: (str(test), n, effect * about.stretch(n))) if known else None,
+    )
+
+
+def two_groups(about: About, *, test: str, model: str | None = None) -> Effect:
+    """Two groups `x` and `y`, the first shifted. `test`: what `discreet.power` calls it, with this model."""
+    effect, (shape, scale), sizes = shift(about), scaled(about), group_sizes(about, 2)
+
+    def make(g: Generator, n: int) -> dict[str, Any]:
+        first, second = sizes(n)
+        moved = effect * about.stretch(n)
+        return {"x": scale * (moved + SHAPES[shape].draw(g, first)), "y": scale * SHAPES[shape].draw(g, second)}
+
+    known = shape == "normal" and about.given.get("model") == model and about.bounds is None
+    return Effect(make=make, known=(lambda n: (test, sizes(n), effect * about.stretch(n))) if known else None)
+
+
+def tilt(about: About) -> float:
+    """How far the truth is from the null hypothesis, in total variation."""
+    effect = about.number("effect", 0.1, 0.0, 1.0)
+    about.say(f"the truth is {effect:g} away in total variation")
+    return effect
+
+
+def tilted(chances: Floats, effect: float) -> Floats:
+    """Other probabilities, `effect` away in total variation: half of the bins gain what the others lose, in turn."""
+    moved, up = chances.copy(), np.arange(len(chances)) % 2 == 0
+    effect = min(effect, 0.999, float(chances[~up].sum()))
+    moved[up] *= 1 + effect / chances[up].sum()
+    moved[~up] *= 1 - effect / chances[~up].sum()
+    return moved
+
+
+def regression(about: About, link: str) -> World:
+    """Coefficients, all alike, on independent features `X` of an outcome `y`."""
+    width, constant = _width(about), bool(about.given.get("intercept", True))
+    effect = about.number("effect", EFFECTS[link], -1e6, 1e6)
+    base = about.number("intercept_value", 0.0, -1e6, 1e6)
+    noise = about.number("noise_sd", 1.0, 0.0, 1e300) if link == "linear" else 1.0
+    classes = about.given.get("classes")
+    features = AssumedTable.of(about, columns=width)
+    about.say(f"a {link} model holds, all coefficients {effect:g}")
+    truth = np.append(np.full(features.columns, effect), base if constant else 0.0)
+
+    def made(g: Generator, n: int) -> dict[str, Any]:
+        x = features.draw(g, n)
+        y: Any = outcome(g, x @ truth[:-1] + truth[-1], link, noise)
+        return {"X": x, "y": y if classes is None else np.array(list(classes), dtype=object)[y.astype(int)]}
+
+    def plain(X: Any, y: Any, **_: Any) -> Floats:  # noqa: N803
+        return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant)
+
+    return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER)
+
+
+def outcome(g: Generator, linear: Floats, link: str, noise: float = 1.0) -> Floats:
+    """Made-up outcomes for these linear predictors."""
+    if link == "linear":
+        found: Floats = linear + noise * g.standard_normal(len(linear))
+    elif link == "logistic":
+        found = (g.random(len(linear)) < 1 / (1 + np.exp(-linear))).astype(float)
+    else:
+        found = g.poisson(np.exp(np.minimum(linear, 30.0))).astype(float)
+    return found
+
+
+def _width(about: About) -> int:
+    """How many features, where it is not said: as named, or as a formula has terms."""
+    names, formula = about.given.get("names"), about.take("formula", None)
+    if isinstance(formula, str) and "~" in formula:
+        terms = [one.strip() for one in formula.split("~", 1)[1].split("+")]
+        about.say("every term of the formula is one column of numbers")
+        about.take("levels", None)
+        return max(1, len([one for one in terms if one and one != "1"]))
+    return len(names) if isinstance(names, list | tuple) else 2
+
+
+def newton(x: Floats, y: Floats, link: str, constant: bool) -> Floats:
+    """Maximum likelihood, the constant last (0 where there is none)."""
+    design = np.column_stack([x, np.ones(len(x))]) if constant else x
+    weights = np.zeros(design.shape[1])
+    for _ in range(1 if link == "linear" else 12):
+        linear = np.clip(design @ weights, -30, 30)
+        middle, curve = linear, np.ones(len(y))
+        if link == "logistic":
+            middle = 1 / (1 + np.exp(-linear))
+            curve = middle * (1 - middle)
+        elif link == "poisson":
+            middle = curve = np.exp(linear)
+        bent = design.T @ (design * curve[:, None]) + 1e-9 * np.eye(len(weights))
+        weights = weights + np.linalg.solve(bent, design.T @ (y - middle))
+    return weights if constant else np.append(weights, 0.0)

@@ -2,7 +2,7 @@
 
 from benchmarks.subjects.subject import NUMBERS, POINTS, REPLACE, Subject, edge_pairs
 from discreet.models.friendly_kmeans import FriendlyKMeans
-from discreet.models.lloyd_kmeans import LloydKMeans
+from discreet.models.kmeans import LloydKMeans
 
 CORNERS = [(1.0, 1.0), (-1.0, 1.0)] * 15
 TWO = [float(k % 2 * 40) + (k % 7) / 7 for k in range(1400)]

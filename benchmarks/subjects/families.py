@@ -1,7 +1,8 @@
 """The audited mechanisms of families and likelihoods."""
 
 from benchmarks.subjects.subject import LABELS, NUMBERS, SPREAD, Subject, edge_pairs
-from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, scipy_distribution
+from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood
+from discreet.models.parametric import scipy_distribution
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.family import FAMILIES
 from discreet.statistics.histogram import Categories

@@ -16,7 +16,7 @@ from discreet.audit.replay import Recorder, drawn, exceeds, replay
 from discreet.errors import BadInput, Refused
 from discreet.models import friendly_kmeans
 from discreet.models.friendly_kmeans import FriendlyKMeans, block_tuples, bottleneck, pair_rows
-from discreet.models.lloyd_kmeans import LloydKMeans
+from discreet.models.kmeans import LloydKMeans
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate, compose
 from discreet.privacy.neighbours import Neighbours
@@ -46,7 +46,7 @@ def mixture(size: int, seed: int = 0) -> tuple[Any, Any]:
     return places[labels] + rng.normal(size=(size, 2)), places[np.lexsort(places.T[::-1])]
 
 
-@pytest.mark.claim("lloyd_kmeans.1")
+@pytest.mark.claim("kmeans.1")
 @pytest.mark.parametrize("kind", [LloydKMeans, LECTURED])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
@@ -63,13 +63,13 @@ def test_small_worlds(kind: Any, delta: float, relation: Neighbours, radius: flo
     assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
 
 
-@pytest.mark.claim("lloyd_kmeans.1")
+@pytest.mark.claim("kmeans.1")
 @pytest.mark.parametrize("kind", [LloydKMeans, LECTURED])
 def test_hostile_values(kind: Any) -> None:
     audit.check(kind(2, LOUD, 1e-6, radius=2.0, columns=1), audit.numbers(REPLACE, 2)[::40]).require()
 
 
-@pytest.mark.claim("lloyd_kmeans.1")
+@pytest.mark.claim("kmeans.1")
 def test_the_constants_of_the_lecture() -> None:
     """Laplace noise of scale 4 T / epsilon at B = 1, half of that where a row is added; empty clusters too."""
     rows = np.random.default_rng(0).random((20_000, 2)) / 4
@@ -83,7 +83,7 @@ def test_the_constants_of_the_lecture() -> None:
             assert len(request.values) == 3 * 3  # type: ignore[attr-defined]
 
 
-@pytest.mark.claim("lloyd_kmeans.2")
+@pytest.mark.claim("kmeans.2")
 @pytest.mark.parametrize("kind", [LloydKMeans, LECTURED])
 def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
     door = Recorder(Seeded(0))

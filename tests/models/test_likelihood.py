@@ -9,10 +9,10 @@ from scipy import stats
 
 from discreet import Seeded, audit, maximum_likelihood
 from discreet.errors import BadInput
-from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood, Scale, plan_likelihood, scipy_distribution
+from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood
+from discreet.models.parametric import Scale, scipy_distribution
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample.aggregate import SubsampleAggregate
-from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.returned import Shape
 
@@ -111,7 +111,7 @@ def test_what_is_fixed() -> None:
 )
 def test_bad_questions_say_what_to_do(asked: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=r"give|need|fixed"):
-        plan_likelihood(asked.pop("model"), BlockTable.of(np.ones(9000)), epsilon=1.0, delta=1e-6, **asked)
+        maximum_likelihood(asked.pop("model"), np.ones(9000), epsilon=1.0, delta=1e-6, **asked)
 
 
 def test_scales_go_there_and_back() -> None:

@@ -58,7 +58,7 @@ import numpy as np
 from discreet.accounting.allocation import Allocation
 from discreet.errors import BadInput
 from discreet.friendly.average import blurred
-from discreet.models.assign import Ball, Floats, Norm, cluster_sums
+from discreet.models.assign import BITS, WIDEST, Ball, Floats, Norm, cluster_sums
 from discreet.noise.choose_float import Staircase
 from discreet.noise.lattice import slack as off_by
 from discreet.noise.lattice import total, whole
@@ -184,6 +184,7 @@ def noise_per_reach(cost: Laplace | Gaussian, neighbours: Neighbours, weight: Fr
 
 FINE_NOISE: Final = 36  # binary digits of a standard deviation: as friendly/average.py has it
 ENTRIES: Final = 2**20  # of one draw
+LOSS: Final = Fraction(5, 100)  # of a budget: for the loss, where it is asked for
 DRAWS: Final = 64
 SMALLEST_DELTA, WEAKEST, STRONGEST = 1e-11, 1e-4, 32.0  # the delta and the mu for which every stage has a grid
 
@@ -205,3 +206,21 @@ def check_cluster_budget(epsilon: Number, delta: Number, neighbours: object) -> 
         raise BadInput(f"epsilon is {epsilon!r}: its noise would drown any cluster; give 0.001 or more")
     if not delta and not 1e-4 <= epsilon <= 1e4:
         raise BadInput(f"epsilon is {epsilon!r}; with delta 0 give one from 0.0001 to 10,000")
+
+
+def reach_of(radius: float) -> int:
+    """A released radius in whole steps, within the ball."""
+    return int(min(max(radius, 1.0), 2.0**BITS))
+
+
+def check_k(k: object) -> None:
+    """A number of clusters."""
+    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= 2**10:
+        raise BadInput(f"k is {k!r}; give the number of clusters, from 1 to 1024")
+
+
+def check_width(width: int, clusters: int) -> None:
+    """What one draw and the steps of a ball may hold. Public."""
+    most = min(ENTRIES // clusters - 1, WIDEST)
+    if width > most:
+        raise BadInput(f"the data have {width} columns; with so many clusters give at most {most}")

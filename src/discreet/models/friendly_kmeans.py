@@ -42,8 +42,17 @@ from discreet.friendly.average import SLACK as TUPLE_SLACK
 from discreet.friendly.radius import pair_scale
 from discreet.friendly.tuples import find_tuple
 from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
-from discreet.models.cluster_sums import STRONGEST, check_cluster_budget, holding, noisy_clusters, noisy_loss
-from discreet.models.lloyd_kmeans import LOSS, check_k, check_width, reach_of
+from discreet.models.cluster_sums import (
+    LOSS,
+    STRONGEST,
+    check_cluster_budget,
+    check_k,
+    check_width,
+    holding,
+    noisy_clusters,
+    noisy_loss,
+    reach_of,
+)
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice, Gaussian, Loss

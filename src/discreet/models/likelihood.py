@@ -1,6 +1,4 @@
-"""Parameters on scales without ends: there estimates are nearer to normal, and no interval leaves their range.
-
-Private maximum likelihood for any parametric distribution: fitted on blocks of people, the estimates combined.
+"""Private maximum likelihood for any parametric distribution: fitted on blocks of people, the estimates combined.
 
 Releases
     What the aggregator releases of the blocks' estimates ([aggregate.1]), and from it the parameters.
@@ -27,21 +25,23 @@ Source
     Smith 2011 (subsample and aggregate attains the efficiency of maximum likelihood); Quenouille 1956 (jackknife).
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from discreet._compiled.likelihood_kernels import FAST, LARGEST_JACKKNIFE, FastLikelihood
+from discreet._compiled.likelihood_kernels import LARGEST_JACKKNIFE, FastLikelihood
+from discreet.engines.local import Local
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, is_number
+from discreet.models.parametric import OwnDensity, ScipyDistribution, own_density, scipy_distribution
+from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.mechanism import Mechanism, Randomness
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.subsample.aggregate import Engine, SubsampleAggregate
@@ -50,144 +50,18 @@ from discreet.subsample.block_table import BlockTable
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.fit_request import planned
 from discreet.subsample.partition import units
-
-FARTHEST: Final = 700.0  # beyond it exponentials overflow
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The range of a parameter, and the way to the whole line and back: logarithms for a half-line, log odds between.
-
-    >>> Scale(0.0, math.inf).there(1.0), Scale(0.0, 1.0).back(0.0)
-    (0.0, 0.5)
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-
-    def there(self, value: float) -> float:
-        """The parameter on the whole line."""
-        match math.isfinite(self.low), math.isfinite(self.high):
-            case (True, True):
-                return math.log((value - self.low) / (self.high - value))
-            case (True, False):
-                return math.log(value - self.low)
-            case (False, True):
-                return -math.log(self.high - value)
-        return value
-
-    def back(self, place: float) -> float:
-        """And back."""
-        cut = min(max(place, -FARTHEST), FARTHEST)
-        match math.isfinite(self.low), math.isfinite(self.high):
-            case (True, True):
-                share = 1 / (1 + math.exp(-cut))
-                return self.low + (self.high - self.low) * share
-            case (True, False):
-                return self.low + math.exp(cut)
-            case (False, True):
-                return self.high - math.exp(-cut)
-        return place
-
-    def slope(self, place: float) -> float:
-        """How fast the parameter grows there."""
-        step = 1e-5
-        return (self.back(place + step) - self.back(place - step)) / (2 * step)
-
+from discreet.tables.entries import numbers
+from discreet.worlds.assumptions import MANY, About, World
 
 SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below
 HALVES: Final = 50  # the same for halves, and for none
-ALIASES: Final = {
-    "weibull": "weibull_min",
-    "exponential": "expon",
-    "normal": "norm",
-    "gaussian": "norm",
-    "lognormal": "lognorm",
-    "student": "t",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class ScipyDistribution:
-    """A scipy.stats distribution with some of its parameters fixed."""
-
-    dist: Any
-    fixed: Mapping[str, float]
-    scales: Mapping[str, Scale]
-
-    @property
-    def name(self) -> str:
-        """scipy's."""
-        return str(self.dist.name)
-
-    def maximum(self, x: Any) -> list[float]:
-        """scipy's own fit."""
-        every = parameters_of(self.dist)
-        found = self.dist.fit(np.asarray(x, dtype=np.float64), **{f"f{name}": at for name, at in self.fixed.items()})
-        by_name = dict(zip(every, found, strict=True))
-        return [float(by_name[name]) for name in self.scales]
-
-    def made(self, *free: float) -> Any:
-        """The distribution, frozen."""
-        return self.dist(**(dict(self.fixed) | dict(zip(self.scales, free, strict=True))))
-
-    def fast(self) -> FastLikelihood | None:
-        """All blocks at once, for some distributions in their usual place."""
-        usual = {"gamma": {"loc": 0.0}, "expon": {"loc": 0.0}, "lognorm": {"loc": 0.0}, "weibull_min": {"loc": 0.0}}
-        usual |= {"norm": {}, "beta": {"loc": 0.0, "scale": 1.0}}
-        distribution = FAST.get((self.name, tuple(self.scales)))
-        return (
-            FastLikelihood(distribution, len(self.scales))
-            if distribution and dict(self.fixed) == usual[self.name]
-            else None
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DensityDistribution:
-    """A logarithm of a density by its own function of the data and the parameters."""
-
-    density: Callable[..., Any]
-    start: tuple[float, ...]
-    scales: Mapping[str, Scale]
-
-    @property
-    def name(self) -> str:
-        """The function's."""
-        return str(getattr(self.density, "__name__", type(self.density).__name__))
-
-    def maximum(self, x: Any) -> list[float]:
-        """From the public start, on scales without ends; what does not converge raises."""
-        from scipy.optimize import minimize
-
-        scales = list(self.scales.values())
-
-        def loss(places: Any) -> float:
-            free = [scale.back(float(place)) for scale, place in zip(scales, places, strict=True)]
-            value = -float(np.mean(self.density(x, *free)))
-            return value if np.isfinite(value) else 1e300
-
-        first = np.array([scale.there(at) for scale, at in zip(scales, self.start, strict=True)])
-        found = minimize(loss, first, method="BFGS", options={"gtol": 1e-6})
-        if not found.success:  # a density with corners, say
-            found = minimize(loss, found.x, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10})
-        if not found.success or found.fun >= 1e299:
-            raise ArithmeticError("not converged")
-        return [scale.back(float(place)) for scale, place in zip(scales, found.x, strict=True)]
-
-    def made(self, *_: float) -> Any:
-        """There is none."""
-        raise BadInput("a density of your own has no scipy distribution; use its parameters, for example dict(value)")
-
-    def fast(self) -> None:
-        """There is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodFit:
     """The adapter to blocks: the parameters of a block on scales without ends. [likelihood.1]"""
 
-    distribution: ScipyDistribution | DensityDistribution
+    distribution: ScipyDistribution | OwnDensity
     unbiased: bool = False
 
     @property
@@ -210,9 +84,9 @@ class LikelihoodFit:
 
 @dataclass(frozen=True, slots=True)
 class MaximumLikelihood:
-    """A distribution fitted by `inner`, on scales without ends; the answer is on the parameters' own."""
+    """A distribution fitted by `inner`, whose estimates are on scales without ends; the answer is on their own."""
 
-    distribution: ScipyDistribution | DensityDistribution
+    distribution: ScipyDistribution | OwnDensity
     inner: SubsampleAggregate | CountedPeople
 
     @property
@@ -284,103 +158,79 @@ class LikelihoodSpread:
         return replace(inner, low=self.fitted(inner.low), high=self.fitted(inner.high), about=about)
 
 
-def parameters_of(dist: Any) -> list[str]:
-    """scipy's names, in its order."""
-    shapes = [name.strip() for name in (dist.shapes or "").split(",") if name.strip()]
-    return [*shapes, "loc", "scale"]
+def _table(columns: Mapping[str, Any]) -> BlockTable:
+    data = columns["data"]
+    several = getattr(data, "ndim", 1) == 2
+    return BlockTable.of(data if several else numbers(data), None, columns["people"])
 
 
-def scipy_distribution(model: Any, fixed: Mapping[str, float] | None) -> ScipyDistribution:
-    """A distribution by name or itself. Unless said, the place of one that begins at 0 is fixed there."""
-    from scipy import stats
-
-    dist = getattr(stats, ALIASES.get(model.lower(), model), None) if isinstance(model, str) else model
-    if not isinstance(dist, stats.rv_continuous):
+def _world(about: About) -> World:
+    model = about.option("model", "gamma")
+    try:
+        chosen = scipy_distribution(getattr(model, "name", model), about.given.get("fixed") or None)
+    except BadInput:
         raise BadInput(
-            f"model is {model!r}; give a continuous distribution of scipy.stats or its name, for example 'gamma', or a "
-            "function logpdf(x, *parameters) with names= and start="
-        )
-    every = parameters_of(dist)
-    if fixed is None:
-        ends = {"loc": 0.0} if np.isfinite(dist.a) else {}
-        fixed = ends | ({"scale": 1.0} if ends and np.isfinite(dist.b) else {})
-    if not isinstance(fixed, Mapping):
-        raise BadInput(f"fixed is {fixed!r}; give a dict of numbers for some of {', '.join(every)}")
-    unknown = [name for name in fixed if name not in every]
-    if unknown or not all(is_number(value) for value in fixed.values()):
-        raise BadInput(f"fixed is {dict(fixed)!r}; give numbers for some of {', '.join(every)}")
-    domains = {one.name: one.domain for one in dist._shape_info()}  # noqa: SLF001  scipy has no other
-    ranges = {name: Scale(float(low), float(high)) for name, (low, high) in domains.items()} | {"loc": Scale()}
-    ranges["scale"] = Scale(0.0)
-    for name, value in fixed.items():
-        if not ranges[name].low <= value <= ranges[name].high or (name == "scale" and value == 0):
-            raise BadInput(f"fixed {name} is {value!r}; give one within ({ranges[name].low}, {ranges[name].high})")
-    free = {name: ranges[name] for name in every if name not in fixed}
-    if not free:
-        raise BadInput(f"all parameters of {dist.name} are fixed; nothing is left to fit")
-    return ScipyDistribution(dist, {name: float(value) for name, value in fixed.items()}, free)
+            f"model is {model!r}; a forecast takes a continuous distribution of scipy.stats or its name, 'gamma' say"
+        ) from None
+    usual = {name: {"loc": 0.0, "scale": 1.0}.get(name, 2.0) for name in chosen.scales}
+    values = about.parameters(str(getattr(model, "name", model)), usual)
+    return World(
+        make=lambda g, n: {"data": chosen.made(*values.values()).rvs(size=n, random_state=g)},
+        truth=list(values.values()),
+        plain=lambda data: np.array(chosen.maximum(data)),
+        measure=MANY,
+        runs=40,
+        most=200_000,
+    )
 
 
-def density_distribution(density: Any, names: Any, start: Any, bounds: Any) -> DensityDistribution:
-    """A function with declared parameters."""
-    called = [names] if isinstance(names, str) else list(names or ())
-    first = [start] if is_number(start) else list(start if start is not None else ())
-    ends = list(bounds) if bounds is not None else [(None, None)] * len(called)
-    sound = all(is_number(at) for at in first) and all(_is_pair(pair) for pair in ends)
-    if not called or len(set(called)) < len(called) or not len(first) == len(ends) == len(called) or not sound:
-        raise BadInput(
-            f"names are {names!r}, start is {start!r}, bounds are {bounds!r}; a density of your own needs different "
-            "names=, a public start= and, if its parameters have ends, bounds=, one for each: (0, None) for a "
-            "positive one"
-        )
-    scales = {}
-    for name, at, pair in zip(called, first, ends, strict=True):
-        low, high = (given if given is not None else far for given, far in zip(pair, (-np.inf, np.inf), strict=True))
-        if not low < float(at) < high:
-            raise BadInput(f"start of {name!r} is {at!r}, which is not within ({low}, {high}); give one that is")
-        scales[str(name)] = Scale(float(low), float(high))
-    return DensityDistribution(density, tuple(float(at) for at in first), scales)
-
-
-def _is_pair(pair: Any) -> bool:
-    """Whether these are two ends, each a number or None."""
-    ends = tuple(pair) if isinstance(pair, Sequence) and not isinstance(pair, str) else ()
-    return len(ends) == 2 and all(end is None or is_number(end) or end in (-np.inf, np.inf) for end in ends)
-
-
-def plan_likelihood(
+@statistic({"data": number("either")}, rows=_table, blocks=True, world=_world)
+def maximum_likelihood(
+    people: Public,
     model: Any,
-    table: BlockTable,
+    data: Columns,
     *,
     epsilon: Number,
     delta: Number = 0.0,
     fixed: Mapping[str, float] | None = None,
-    names: Sequence[str] | None = None,
+    names: Any = None,
     start: Any = None,
     bounds: Any = None,
     blocks: int | Literal["auto"] = "auto",
     aggregator: Any = "auto",
-    correct: str | None = "auto",
+    bias_correction: str | None = "auto",
     engine: Engine | None = None,
-    seconds: float | None = None,
-    neighbours: Neighbours = Neighbours.REPLACE,
-    unit: str = "row",
-) -> MaximumLikelihood:
-    """The mechanism for a distribution and a table of this schema and public size."""
-    distribution: ScipyDistribution | DensityDistribution
+    timeout: float | None = None,
+) -> Mechanism[Distribution]:
+    """Maximum likelihood for any parametric distribution, with an interval for each parameter. No bounds on the data.
+
+    `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
+    some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
+    on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+    a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
+    estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
+    `bias_correction` is the one within blocks ("jackknife", "half" or None).
+
+    >>> import discreet, numpy as np
+    >>> waits = -np.log((np.arange(20000) * 0.618034 + 0.0001) % 1)
+    >>> r = discreet.maximum_likelihood("gamma", waits, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1))
+    >>> 0.9 < r.value.a < 1.1
+    True
+    """
+    chosen: ScipyDistribution | OwnDensity
     if callable(model) and not hasattr(model, "logpdf"):
         if fixed is not None:
             raise BadInput("fixed= is for scipy's distributions; fix a parameter inside your own function")
-        distribution = density_distribution(model, names, start, bounds)
+        chosen = own_density(model, names, start, bounds)
     else:
         if names is not None or start is not None or bounds is not None:
             raise BadInput("names=, start= and bounds= are for a density of your own; scipy's distributions need none")
-        distribution = scipy_distribution(model, fixed)
-    fit = LikelihoodFit(distribution)
+        chosen = scipy_distribution(model, fixed)
+    table, correct, neighbours = people.schema, bias_correction, people.neighbours
+    fit = LikelihoodFit(chosen)
     quick = fit.fast(table.x, None, None)
-    rowwise = (
-        correct == "auto" and quick is not None and quick.distribution.rowwise
-    )  # a jackknife that is slow in large blocks
+    # a jackknife that is slow in large blocks
+    rowwise = correct == "auto" and quick is not None and quick.distribution.rowwise
     asked = correct
     if correct == "auto":  # leaving out rows is leaving out people only where a row is a person
         quickly = quick is not None and table.people is None and not (rowwise and not neighbours.size_is_public)
@@ -394,16 +244,16 @@ def plan_likelihood(
         delta=delta,
         blocks=blocks,
         aggregator=aggregator,
-        engine=engine,
-        names=list(distribution.scales),
+        engine=Local(limit=None if timeout is None else 1000 * timeout) if engine is None else engine,
+        names=list(chosen.scales),
         correct=asked,
         unbiased=False,
-        smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(distribution.scales)),
+        smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(chosen.scales)),
         trust="own",
-        seconds=seconds,
+        seconds=timeout,
         vectorised=quick is not None,
         neighbours=neighbours,
-        unit=unit,
+        unit=people.unit,
     )
     size = units(table, neighbours)
     if (
@@ -413,4 +263,6 @@ def plan_likelihood(
         and size // inner.blocks > LARGEST_JACKKNIFE
     ):
         inner = replace(inner, correct="half")
-    return MaximumLikelihood(distribution, inner)
+    mechanism = MaximumLikelihood(chosen, inner)
+    logging.getLogger("discreet").info("%s", mechanism.plan(table))
+    return mechanism

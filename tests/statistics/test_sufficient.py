@@ -56,7 +56,7 @@ def test_the_stages_sum_to_epsilon(size: int, name: str) -> None:
     for relation, known in ((REPLACE, size), (ADD, None)):
         mechanism = SufficientStatistics(FAMILIES[name], 0.7, neighbours=relation, size=known)
         assert pure(mechanism.loss) == (Fraction(7, 10), Fraction(0))
-    costs = SufficientStatistics(FAMILIES[name], 0.7).costs(size)
+    costs = SufficientStatistics(FAMILIES[name], 0.7).stages(size)
     assert pure(costs.loss) == (Fraction(7, 10), Fraction(0))
 
 

@@ -72,7 +72,7 @@ from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, che
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, student_factor, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
-from discreet.statistics.mean import REACH, WIDEST, BoundedMean, RankClippedMean, plan_mean, unseen
+from discreet.statistics.mean import REACH, UNSEEN, WIDEST, BoundedMean, RankClippedMean, plan_mean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers, public_size
@@ -251,7 +251,7 @@ class TwoMeansTest:
         far = far_distance(values, centre=centre, beyond=free.beyond, cost=cost, rng=rng)  # [mean_tests.2]
         if far > WIDEST:
             return "the data reach beyond 1e300; rescale them, or give public bounds"
-        return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (unseen(free.beyond),))
+        return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (UNSEEN.format(free.beyond, 2 * free.beyond),))
 
     def _normal_clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
         """The clip that is best for a normal mean of the smaller sample, in units of the scale of both.

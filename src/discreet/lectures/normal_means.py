@@ -47,7 +47,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, noisy_moment, noisy_sum, paid
+from discreet.stages.clip import charged, noisy_moment
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.tables.entries import numbers, public_size
 
@@ -86,10 +86,12 @@ def _last_stage(
 ) -> ConvolvedSpread:
     """centre + noisy mean of clip(x - centre, +-radius). [normal_means.1]"""
     size = len(values)
-    found = noisy_sum(
+    found = noisy_moment(
         values, centre=centre, radius=radius, cost=cost, neighbours=Neighbours.REPLACE, rng=rng
     )  # [normal_means.1]
-    return ConvolvedSpread(centre + found.total / size, sampling=sigma / math.sqrt(size), laplace=found.noise / size)
+    return ConvolvedSpread(
+        centre + found.total * radius / size, sampling=sigma / math.sqrt(size), laplace=found.noise * radius / size
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class ClippedMean:
     @property
     def loss(self) -> Loss:
         """One Laplace draw."""
-        return paid(Laplace(self.epsilon))
+        return charged(Laplace(self.epsilon))
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The noisy clipped mean."""
@@ -273,14 +275,14 @@ class KarwaVadhan:
         centre = _fullest(values, sigma, self.reach, stages.part("place", Approximate), rng)  # [normal_means.4]
         half = 4 * sigma * math.sqrt(math.log(8 * size / miss))
         costs = {name: stages.part(name, Laplace) for name in ("mean", "square")}
-        mean = noisy_sum(
+        mean = noisy_moment(
             values, centre=centre, radius=half, cost=costs["mean"], neighbours=Neighbours.REPLACE, rng=rng
         )  # [normal_means.4]
         square = noisy_moment(
             values, centre=centre, radius=half, cost=costs["square"], neighbours=Neighbours.REPLACE, rng=rng, power=2
         )  # [normal_means.4]
         share = math.log(4 / miss)
-        offset, wobble = mean.total / size, mean.noise / size
+        offset, wobble = mean.total * half / size, mean.noise * half / size
         moment = half**2 * (square.total + share * square.noise) / size
         variance = max(moment - max(0.0, abs(offset) - wobble * share) ** 2, 0.0)
         student = float(stdtrit(max(1, size - 1), 1 - miss / 8))

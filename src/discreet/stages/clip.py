@@ -26,10 +26,10 @@ Source
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,7 @@ def steps_of(
     [clip.1]"""
     half = 2.0**bits
     with np.errstate(all="ignore"):
-        scaled = (values - centre) * _inverse(radius, half)  # inf - inf and 0 * inf are missing
+        scaled = (values - centre) * (half / float(radius))  # inf - inf and 0 * inf are missing
     steps = np.where(np.isnan(scaled), 0.0, np.clip(scaled, -half, half))
     square = steps * steps / half
     raised = {1: steps, 2: square, 4: square * square / half}
@@ -92,28 +92,20 @@ def exact_sums(
         raise BadInput(
             f"centre is {centre!r}, radius is {radius!r}; give a finite centre and a positive, finite radius"
         )
-    fast, sums = len(values) >= LARGE and compiled(), [0] * len(powers)
+    fast, half, sums = len(values) >= LARGE and compiled(), 2.0**bits, [0] * len(powers)
+    block = FAST if fast else BLOCK
     for piece in pieces(values):
-        found = _fast_sums(piece, centre, radius, powers, bits) if fast else _sums(piece, centre, radius, powers, bits)
-        sums = [whole + part for whole, part in zip(sums, found, strict=True)]
-    return tuple(sums)
+        for start in range(0, len(piece), block):
+            part = piece[start : start + block]
+            found: Iterable[Any]
+            if fast:
+                from discreet._compiled.column_kernels import total_steps
 
-
-def _fast_sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
-    from discreet._compiled.column_kernels import total_steps
-
-    half, sums = 2.0**bits, [0] * len(powers)
-    for start in range(0, len(values), FAST):
-        found = total_steps(values[start : start + FAST], centre, _inverse(radius, half), half, powers)
-        sums = [whole + part for whole, part in zip(sums, found, strict=True)]  # [clip.2]
-    return tuple(sums)
-
-
-def _sums(values: Floats, centre: float, radius: float, powers: tuple[Power, ...], bits: int) -> tuple[int, ...]:
-    sums = [0] * len(powers)
-    for start in range(0, len(values), BLOCK):
-        steps = steps_of(values[start : start + BLOCK], centre, radius, powers, bits)
-        sums = [whole + int(part.sum()) for whole, part in zip(sums, steps, strict=True)]
+                found = total_steps(part, centre, half / float(radius), half, powers)
+            else:
+                found = steps_of(part, centre, radius, powers, bits)
+            for place, steps in enumerate(found):
+                sums[place] += int(np.sum(steps))  # [clip.2]
     return tuple(sums)
 
 
@@ -133,20 +125,6 @@ def noisy_moment(
     return _blurred(total, bits, sensitivity=sensitivity_of(power, neighbours), cost=cost, rng=rng)
 
 
-def noisy_sum(
-    values: Numbers,
-    *,
-    centre: float,
-    radius: float,
-    cost: Laplace | Gaussian,
-    neighbours: Neighbours,
-    rng: Randomness,
-) -> ClippedSum:
-    """The sum of clip(x - centre, +-radius) plus noise, in the data's units. [clip.1]"""
-    found = noisy_moment(values, centre=centre, radius=radius, cost=cost, neighbours=neighbours, rng=rng)
-    return ClippedSum(found.total * radius, found.noise * radius)
-
-
 def moments(
     values: Numbers,
     costs: Mapping[Power, Laplace],
@@ -162,7 +140,7 @@ def moments(
     `size` is public or was released. If it is None, under ADD_OR_REMOVE, a mean is a share of two sums that tell the
     size too; their noises are taken as one Laplace variable of the same variance, which is a little wide. [clip.3]
     """
-    powers, bits = tuple(costs), min(fitting_bits(cost) for cost in costs.values())
+    powers, bits = tuple(costs), min(map(fitting_bits, costs.values()))
     found = []
     for power, total in zip(powers, exact_sums(values, centre, radius, powers, bits), strict=True):
         least = -1.0 if power == 1 else 0.0
@@ -213,21 +191,29 @@ def fitting_bits(cost: Laplace | Gaussian) -> int:
     return bits
 
 
-def paid(cost: Laplace | Gaussian) -> Loss:
-    """What noise of this cost costs on steps of `fitting_bits`: on too few of them, as much as anything pure
-    ([additive.1])."""
-    if isinstance(cost, Laplace) and fitting_bits(cost) < COARSE:
-        return Approximate(cost.epsilon, 0)
-    return cost
-
-
 def charged(loss: Loss) -> Loss:
     """What stages cost whose sums share steps: if these are too few for one of them, all Laplace noise costs as much as
     anything pure ([additive.1])."""
     parts = atoms(loss)
-    if all(paid(part) == part for part in parts if isinstance(part, Laplace)):
-        return loss
-    return compose(*(Approximate(part.epsilon, 0) if isinstance(part, Laplace) else part for part in parts))
+    for part in parts:
+        if isinstance(part, Laplace) and fitting_bits(part) < COARSE:
+            return compose(*(Approximate(part.epsilon, 0) if isinstance(part, Laplace) else part for part in parts))
+    return loss
+
+
+class Listed:
+    """The property `loss` of a mechanism whose stages follow from its size: every draw, or before a public size is
+    known what they amount to. `loss = listed` in its class."""
+
+    def __get__(self, mechanism: Any, kind: type) -> Loss:
+        if mechanism is None:
+            return self  # type: ignore[return-value]
+        if mechanism.size is None and mechanism.neighbours.size_is_public:
+            return Approximate(mechanism.epsilon, getattr(mechanism, "delta", 0))
+        return charged(mechanism.stages(mechanism.size).loss)
+
+
+listed: Final = Listed()
 
 
 def noise_size(sensitivity: int, cost: Laplace | Gaussian) -> float:
@@ -237,12 +223,6 @@ def noise_size(sensitivity: int, cost: Laplace | Gaussian) -> float:
             return float(laplace_scale(sensitivity, epsilon))
         case Gaussian(mu):
             return float(Fraction(sensitivity) / exact(mu))
-
-
-def _inverse(radius: float, half: float) -> float:
-    """Steps to a unit of the data, infinite for the smallest radii."""
-    with np.errstate(all="ignore"):
-        return float(np.float64(half) / np.float64(radius))
 
 
 def enough(nats: int, size: int, epsilon: Number, least: Fraction, most: Fraction) -> Fraction:

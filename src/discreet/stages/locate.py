@@ -80,8 +80,7 @@ def middle(
     low, high = bounds if bounds is not None else (-LARGEST, LARGEST)
     default = 0.0 if bounds is None else low / 2 + high / 2
     present = ranked(values, default)
-    reach = _reach(ATOM_NATS, cost, neighbours)
-    start, stop = max(0, len(present) // 2 - reach), min(len(present), (len(present) + 1) // 2 + reach)
+    start, stop = _window(len(present), ATOM_NATS, cost, neighbours)
     stairs = Staircase(
         order_statistics(present, start, stop),
         Fraction(len(present), 2) - start,
@@ -138,10 +137,9 @@ def taken(values: Numbers, places: slice | npt.NDArray[np.int64]) -> Floats:
 
 def median_distance(values: Numbers, *, centre: float, cost: Choice, neighbours: Neighbours, rng: Randomness) -> float:
     """A float64 near the median of |x - centre|; missing counts as at the centre. [locate.1]"""
-    reach, size = _reach(NATS, cost, neighbours), len(values)
-    start, stop = max(0, size // 2 - reach), min(size, (size + 1) // 2 + reach)
+    start, stop = _window(len(values), NATS, cost, neighbours)
     window = laid_out(cells(values, centre, FINE), FINE, start, stop)
-    stairs = Staircase(window, Fraction(size, 2) - start, low=0.0, high=LARGEST)
+    stairs = Staircase(window, Fraction(len(values), 2) - start, low=0.0, high=LARGEST)
     return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [locate.1]
 
 
@@ -180,9 +178,10 @@ def moves(neighbours: Neighbours) -> Fraction:
     return Fraction(1) if neighbours is Neighbours.REPLACE else Fraction(1, 2)
 
 
-def _reach(nats: int, cost: Choice, neighbours: Neighbours) -> int:
-    """The score at which weights are negligible."""
-    return ceil(2 * nats * moves(neighbours) / exact(cost.epsilon))
+def _window(size: int, nats: int, cost: Choice, neighbours: Neighbours) -> tuple[int, int]:
+    """The ranks about the middle up to where weights are negligible."""
+    reach = ceil(2 * nats * moves(neighbours) / exact(cost.epsilon))
+    return max(0, size // 2 - reach), min(size, (size + 1) // 2 + reach)
 
 
 def cells(values: Numbers, centre: float, fraction_bits: int) -> Cells:

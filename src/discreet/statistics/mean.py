@@ -49,12 +49,12 @@ from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.loss import Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, count_error, enough, moments, noisy_size
+from discreet.stages.clip import charged, count_error, enough, listed, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread
@@ -70,6 +70,7 @@ FAR: Final = Fraction(3, 10)  # the share of epsilon for that distance
 COUNT, CENTRE = Fraction(1, 20), Fraction(1, 10)  # those for the number of records and the median, where it is private
 SQUARE: Final = Fraction(3, 20)  # that for the interval
 WIDEST: Final = 1e300
+UNSEEN: Final = "a group of fewer than {} people with extreme values is invisible, one of fewer than {} can be"
 SPAN: Final = 60.0  # bounds of more standard deviations than this are worth replacing
 
 
@@ -92,29 +93,22 @@ class RankClippedMean:
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
-        check_size(self.size, self.neighbours)
+        if self.size is not None:
+            check_size(self.size, self.neighbours)
 
     guarantee = promised
 
-    @property
-    def loss(self) -> Loss:
-        """Every draw; before a public size is known, their sum."""
-        if self.size is None and self.neighbours.size_is_public:
-            return Approximate(self.epsilon, 0)
-        return charged(self.stages(self.size).loss)  # [mean.1]
+    loss = listed  # [mean.1]
 
-    def stages(self, size: int | None) -> Allocation:
-        """The costs for a public number of records, or fixed ones for a private number. [mean.3]"""
-        return self.found(size, mean=Share(), square=Share(SQUARE))
-
-    def found(self, size: int | None, **last: Share) -> Allocation:
-        """A centre and a distance, and these stages last. [mean.3]"""
+    def stages(self, size: int | None, **last: Share) -> Allocation:
+        """A centre, a distance and, unless others are given, a mean and a square: for a public number of records, or
+        in fixed shares for a private one. [mean.3]"""
         centre = CENTRE if size is None else enough(80, size, self.epsilon, Fraction(1, 20), Fraction(1, 5))
         return Allocation.of(self.epsilon).split(
             size=Share(COUNT) if size is None else None,
             centre=Share(centre, Choice),
             scale=Share(FAR, Choice),
-            **last,
+            **(last or {"mean": Share(), "square": Share(SQUARE)}),
         )  # [mean.1]
 
     @property
@@ -149,7 +143,7 @@ class RankClippedMean:
         )  # [mean.1]
         ends = f"[{show(centre - radius)}, {show(centre + radius)}]"
         spread = replace(spread, about=f"the population's mean, winsorised to {ends}")  # [mean.4]
-        history = replace(blank.provenance, notes=(unseen(self.beyond),))
+        history = replace(blank.provenance, notes=(UNSEEN.format(self.beyond, 2 * self.beyond),))
         return replace(blank, answer=spread.estimate, spread=spread, provenance=history)
 
 
@@ -207,13 +201,6 @@ class BoundedMean:
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 
-def unseen(beyond: int) -> str:
-    """Who can leave no trace: beyond m0 the clip is sure, up to 2 m0 it is chance."""
-    return (
-        f"a group of fewer than {beyond} people with extreme values is invisible, one of fewer than {2 * beyond} can be"
-    )
-
-
 def clipped_mean_of(
     values: Numbers,
     stages: Allocation,
@@ -265,16 +252,16 @@ def plan_mean(
     ('BoundedMean', 'RankClippedMean')
     """
     check_budget(epsilon, delta, size)
-    check_bounds(bounds)
-    check_sigma(sigma)
-    check_size(size, neighbours)
     if model == "gaussian":
         return GaussianMean(epsilon, delta, sigma=sigma, bounds=bounds, neighbours=neighbours, unit=unit, size=size)
     if model is not None:
         raise BadInput(f"model is {model!r}; give 'gaussian', or None for data of any shape")
+    if sigma is not None:
+        check_sigma(sigma)
     free = RankClippedMean(epsilon, neighbours, unit, size)
     if bounds is None:
         return free
+    check_bounds(bounds)
     low, high = float(bounds[0]), float(bounds[1])
     wide = sigma is not None and high - low > SPAN * float(sigma)
     if wide and size is not None and size >= 4 * free.beyond:

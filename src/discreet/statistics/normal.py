@@ -44,13 +44,13 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import Refused
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
-from discreet.stages.clip import charged, concentrated, enough, noisy_size, unit_variance
+from discreet.stages.clip import concentrated, enough, listed, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
 from discreet.stages.normal_laplace import ConvolvedSpread, NormalSpread, SquareSpread
@@ -99,12 +99,7 @@ class GaussianMean:
         pure = not self.delta or (not waits and isinstance(self.stages(self.size)["mean"], Laplace))
         return Guarantee(self.epsilon, 0.0 if pure else self.delta, self.neighbours, self.unit)
 
-    @property
-    def loss(self) -> Loss:
-        """Every draw; before a public size is known, what they amount to."""
-        if self.size is None and self.neighbours.size_is_public:
-            return Approximate(self.epsilon, self.delta)
-        return charged(self.stages(self.size).loss)  # [normal.1]
+    loss = listed  # [normal.1]
 
     def stages(self, size: int | None) -> Allocation:
         """The costs for a public number of records, or for a private one. [normal.3]"""
@@ -204,12 +199,7 @@ class Gaussian1D:
 
     guarantee = promised
 
-    @property
-    def loss(self) -> Loss:
-        """Every draw; before a public size is known, their sum."""
-        if self.size is None and self.neighbours.size_is_public:
-            return Approximate(self.epsilon, 0)
-        return charged(self.stages(self.size).loss)  # [normal.1]
+    loss = listed  # [normal.1]
 
     def stages(self, size: int | None) -> Allocation:
         """As for the mean, whose stage shares its epsilon with one for the square. [normal.1]"""

@@ -49,13 +49,13 @@ from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
-from discreet.stages.clip import Floats, charged, enough, moments, noisy_size
+from discreet.stages.clip import Floats, enough, listed, moments, noisy_size
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import FINE, median_distance, middle, moves
 from discreet.stages.normal_laplace import ConvolvedSpread, radius
@@ -102,14 +102,9 @@ class SufficientStatistics:
 
     guarantee = promised
 
-    @property
-    def loss(self) -> Loss:
-        """Every draw; before a public size is known, their sum."""
-        if self.size is None and self.neighbours.size_is_public:
-            return Approximate(self.epsilon, 0)
-        return charged(self.costs(self.size).loss)  # [sufficient.1]
+    loss = listed  # [sufficient.1]
 
-    def costs(self, size: int | None) -> Allocation:
+    def stages(self, size: int | None) -> Allocation:
         """A guess and a statistic for each parameter, for a public number of records or a private one.
         [sufficient.2]"""
         many = len(self.family.parameters)
@@ -134,14 +129,14 @@ class SufficientStatistics:
 
     def check(self, size: int | None) -> None:
         """Refuse too few rows for a first guess. [sufficient.2]"""
-        if size is not None and not self.feasible(self.costs(size if self.neighbours.size_is_public else None), size):
+        if size is not None and not self.feasible(self.stages(size if self.neighbours.size_is_public else None), size):
             raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours, model=False))
 
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted family and its intervals, or a refusal."""
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
-        costs = self.costs(size)
+        costs = self.stages(size)
         seen = noisy_size(values, costs.part("size", Laplace), rng) if size is None else size  # [sufficient.1]
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": costs.shown}
         shown["family"] = self.family.name

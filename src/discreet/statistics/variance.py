@@ -51,7 +51,7 @@ from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bou
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.stages.normal_stages import find_place, located_square
-from discreet.statistics.mean import REACH, RankClippedMean, unseen
+from discreet.statistics.mean import REACH, UNSEEN, RankClippedMean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import About, World
@@ -105,7 +105,7 @@ class Variance:
             last = {"mean": Share(Fraction(1, 5)), "square": Share(), "fourth": Share(Fraction(3, 20))}
             return Allocation.of(self.epsilon).split(**last)
         tenth = Share(Fraction(1, 10))
-        return self._clip().found(size, mean=tenth, square=Share(), fourth=tenth)
+        return self._clip().stages(size, mean=tenth, square=Share(), fourth=tenth)
 
     def _clip(self) -> RankClippedMean:
         """The mechanism that finds a clip."""
@@ -201,7 +201,7 @@ class Variance:
             values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
         )
         about = f"the population's variance, winsorised at {show(radius)} from the mean"  # [variance.3]
-        return replace(spread, about=about), unseen(few)
+        return replace(spread, about=about), UNSEEN.format(few, 2 * few)
 
 
 def clipped_variance(

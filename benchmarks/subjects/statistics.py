@@ -4,12 +4,11 @@ from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE,
 from discreet.hypotheses.result import ProportionTest
 from discreet.lectures.normal_means import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
 from discreet.statistics.count import Count
-from discreet.statistics.covariance import Covariance
+from discreet.statistics.covariance import Covariance, MultivariateGaussian
 from discreet.statistics.density import BinnedDensity
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import Gaussian1D, GaussianMean
-from discreet.statistics.normal_table import MultivariateGaussian
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile

@@ -12,12 +12,11 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.mechanism import check, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
-from discreet.statistics.covariance import Covariance
+from discreet.statistics.covariance import Covariance, MultivariateGaussian
 from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import FAMILIES
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import Gaussian1D, GaussianMean
-from discreet.statistics.normal_table import MultivariateGaussian
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.sufficient import SufficientStatistics
 from discreet.statistics.variance import Variance

@@ -26,7 +26,7 @@ Source
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -97,15 +97,14 @@ def exact_sums(
     for piece in pieces(values):
         for start in range(0, len(piece), block):
             part = piece[start : start + block]
-            found: Iterable[Any]
             if fast:
                 from discreet._compiled.column_kernels import total_steps
 
                 found = total_steps(part, centre, half / float(radius), half, powers)
             else:
-                found = steps_of(part, centre, radius, powers, bits)
-            for place, steps in enumerate(found):
-                sums[place] += int(np.sum(steps))  # [clip.2]
+                found = tuple(int(steps.sum()) for steps in steps_of(part, centre, radius, powers, bits))
+            for place, total in enumerate(found):
+                sums[place] += total  # [clip.2]
     return tuple(sums)
 
 

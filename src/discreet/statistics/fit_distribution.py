@@ -1,9 +1,11 @@
-"""A distribution of a known family, by its name."""
+"""Distributions fitted to data: of a known family by its name, and normal ones of one column or several."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
+
+import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, Reads, boolean, category, number, statistic
@@ -13,13 +15,15 @@ from discreet.privacy.mechanism import After, Mechanism
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_laplace import NormalSpread, gaussian
+from discreet.statistics.covariance import MultivariateGaussian
 from discreet.statistics.family import FAMILIES, Family
 from discreet.statistics.histogram import Categories
 from discreet.statistics.normal import Gaussian1D
 from discreet.statistics.shares import BinomialFit, MultinomialFit, shares_world
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
-from discreet.worlds.floors import BOUND, least_error, shares
+from discreet.worlds.floors import BOUND, RATES, least_error, shares
+from discreet.worlds.shapes import AssumedTable
 
 NAMES = ("bernoulli", "binomial", "multinomial", "gaussian", *FAMILIES)
 ALSO = {"normal": "gaussian", "categorical": "multinomial"}
@@ -154,3 +158,73 @@ def fitted_normal(release: Release[Any]) -> Release[Distribution]:
     assert isinstance(spread, NormalSpread)
     value = spread.value
     return replace(release, answer=value, spread=FamilySpread(value, (spread.mean, spread.variance)))
+
+
+def _several(_: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> bool:
+    about = columns.get("x")
+    return about is not None and about.several
+
+
+def _normal_world(about: About) -> World:
+    several = "columns" in about.given
+    table = AssumedTable.of(about, columns=2 if several else 1, shaped=False)
+    place, scale, d = table.entries.location, table.entries.scale, table.columns
+
+    def gap(errors: Any, _truth: Any) -> Any:
+        """For small errors by Pinsker's bound; of one column summed."""
+        if not several:
+            return between_normals(errors[:, 0], scale**2 + errors[:, 1], scale**2)
+        shift, matrix = errors[:, :d] / scale, errors[:, d:] / scale**2
+        return np.minimum(np.sqrt((shift**2).sum(axis=1) + (matrix**2).sum(axis=1) / 2) / 2, 1.0)
+
+    def numbers(value: Any) -> Any:
+        return np.concatenate([np.ravel(value.mean), np.ravel(value.covariance if several else value.variance)])
+
+    return World(
+        make=lambda g, n: {"x": table.draw(g, n) if several else table.draw(g, n)[:, 0]},
+        truth=np.concatenate([np.full(d, place), (np.eye(d) * scale**2).ravel()]),
+        plain=lambda x: np.append(x.mean(axis=0), np.cov(x, rowvar=False, ddof=0)),
+        measure="median distance in total variation from the population's distribution"
+        + (", by Pinsker's bound for small errors" if several else ""),
+        read=numbers,
+        gap=gap,
+        width=lambda spread, confidence: float(spread.total_variation(confidence)),
+        floor_note=RATES["covariance"] if several else NO_FLOOR,
+    )
+
+
+def between_normals(shift: Any, variance: Any, against: float) -> Any:
+    """The total variation between N(shift, variance) and N(0, against), summed on a grid."""
+    places = np.linspace(-8, 8, 401) * math.sqrt(against)
+    wide = np.sqrt(np.maximum(variance, 1e-12 * against))[:, None]
+    here = np.exp(-(((places - shift[:, None]) / wide) ** 2) / 2) / wide
+    there = np.exp(-(places**2) / against / 2) / math.sqrt(against)
+    found = np.abs(here - there).sum(axis=1) * (places[1] - places[0]) / math.sqrt(8 * math.pi)
+    return np.minimum(found, 1.0)
+
+
+@statistic({"x": number("either", streams=True)}, wants_delta=_several, world=_normal_world)
+def fit_normal(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    bounds: tuple[float, float] | None = None,
+) -> Mechanism[Any]:
+    """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
+
+    Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
+    `.covariance`, and needs delta > 0.
+
+    >>> import discreet
+    >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 30 < r.value.mean < 50
+    True
+    """
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+    if not x.several:
+        return Gaussian1D(epsilon, bounds=bounds, **terms)
+    if bounds is not None:
+        raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
+    return MultivariateGaussian(epsilon, delta, dimension=len(x.names), **terms)

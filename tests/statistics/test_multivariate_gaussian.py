@@ -15,13 +15,13 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics import covariance_stages as second_moment
-from discreet.statistics.normal_table import MultivariateGaussian
+from discreet.statistics.covariance import MultivariateGaussian
 
 CROWD = [(float(x), float(x + y)) for x, y in np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(299, 2)), 2)]
 ODD: tuple[Any, ...] = ((0.0, 0.0), (1e6, -1e6), (1e300, math.inf), (math.nan, 1.0), None, (1.0,))
 
 
-@pytest.mark.claim("normal_table.1")
+@pytest.mark.claim("covariance.1")
 def test_every_small_pair() -> None:
     mechanism = MultivariateGaussian(8.0, 1e-5, dimension=2, size=300)
     pairs = [audit.Pair([*CROWD, left], [*CROWD, right]) for left in ODD for right in ODD if left is not right]
@@ -32,7 +32,7 @@ def test_every_small_pair() -> None:
     assert MultivariateGaussian(8.0, 1e-5).loss == Approximate(8.0, 1e-5)
 
 
-@pytest.mark.claim("normal_table.1")
+@pytest.mark.claim("covariance.1")
 def test_every_small_pair_where_the_number_of_rows_is_private() -> None:
     mechanism, crowd = (
         MultivariateGaussian(8.0, 1e-5, dimension=2, neighbours=Neighbours.ADD_OR_REMOVE),
@@ -46,7 +46,7 @@ def test_every_small_pair_where_the_number_of_rows_is_private() -> None:
     assert exceeds(drawn(mechanism, crowd), mechanism.loss) is None
 
 
-@pytest.mark.claim("normal_table.2")
+@pytest.mark.claim("covariance.2")
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     door = Recorder(Seeded(0))
     assert MultivariateGaussian(1.0, 1e-6).release(np.ones((300, 5)), door).refusal is not None
@@ -79,8 +79,8 @@ def variation(mean: Any, covariance: Any, other_mean: Any, other: Any) -> float:
 
 
 @pytest.mark.study
-@pytest.mark.claim("normal_table.3")
-@pytest.mark.claim("normal_table.4")
+@pytest.mark.claim("covariance.3")
+@pytest.mark.claim("covariance.4")
 @pytest.mark.parametrize("relation", Neighbours)
 def test_distributions_are_learnt(relation: Neighbours) -> None:
     """25 runs: an entry's coverage of 0.95 gives fewer than 15 hits once in 1e7."""

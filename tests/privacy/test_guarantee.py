@@ -51,10 +51,11 @@ def test_worst_odds() -> None:
 
 
 def test_sentences() -> None:
-    assert "2.72 times" in str(Guarantee(1.0))
-    assert "replaced" in str(Guarantee(1.0))
-    assert "whether one patient is in the data" in str(Guarantee(1.0, 0, Neighbours.ADD_OR_REMOVE, "patient"))
-    assert "at most 2.72 times the chance it had, plus 1e-06" in str(Guarantee(1.0, 1e-6))
+    present = Guarantee(1.0, 0, Neighbours.ADD_OR_REMOVE, "person")
+    said = "changes the probability of any output by at most a factor of 2.72"
+    assert str(present) == f"epsilon 1: adding or removing one person {said}"
+    assert str(Guarantee(1.0)) == f"epsilon 1: replacing one row's data {said}"
+    assert str(Guarantee(1.0, 1e-6)).endswith(f"{said}, and beyond that by at most 1e-06")
     assert "inf" in str(Guarantee(1e5))
 
 

@@ -17,8 +17,8 @@ class Guarantee:
     """What a release promises about one unit (a row, or a person) of the data.
 
     >>> print(Guarantee(1.0, 1e-6, unit="patient"))
-    epsilon 1, delta 1e-06: whatever one patient's data is replaced by, any set of answers has at most 2.72 times \
-the chance it had, plus 1e-06
+    epsilon 1, delta 1e-06: replacing one patient's data changes the probability of any output by at most a factor of \
+2.72, and beyond that by at most 1e-06
     """
 
     epsilon: Number
@@ -60,18 +60,11 @@ the chance it had, plus 1e-06
 
     def __str__(self) -> str:
         name = f"epsilon {show(self.epsilon)}" + (f", delta {show(self.delta)}" if self.delta else "")
-        change = (
-            f"whatever one {self.unit}'s data is replaced by"
-            if self.neighbours is Neighbours.REPLACE
-            else f"whether one {self.unit} is in the data or not"
-        )
-        factor = safe_exp(float(self.epsilon))
-        if not self.delta:
-            return f"{name}: {change}, no answer becomes more than {factor:.3g} times as likely"
-        return (
-            f"{name}: {change}, any set of answers has at most {factor:.3g} times the chance it had, "
-            f"plus {show(self.delta)}"
-        )
+        replaced = self.neighbours is Neighbours.REPLACE
+        change = f"replacing one {self.unit}'s data" if replaced else f"adding or removing one {self.unit}"
+        most = f"a factor of {safe_exp(float(self.epsilon)):.3g}"
+        rest = f", and beyond that by at most {show(self.delta)}" if self.delta else ""
+        return f"{name}: {change} changes the probability of any output by at most {most}{rest}"
 
 
 def check_budget(epsilon: object, delta: object, size: int | None) -> None:

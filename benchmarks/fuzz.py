@@ -34,7 +34,7 @@ from typing import Any, Final
 
 from benchmarks.fuzz_inputs import HOSTILE, MARKS, World, make_plan, make_table, spoil, spoiled_bytes, written
 from discreet.accounting import compose
-from discreet.cli.release_command import foreseen, show_answers, show_forecast
+from discreet.cli.reports import foreseen, show_answers, show_forecast
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded

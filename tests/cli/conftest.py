@@ -44,7 +44,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     """`discreet ...` in an empty folder: exit code, output, errors. No browser prints a PDF."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("discreet.cli.release_command.to_pdf", lambda html, path: False)
+    monkeypatch.setattr("discreet.cli.reports.to_pdf", lambda html, path: False)
 
     def told(*arguments: object) -> Told:
         monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])

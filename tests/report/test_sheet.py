@@ -10,7 +10,7 @@ from tests.report.made import dossier, entry, grouped, records
 
 from discreet.privacy.safe_text import FORMULA
 from discreet.report import to_csv
-from discreet.report.sheet import COLUMNS
+from discreet.report.record import COLUMNS
 
 
 def rows(*entries: dict[str, Any]) -> list[dict[str, str]]:

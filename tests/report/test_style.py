@@ -1,7 +1,11 @@
+import re
+
 import pytest
 
-from discreet.report.style import DARK, LIGHT, SHEET
+from discreet.report.page import SHEET
 from discreet.report.svg import DARKEST
+
+LIGHT, DARK = (dict(re.findall(r"--(\w+):(#\w{6});", part)) for part in SHEET.split("@media")[:2])
 
 
 def parsed(colour: str) -> tuple[float, ...]:

@@ -133,7 +133,7 @@ def release(
 
     Example: discreet release plan.toml --dry-run
     """
-    from discreet.cli import release_command as work
+    from discreet.cli import reports as work
     from discreet.noise.randomness import Seeded
 
     bound = work.load(plan)
@@ -189,7 +189,7 @@ def describe(
     Example: discreet describe patients.parquet --epsilon 1 --person id --html profile.html
     """
     from discreet.accounting.filter import Budget
-    from discreet.cli.describe_command import show_profile
+    from discreet.cli.reports import show_profile
     from discreet.noise.randomness import Seeded
     from discreet.plan.profile import describe as profile_of
 
@@ -264,7 +264,7 @@ def report(
 
     Example: discreet report plan-release/results.json --out again
     """
-    from discreet.cli import release_command as work
+    from discreet.cli import reports as work
 
     written = work.render(file, out or file.absolute().parent, force)
     if as_json:

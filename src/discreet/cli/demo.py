@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget
-from discreet.cli import describe_command as profiles
-from discreet.cli import release_command as releases
+from discreet.cli import reports
 from discreet.cli.app import watching
 from discreet.errors import BadInput, OverBudget
 from discreet.ledger import Ledger
@@ -97,18 +96,18 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
             watch=watch,
         ).to_dict()
     if not quiet:
-        profiles.show_profile(story.profile)
+        reports.show_profile(story.profile)
     chapter(2, "A plan: what it would cost, and how good it would be", f"discreet release {DATA[1]} --dry-run")
-    bound = releases.load(plan)
+    bound = reports.load(plan)
     if not quiet:
-        releases.show_forecast(bound)
+        reports.show_forecast(bound)
     chapter(3, "The answers, and a report", f"discreet release {DATA[1]} --yes")
     folder = story.folder / "release"
-    releases.check_writable(folder, force=False)
+    reports.check_writable(folder, force=False)
     with watching(len(bound.priced.questions), quiet=quiet) as watch:
-        story.release, written = releases.release(bound, folder, rng=rng, watch=watch)
+        story.release, written = reports.release(bound, folder, rng=rng, watch=watch)
     if not quiet:
-        releases.show_answers(story.release, [path.relative_to(story.folder) for path in written])
+        reports.show_answers(story.release, [path.relative_to(story.folder) for path in written])
     chapter(4, "The same plan again: stored answers, at no cost", f"discreet release {DATA[1]} --yes --force")
     _again(story, bound, ledger)
     console.print("The same answers; nothing was charged." if not story.charged_again else "It was charged again.")
@@ -136,7 +135,7 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
 def _again(story: Story, bound: Any, ledger: Path) -> None:
     with Ledger(ledger) as book:
         before = book.balance(POPULATION)
-    again, _ = releases.release(bound, story.folder / "release", rng=None, watch=lambda _: None)
+    again, _ = reports.release(bound, story.folder / "release", rng=None, watch=lambda _: None)
     with Ledger(ledger) as book:
         story.charged_again = book.balance(POPULATION) != before or again != story.release
 

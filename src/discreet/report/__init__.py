@@ -4,8 +4,7 @@ All of it is made of the stored form of releases, so that a page can be made ane
 """
 
 from discreet.report.page import page, to_pdf
-from discreet.report.record import Report, from_json, to_json
+from discreet.report.record import Report, from_json, to_csv, to_json
 from discreet.report.sentences import sentence
-from discreet.report.sheet import to_csv
 
 __all__ = ["Report", "from_json", "page", "sentence", "to_csv", "to_json", "to_pdf"]

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +20,9 @@ from discreet.privacy.values import TestResult, label
 from discreet.report.numbers import NONE, number
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
 from discreet.report.sentences import answer, half_widths, leaves, of_groups, spanned
-from discreet.report.style import SHEET
 from discreet.report.svg import MOST, box, drawn, figure, figured, number_table, picture, text
 
+SHEET: Final = files("discreet.report").joinpath("style.css").read_text("utf-8")
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LISTED: Final = 4  # with more answers the page begins with a list of them
 

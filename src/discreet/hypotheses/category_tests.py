@@ -24,29 +24,33 @@ Source
     Gaboardi, Lim, Rogers and Vadhan 2016; Kifer and Rogers 2017. The statistic with V in each denominator is ours.
 """
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, fewer
+from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, fewer, public_bins
 from discreet.hypotheses.null_distributions import DRAWS, Floats, Integers, check_draws, simulated_p_value
 from discreet.hypotheses.private_sizes import pairs
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
+from discreet.privacy.declaration import Columns, Public, Reads, category, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
-from discreet.statistics.histogram import Bins, counts
+from discreet.statistics.histogram import Bins, Categories, counts
 from discreet.tables.entries import column, public_size
+from discreet.worlds.assumptions import About, Effect
+from discreet.worlds.shapes import group_sizes, tilt, tilted
 
 LIMIT: Final = (
     "the p-value holds in the limit of many people: its null distribution is simulated at estimated probabilities"
@@ -234,3 +238,88 @@ def shares(rough: Floats) -> Floats:
     last = np.count_nonzero(ordered > excess, axis=1)
     found = np.maximum(rough - excess[np.arange(len(rough)), np.maximum(last, 1) - 1][:, None], 0.0)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _sampled(options: Mapping[str, Any]) -> Reads:
+    return number(sample=True) if options.get("edges") is not None else category(sample=True)
+
+
+def _world_of_two(about: About) -> Effect:
+    names: Any
+    if about.given.get("edges") is not None:
+        ends = np.array(about.given["edges"], dtype=float)
+        names = (ends[:-1] + ends[1:]) / 2
+    else:
+        if about.given.get("categories") is None:
+            about.given["categories"] = list(range(about.whole("bins", 5, 2, 10_000)))
+        names = np.array(list(about.given["categories"]), dtype=object)
+    sizes, even, effect = group_sizes(about, 2), np.full(len(names), 1 / len(names)), tilt(about)
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        first, second = sizes(n)
+        other = tilted(even, effect * about.stretch(n))
+        return {"x": g.choice(names, first, p=even), "y": g.choice(names, second, p=other)}
+
+    return Effect(make=make)
+
+
+@statistic({"x": _sampled, "y": _sampled}, rows=grouped, world=_world_of_two)
+def closeness_test(
+    people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any = None, edges: Any = None
+) -> Mechanism[TestResult]:
+    """Whether two samples have the same probabilities of public bins. Holds for many people.
+
+    Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
+    public.
+
+    >>> import discreet
+    >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
+    >>> discreet.closeness_test(x, y, epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    bins = public_bins(categories, edges)
+    if people.size is None:
+        return IndependenceTest(Categories.of([0, 1]), bins, epsilon, neighbours=people.neighbours, unit=people.unit)
+    return Before(values_of, ClosenessTest(bins, x.size or 0, epsilon, unit=people.unit))
+
+
+def _pairs(columns: Mapping[str, Any]) -> Any:
+    one, other = (np.asarray(columns[name]).astype(object) for name in ("x", "y"))
+    rows = np.empty(len(one), dtype=object)
+    rows[:] = list(zip(one, other, strict=True))
+    return rows
+
+
+def _world_of_pairs(about: About) -> Effect:
+    if about.given.get("categories") is None:
+        bins = about.whole("bins", 3, 2, 1000)
+        about.given["categories"] = (list(range(bins)), list(range(bins)))
+    first, second = (np.array(list(names), dtype=object) for names in about.given["categories"])
+    effect = about.number("effect", 0.1, 0.0, 1.0)
+    about.say(f"in {effect:g} of the rows the second column follows the first, all categories alike")
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        x = g.integers(0, len(first), n)
+        follows = g.random(n) < effect * about.stretch(n)
+        return {"x": first[x], "y": second[np.where(follows, x % len(second), g.integers(0, len(second), n))]}
+
+    return Effect(make=make)
+
+
+@statistic({"x": category(), "y": category()}, rows=_pairs, world=_world_of_pairs)
+def independence_test(
+    people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any
+) -> Mechanism[TestResult]:
+    """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+
+    >>> import discreet
+    >>> x, y = ["a", "b", "a"] * 200, [0, 1, 1] * 200
+    >>> release = discreet.independence_test(
+    ...     x, y, epsilon=1.0, categories=(["a", "b"], [0, 1]), rng=discreet.Seeded(1))
+    >>> release.value.decide(0.01)
+    True
+    """
+    if not isinstance(categories, list | tuple) or len(categories) != 2:
+        raise BadInput(f"categories is {categories!r}; give two lists: the categories of x and those of y")
+    first, second = (Categories.of(listed) for listed in categories)
+    return IndependenceTest(first, second, epsilon, neighbours=people.neighbours, unit=people.unit)

@@ -28,7 +28,7 @@ Source
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -50,16 +50,19 @@ from discreet.hypotheses.null_distributions import (
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
+from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
-from discreet.statistics.histogram import Bins, Edges, counts
+from discreet.statistics.histogram import Bins, Categories, Edges, counts
 from discreet.tables.entries import column, public_size
+from discreet.worlds.assumptions import ALL, About, Effect
+from discreet.worlds.shapes import tilt, tilted
 
 MOVED: Final = 2  # [goodness_of_fit.1]
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for the number of people where it is private
@@ -228,3 +231,71 @@ def distribution_on_bins(distribution: Any, bins: Edges | None, cells: int) -> t
     below = np.asarray(distribution.cdf(before), dtype=np.float64)  # P(X < edge): bins are [low, high)
     below[-1] = float(distribution.cdf(edges[-1]))
     return bins, tuple(float(p) for p in np.maximum(np.diff(below), 0))
+
+
+def public_bins(categories: Any, edges: Any) -> Bins:
+    """Public categories, or intervals between public edges."""
+    if (categories is None) == (edges is None):
+        raise BadInput("give public categories=[...] or public edges=[...], one of them")
+    return Categories.of(categories) if edges is None else Edges.of(edges)
+
+
+def _reads(options: Mapping[str, Any]) -> Reads:
+    listed = options.get("categories") is not None or isinstance(options.get("null"), Mapping)
+    return category() if listed else number()
+
+
+def _world(about: About) -> Effect:
+    null, bins = about.given.get("null"), about.given.get("bins", 10)
+    if isinstance(null, Mapping):
+        names, chances = list(null), np.array(list(null.values()), dtype=float)
+    elif isinstance(null, list | tuple | np.ndarray):
+        names, chances = list(about.given.get("categories") or range(len(null))), np.array(null, dtype=float)
+    elif null is None or hasattr(null, "ppf"):
+        names, chances = list(range(bins)), np.full(bins, 1 / bins)
+        about.given["null"] = dict(zip(names, chances, strict=True))
+        about.take("bins", None)
+    else:
+        raise BadInput(f"null is {null!r}; give probabilities, or a distribution of scipy.stats")
+    truth = about.take("truth", None)
+    other = tilted(chances, tilt(about)) if truth is None else np.array(list(truth), dtype=float)
+    return Effect(
+        make=lambda g, n: {"x": g.choice(np.array(names, dtype=object), n, p=other)},
+        known=lambda n: ("goodness_of_fit_test", n, (chances.tolist(), other.tolist())),
+        most=ALL,
+    )
+
+
+@statistic({"x": _reads}, world=_world)
+def goodness_of_fit_test(
+    people: Public,
+    x: Columns,
+    null: Any,
+    *,
+    epsilon: Number,
+    categories: Any = None,
+    edges: Any = None,
+    bins: int = 10,
+) -> Mechanism[TestResult]:
+    """Whether entries have these probabilities, or this distribution. Exact.
+
+    `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
+    scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
+
+    >>> import discreet
+    >>> die, rolls = {face: 1 / 6 for face in range(1, 7)}, [1, 2, 3, 4, 5, 6, 6, 6] * 50
+    >>> discreet.goodness_of_fit_test(rolls, die, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+    if isinstance(null, Mapping):
+        given: Bins = Categories.of(list(null))
+        chances = tuple(null.values())
+    elif hasattr(null, "cdf") and hasattr(null, "ppf"):
+        if not isinstance(bins, int) or isinstance(bins, bool) or not 2 <= bins <= 10_000:
+            raise BadInput(f"bins is {bins!r}; give a whole number, 2 to 10000")
+        given, chances = distribution_on_bins(null, None if edges is None else Edges.of(edges), bins)
+    elif isinstance(null, list | tuple | np.ndarray):
+        given, chances = public_bins(categories, edges), tuple(null)
+    else:
+        raise BadInput(f"null is of type {type(null).__name__}; give probabilities, or a distribution of scipy.stats")
+    return FitTest(given, chances, epsilon, neighbours=people.neighbours, unit=people.unit)

@@ -21,8 +21,7 @@ import numpy as np
 
 from benchmarks.sessions import Moved
 from discreet.accounting.compose import implies
-from discreet.audit.replay import FREE, Recorder, _DivergedError
-from discreet.audit.seen import Seen, trace, watch
+from discreet.audit.replay import FREE, Recorder, Seen, _DivergedError, trace, watch
 from discreet.noise.door import Request, Shuffle
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact

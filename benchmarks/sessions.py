@@ -19,8 +19,7 @@ import numpy as np
 
 from discreet.accounting.compose import implies
 from discreet.asking import People, Question
-from discreet.audit.replay import Recorder, Replayer, _DivergedError
-from discreet.audit.seen import trace, watch
+from discreet.audit.replay import Recorder, Replayer, _DivergedError, trace, watch
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import DiscreetError
 from discreet.noise.door import Request

@@ -11,8 +11,7 @@ import pytest
 from tests.audit.mutants import Mutant, counted
 
 from discreet import audit
-from discreet.audit.replay import Recorder, exceeds
-from discreet.audit.seen import trace
+from discreet.audit.replay import Recorder, exceeds, trace
 from discreet.audit.simulations import proportion_bounds
 from discreet.audit.worlds import hostile, small
 from discreet.errors import BadInput

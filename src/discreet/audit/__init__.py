@@ -1,7 +1,6 @@
 """Evidence: audits for our mechanisms and for yours, and the worlds to run them in."""
 
-from discreet.audit.check import Verdict, check
-from discreet.audit.distinguish import Distinguished, distinguish
+from discreet.audit.distinguish import Distinguished, Verdict, check, distinguish
 from discreet.audit.replay import drawn, replay
 from discreet.audit.simulations import Coverage, Replicated, coverage, replicate
 from discreet.audit.worlds import NameAndShame, Pair, labels, numbers, truths

@@ -60,3 +60,14 @@ def root_below(number: Number, bits: int = 60) -> Fraction:
 def show(number: Number) -> str:
     """A number for people: at most six significant digits, no trailing noise."""
     return f"{float(number):.6g}"
+
+
+def show_range(low: float, high: float) -> str:
+    """A range for people, with as many digits as tell its ends apart.
+
+    >>> show_range(0.0, 1234.5678), show_range(1_699_989_200.0, 1_700_010_800.0)
+    ('[0, 1234.57]', '[1699989200, 1700010800]')
+    """
+    size, width = max(abs(low), abs(high)), abs(high - low)
+    digits = 6 + max(0, math.ceil(math.log10(size / width))) if width and math.isfinite(size) else 6
+    return "[" + ", ".join(f"{end:.{min(digits, 17)}g}" for end in (low, high)) + "]"

@@ -1,16 +1,22 @@
 """A question of every declared statistic, about the columns of benchmarks/neighbouring.py.
 
-Columns are chosen by what a statistic reads, options by their names. OWN has what cannot be guessed: an outcome that is
-a yes or a count, categories that go with a column. A new statistic is asked without being listed here.
+Columns are chosen by what a statistic reads; the options that it needs are those of its docstring's example. OWN has
+what cannot be guessed: an outcome that is a yes or a count, categories that go with a column. A new statistic is asked
+without being listed here.
 """
 
+import ast
 import hashlib
 import pickle
 from collections.abc import Mapping
 from typing import Any, Final
 
+from discreet.asking import made
 from discreet.engines.local import Local
-from discreet.privacy.declaration import Statistic, declared, homes
+from discreet.privacy.declaration import Columns as Facts
+from discreet.privacy.declaration import Kind, Public, Statistic, declared, homes
+from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.neighbours import Neighbours
 
 HERE: Final = Local(workers=0)
 BLOCKS: Final = 12
@@ -29,33 +35,26 @@ def close(x: Any, y: Any = None) -> float:
     return 0.5 + nosy(x, y) / 10
 
 
-COLUMN: Final = {"number": "x", "any": "x", "boolean": "flag", "category": "label"}
+COLUMN: Final = {"x": "x", "y": "y", "any": "x", "boolean": "flag", "category": "label"}
 LABELS: Final = ["no", "yes"]
 EVEN, OTHER = {"no": 0.5, "yes": 0.5}, {"no": 0.4, "yes": 0.6}
-GIVEN: Final[Mapping[str, Any]] = {
-    "estimator": close,
-    "family": "poisson",
-    "k": 2,
-    "loss": "logistic",
-    "model": "norm",
-    "null": 0.5,
-    "q": 0.5,
-    "test": nosy,
-}
+CODE: Final[Mapping[str, Any]] = {"estimator": close, "test": nosy}
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "closeness_test": {"categories": LABELS},
     "fit": {"names": "number"},
-    "fit_distribution": {"x": "hits"},
+    "fit_distribution": {"x": "hits", "family": "poisson"},
     "goodness_of_fit_test": {"x": "label", "null": EVEN},
     "histogram": {"categories": LABELS},
     "independence_test": {"y": "town", "categories": (LABELS, ["a", "b", "c"])},
     "likelihood_ratio_test": {"x": "label", "p": EVEN, "q": OTHER},
     "linear_regression": {"epsilon": 22.0},
     "logistic_regression": {"y": "flag"},
+    "maximum_likelihood": {"model": "norm"},
     "mean": {"x": "whole"},
+    "mean_test": {"null": 0.5},
     "median": {"x": "whole"},
     "poisson_regression": {"y": "hits", "delta": DELTA},
-    "sgd": {"y": "flag", "steps": 3},
+    "sgd": {"y": "flag", "steps": 3, "loss": "logistic"},
 }
 PEOPLE: Final = {"covariance": 150, "kmeans": 220, "linear_regression": 300, "fit_normal": 150}  # else 100
 SHARE: Final = {"covariance": 0.7, "kmeans": 0.5, "linear_regression": 0.4, "poisson_regression": 0.7}  # of the runs
@@ -64,20 +63,40 @@ SHARE: Final = {"covariance": 0.7, "kmeans": 0.5, "linear_regression": 0.4, "poi
 def posed(name: str) -> dict[str, Any]:
     """The arguments of a question, with columns by name."""
     statistic, own = declared(name), OWN.get(name, {})
-    arguments: dict[str, Any] = {}
-    for parameter in statistic.columns:
-        reads = statistic.reads(parameter, own)
-        if statistic.loose is not None or (statistic.blocks and parameter == "y"):
-            continue
-        one = "y" if parameter == "y" and reads.kind == "number" else COLUMN[reads.kind]
-        arguments[parameter] = ["x", "z"] if reads.width == "several" else one
-    needed = [option for option in statistic.options if option in GIVEN and option not in own]
-    required = statistic.signature.parameters
-    arguments |= {option: GIVEN[option] for option in needed if required[option].default is required[option].empty}
+    arguments = guessed(statistic, own, COLUMN, ["x", "z"])
     arguments |= {"blocks": BLOCKS, "engine": HERE} if statistic.blocks else {}
     delta = statistic.needs_delta(arguments | dict(own), dict.fromkeys(statistic.columns))
     price = {"epsilon": MUCH, "delta": DELTA} if delta else {"epsilon": PURE}
     return arguments | price | dict(own)
+
+
+def guessed(
+    statistic: Statistic, own: Mapping[str, Any], column: Mapping[str, str], several: list[str]
+) -> dict[str, Any]:
+    """A column for each parameter that takes one, by its kind; options that are needed as the docstring has them."""
+    arguments: dict[str, Any] = {}
+    for parameter in statistic.columns:
+        reads = statistic.reads(parameter, own)
+        if statistic.loose is None and not (statistic.blocks and parameter == "y"):
+            one = column.get(parameter, column["x"]) if reads.kind == "number" else column[reads.kind]
+            arguments[parameter] = several if reads.width == "several" else one
+    for name, one in statistic.signature.parameters.items():
+        if one.default is one.empty and name not in (*statistic.columns, *own, "epsilon", "delta", statistic.loose):
+            arguments[name] = CODE[name] if name in CODE else ast.literal_eval(statistic.shown[name])
+    return arguments
+
+
+def mechanism_of(name: str, relation: Neighbours, **options: Any) -> Mechanism[Any]:
+    """What a declaration makes of the question, under a relation, for a table of 100 people where that is public."""
+    statistic, arguments = declared(name), posed(name) | options
+    arguments |= {"size": 100} if "size" in statistic.options else {}
+    facts: dict[str, Any] = {}
+    for parameter in statistic.columns:
+        reference = arguments.pop(parameter, None)
+        names = (reference,) if isinstance(reference, str) else tuple(reference or ())
+        unknown: tuple[Kind, ...] = ("unknown",) * len(names)
+        facts[parameter] = Facts(names, unknown, several=isinstance(reference, list)) if names else None
+    return made(statistic, Public(relation, "row", 100 if relation.size_is_public else None), facts, arguments)
 
 
 def asked_of_tables() -> list[Statistic]:

@@ -1,4 +1,4 @@
-"""Write src/discreet/faces.pyi and src/discreet/__init__.pyi from the declarations, for editors and type checkers.
+"""Write what follows from the declarations: faces.pyi and __init__.pyi, and the signatures in docs/reference.md.
 
 python scripts/faces.py          # after a statistic was added or its options changed
 """
@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 from discreet.faces import method_doc
 from discreet.privacy.declaration import Statistic, declared, homes
@@ -181,6 +182,48 @@ def written() -> dict[str, str]:
     return {"faces.pyi": formatted(faces), "__init__.pyi": formatted(package)}
 
 
+REFERENCE = ROOT.parent.parent / "docs" / "reference.md"
+TABLES = {"statistics": "## Statistics\n", "hypotheses": "## Tests\n"}  # else models
+
+
+def reference(page: str) -> str:
+    """The page with the signatures as they are declared; a statistic that has no row gets one of its docstring."""
+    for name, module in homes().items():
+        shown = f"`{signature(declared(name))}`"
+        if re.search(rf"^\| `{name}\(", page, flags=re.MULTILINE):
+            page = re.sub(rf"^\| `{name}\([^`]*`", f"| {shown}", page, count=1, flags=re.MULTILINE)
+            continue
+        about = inspect.cleandoc(declared(name).make.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        table = page.index(TABLES.get(module.split(".")[1], "## Models"))
+        wide = page[page.index("\n|", table) :].split("\n")[1].count("|") > 3
+        privacy = "pure" if "Pure" in about else "(epsilon, delta)"
+        end = page.index("\n\n", page.index("\n| `", table))
+        page = page[:end] + f"\n| {shown} | {about} |" + (f" `.interval()` | {privacy} |" if wide else "") + page[end:]
+    return page
+
+
+def signature(statistic: Statistic) -> str:
+    """As one would write it, with all that an option may be where that is a short list."""
+    parts, named = [], False
+    for one in statistic.signature.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not named and statistic.loose is None:
+            parts.append("*")
+        named = one.kind is one.KEYWORD_ONLY
+        values = (
+            [] if one.default is one.empty else [one.default, *(v for v in choices(one.annotation) if v != one.default)]
+        )
+        shown = " or ".join(f'"{value}"' if isinstance(value, str) else repr(value) for value in values)
+        star = "*" if one.kind is one.VAR_POSITIONAL else ""
+        parts.append(f"{star}{one.name}" + (f"={shown}" if shown else ""))
+    return f"{statistic.name}({', '.join(parts)})"
+
+
+def choices(kind: Any) -> tuple[Any, ...]:
+    """What an option may be, where that is a short list."""
+    parts = get_args(kind)
+    return parts if get_origin(kind) is Literal else tuple(value for part in parts for value in choices(part))
+
+
 ERRORS = ("BadInput", "DiscreetError", "NeedsBounds", "NotAnswered", "OverBudget", "Refused")
 
 
@@ -214,3 +257,4 @@ if __name__ == "__main__":
     for name, text in written().items():
         (ROOT / name).write_text(text)
         print(f"{name}: {len(text.splitlines())} lines")
+    REFERENCE.write_text(reference(REFERENCE.read_text()))

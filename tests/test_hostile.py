@@ -2,13 +2,18 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.audit import replay_all
+from benchmarks.posed import posed
+from benchmarks.subjects.declared import SUBJECTS
 
 import discreet
-from discreet import Seeded
+from discreet import Neighbours, Seeded
+from discreet.privacy.declaration import declared, homes
 
 VALUES = (np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 0.0, -0.0, 1.0)
 PURE: dict[str, Any] = {"epsilon": 2.0}
@@ -20,24 +25,29 @@ def table(x: Any) -> Any:
     return np.stack([x, x[::-1]], axis=1)
 
 
+def called(name: str, x: Any, **how: Any) -> Any:
+    """A statistic of these values: as a column, as a table of two, or as samples."""
+    statistic = declared(name)
+    options = {option: value for option, value in posed(name).items() if option not in statistic.columns}
+    options |= {"size": 720, "missing": "keep"} if "size" in statistic.options else {}
+    if statistic.loose is not None:
+        return getattr(discreet, name)(x, x, x, **options, **how)
+    given = {
+        parameter: table(x) if statistic.reads(parameter, options).width == "several" else x
+        for parameter in statistic.columns
+        if not (statistic.blocks and parameter == "y")
+    }
+    return getattr(discreet, name)(**given, **options, **how)
+
+
 VERBS: dict[str, Callable[..., Any]] = {
-    "density": lambda x, **how: discreet.density(x, **PURE, **how),
-    "poisson family": lambda x, **how: discreet.fit_distribution("poisson", x, **PURE, **how),
     "gaussian family": lambda x, **how: discreet.fit_distribution("gaussian", x, **PURE, **how),
     "likelihood": lambda x, **how: discreet.maximum_likelihood(
         "gamma", x, fixed={"loc": 0}, epsilon=40.0, blocks=20, **how
     ),
-    "test_mean": lambda x, **how: discreet.mean_test(x, 0.0, **PURE, **how),
-    "linear_regression": lambda x, **how: discreet.linear_regression(table(x), x, **BOTH, **how),
-    "logistic_regression": lambda x, **how: discreet.logistic_regression(table(x), x, **PURE, **how),
     "descent": lambda x, **how: discreet.logistic_regression(table(x), x, method="descent", **BOTH, **how),
-    "poisson_regression": lambda x, **how: discreet.poisson_regression(table(x), x, **BOTH, **how),
-    "sgd": lambda x, **how: discreet.sgd("huber", table(x), x, size=720, missing="keep", **BOTH, **how),
-    "kmeans": lambda x, **how: discreet.kmeans(table(x), 2, **BOTH, **how),
-    "test_paired": lambda x, **how: discreet.paired_test(x, **PURE, **how),
-    "test_two_samples": lambda x, **how: discreet.two_samples_test(x, x, **PURE, **how),
-    "test_two_means": lambda x, **how: discreet.two_means_test(x, x, **PURE, **how),
-    "test_anova": lambda x, **how: discreet.anova(x, x, x, **PURE, **how),
+    "huber": lambda x, **how: discreet.sgd("huber", table(x), x, size=720, missing="keep", **BOTH, **how),
+    **{name: partial(called, name) for name in homes()},
 }
 
 
@@ -59,3 +69,9 @@ def test_values_decide_on_no_error(verb: str, neighbours: str) -> None:
     crowds = [np.tile(VALUES, 80), *(np.full(720, value) for value in (np.nan, 1e300, 5e-324, 1.0))]
     many = {ended(verb, rows, neighbours) for rows in crowds}
     assert many == {"answered"}
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_what_a_declaration_makes_treats_neighbours_alike(name: str, relation: Neighbours) -> None:
+    assert replay_all(name, relation, 10) == []

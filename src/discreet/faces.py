@@ -53,21 +53,21 @@ def example(name: str) -> str:
     for parameter, one in statistic.signature.parameters.items():
         if parameter in statistic.columns:
             reads = statistic.reads(parameter, {})
-            words += [] if reads.optional and one.default is None else [_column(parameter, reads.width)]
-        elif one.default is inspect.Parameter.empty and one.kind is not inspect.Parameter.KEYWORD_ONLY:
-            words.append(EXAMPLES.get(parameter, "..."))
+            if not (reads.optional and one.default is None):
+                words.append(
+                    '["age", "bmi"]' if reads.width == "several" else COLUMN.get(parameter, COLUMN[reads.kind])
+                )
+        elif one.default is inspect.Parameter.empty and parameter not in ("epsilon", "delta"):
+            value = statistic.shown.get(parameter, "...")
+            words.append(f"{parameter}={value}" if one.kind is inspect.Parameter.KEYWORD_ONLY else value)
+    if statistic.formula is not None:
+        words = ['"bmi ~ age"']
     words.append("epsilon=0.5")
     needs = statistic.needs_delta({}, dict.fromkeys(statistic.columns))
     return f"session.{name}({', '.join([*words, 'delta=1e-6'] if needs else words)})"
 
 
-EXAMPLES: Final = {"q": "0.25", "k": "3", "null": "0.5", "estimator": "LinearRegression()", "family": '"poisson"'}
-
-
-def _column(parameter: str, width: str) -> str:
-    if width == "several":
-        return '["age", "bmi"]'
-    return {"x": '"age"', "y": '"bmi"'}.get(parameter, '"age"')
+COLUMN: Final = {"y": '"bmi"', "number": '"age"', "any": '"age"', "boolean": '"age >= 65"', "category": '"sex"'}
 
 
 class Asking:

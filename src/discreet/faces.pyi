@@ -13,7 +13,7 @@ from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, Matrix, TestResult
+from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
@@ -126,7 +126,7 @@ def covariance(
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
-) -> Release[Matrix]:
+) -> Release[Any]:
     """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
 
     `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
@@ -902,7 +902,7 @@ class Asking:
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
-    ) -> Release[Matrix]:
+    ) -> Release[Any]:
         """The covariance of the columns, a d x d array, with an interval for each entry. No bounds needed.
 
         `x` is an array, a data frame or an Arrow table of numbers, a row for each person. model="gaussian" is tighter for
@@ -939,7 +939,7 @@ class Asking:
         the blocks that reject. Under neighbours="add_or_remove", where `blocks` are not declared, a noisy number of people
         chooses them.
 
-        Example: session.custom_test(..., "age", epsilon=0.5)
+        Example: session.custom_test(above, "age", epsilon=0.5)
         """
 
     def density(
@@ -1017,7 +1017,7 @@ class Asking:
         declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
         before anything is spent.
 
-        Example: session.fit(LinearRegression(), "age", epsilon=0.5)
+        Example: session.fit(lambda x: float((x > 75).mean()), "age", epsilon=0.5)
         """
 
     def fit_distribution(
@@ -1041,7 +1041,7 @@ class Asking:
         variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
         scipy.stats distribution.
 
-        Example: session.fit_distribution("poisson", "age", epsilon=0.5)
+        Example: session.fit_distribution('poisson', "age", epsilon=0.5)
         """
 
     def fit_normal(
@@ -1085,7 +1085,7 @@ class Asking:
         `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
         scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
 
-        Example: session.goodness_of_fit_test("age", 0.5, epsilon=0.5)
+        Example: session.goodness_of_fit_test("age", die, epsilon=0.5)
         """
 
     @overload
@@ -1112,7 +1112,7 @@ class Asking:
         With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
         With neither, the categories are found in the data, those that enough people share: needs delta > 0.
 
-        Example: session.histogram("age", epsilon=0.5, delta=1e-6)
+        Example: session.histogram("sex", epsilon=0.5, delta=1e-6)
         """
     @overload
     def histogram(
@@ -1147,7 +1147,7 @@ class Asking:
     ) -> Release[TestResult]:
         """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
-        Example: session.independence_test("age", "bmi", epsilon=0.5)
+        Example: session.independence_test("sex", "bmi", categories=(['a', 'b'], [0, 1]), epsilon=0.5)
         """
 
     def kmeans(
@@ -1176,7 +1176,7 @@ class Asking:
         that are well apart, wherever they are, and refuses others. delta=0.0 is pure. loss=True releases the loss too, for
         a share of the budget. `columns` says how many there are, where X is a list of rows.
 
-        Example: session.kmeans(["age", "bmi"], 3, epsilon=0.5, delta=1e-6)
+        Example: session.kmeans(["age", "bmi"], 2, epsilon=0.5, delta=1e-6)
         """
 
     def likelihood_ratio_test(
@@ -1198,7 +1198,7 @@ class Asking:
 
         Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
 
-        Example: session.likelihood_ratio_test("age", ..., 0.25, epsilon=0.5)
+        Example: session.likelihood_ratio_test("age", fair, loaded, epsilon=0.5)
         """
 
     def linear_regression(
@@ -1231,7 +1231,7 @@ class Asking:
         for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
         session with person=, or use `fit`.
 
-        Example: session.linear_regression(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        Example: session.linear_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
 
     def logistic_regression(
@@ -1266,7 +1266,7 @@ class Asking:
         fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
         intervals.
 
-        Example: session.logistic_regression(["age", "bmi"], epsilon=0.5)
+        Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """
 
     def maximum_likelihood(
@@ -1300,7 +1300,7 @@ class Asking:
         estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
         `bias_correction` is the one within blocks ("jackknife", "half" or None).
 
-        Example: session.maximum_likelihood(..., "age", epsilon=0.5)
+        Example: session.maximum_likelihood('gamma', "age", epsilon=0.5)
         """
 
     @overload
@@ -1375,7 +1375,7 @@ class Asking:
         model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
         the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
 
-        Example: session.mean_test("age", 0.5, epsilon=0.5)
+        Example: session.mean_test("age", 30.0, epsilon=0.5)
         """
 
     @overload
@@ -1463,7 +1463,7 @@ class Asking:
 
         As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
 
-        Example: session.poisson_regression(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        Example: session.poisson_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
 
     @overload
@@ -1481,7 +1481,7 @@ class Asking:
     ) -> Release[float]:
         """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
-        Example: session.proportion("age", epsilon=0.5)
+        Example: session.proportion("age >= 65", epsilon=0.5)
         """
     @overload
     def proportion(
@@ -1513,7 +1513,7 @@ class Asking:
     ) -> Release[TestResult]:
         """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
-        Example: session.proportion_test("age", 0.5, epsilon=0.5)
+        Example: session.proportion_test("age >= 65", 0.5, epsilon=0.5)
         """
 
     @overload
@@ -1594,7 +1594,7 @@ class Asking:
         sample in which each person is with that chance: give neighbours="add_or_remove", and `size`, a public guess
         of how many there are. There is no interval.
 
-        Example: session.sgd(..., ["age", "bmi"], "bmi", epsilon=0.5, delta=1e-6)
+        Example: session.sgd('squared', ["age", "bmi"], "bmi", epsilon=0.5, delta=1e-6)
         """
 
     @overload

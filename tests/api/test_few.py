@@ -1,5 +1,6 @@
 """Tables of no, one, two and three people: every verb answers, or raises an error of ours."""
 
+import ast
 import inspect
 import warnings
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from scripts.faces import choices
 from sklearn.linear_model import LinearRegression
 
 import discreet
@@ -30,14 +32,22 @@ def size_of(block: Any, *_: Any) -> float:
 
 
 WIDE: dict[str, Any] = {"bounds": (0, 10)}
-COLUMN_OF: dict[str, tuple[dict[str, Any], ...]] = {
-    "count": ({},),
-    "proportion": ({},),
-    "histogram": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}, {"categories": [0, 1], "noise": "gaussian"}, {}),
-    "density": ({}, {"support": (0, 10)}, {"categories": [0, 1]}),
+LEAN: dict[str, Any] = {"p": {0: 0.5, 1: 0.5}, "q": {0: 0.1, 1: 0.9}}
+OWN: dict[str, tuple[dict[str, Any], ...]] = {  # options that go together, or that a docstring's example does not give
+    "closeness_test": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}),
+    "custom_test": (
+        {"test": first_p_value, "trust": "own"},
+        {"test": first_p_value, "trust": "own", "blocks": 1, "method": "binary", "smallest": 1},
+    ),
+    "density": ({"support": (0, 10)}, {"categories": [0, 1]}),
+    "fit": (
+        {"estimator": size_of, "trust": "own", "names": ["size"]},
+        {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 1},
+        {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 2, "probe": True},
+        {"estimator": LinearRegression(), "blocks": 2},
+    ),
     "fit_distribution": (
         {"family": "bernoulli"},
-        {"family": "poisson"},
         {"family": "exponential"},
         {"family": "gaussian"},
         {"family": "gamma"},
@@ -45,105 +55,72 @@ COLUMN_OF: dict[str, tuple[dict[str, Any], ...]] = {
         {"family": "binomial", "trials": 3},
         {"family": "multinomial", "categories": [0, 1]},
     ),
+    "goodness_of_fit_test": (
+        {"null": {0: 0.5, 1: 0.5}},
+        {"null": stats.norm(), "bins": 4},
+        {"null": stats.norm(), "edges": [0, 1]},
+    ),
+    "histogram": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}, {"categories": [0, 1], "noise": "gaussian"}),
+    "independence_test": ({"categories": ([0, 1], [0, 1])},),
+    "kmeans": (
+        {"k": 1},
+        {"k": 2, "method": "lloyd", "radius": 3.0},
+        {"k": 2, "method": "lloyd", "radius": 3.0, "loss": True, "columns": 2},
+    ),
+    "likelihood_ratio_test": (LEAN, LEAN | {"method": "vote"}),
+    "linear_regression": (
+        {"method": "moments", "ridge": 1.0},
+        {"method": "friendly", "blocks": 1},
+        {"intercept": False},
+    ),
+    "logistic_regression": (
+        {"method": "objective", "ridge": 1.0},
+        {"confidence": None, "norm": 2.0},
+        {"classes": [0, 1], "intercept": False},
+    ),
     "maximum_likelihood": (
         {"model": "gamma", "fixed": {"loc": 0}},
         {"model": "norm", "blocks": 1},
         {"model": "norm", "blocks": 2, "aggregator": "mean"},
     ),
     "mean": (
-        {},
-        {"model": "gaussian"},
-        WIDE,
         {"sigma": 1.0, "model": "gaussian"},
         {"sigma": 1.0},
-        {"method": "refine"},
-        {"method": "blocks"},
         {"method": "blocks", "sigma": 1.0},
         {"method": "clipped", "reach": 5.0, "sigma": 1.0},
         {"method": "two-stage", "reach": 5.0, "sigma": 1.0},
         {"method": "stability", "sigma": 1.0},
         {"method": "karwa-vadhan", "reach": 5.0, "sigma": (0.5, 2.0)},
     ),
-    "variance": ({}, {"model": "gaussian"}, WIDE),
-    "std": ({}, {"model": "gaussian"}, WIDE),
-    "fit_normal": ({}, WIDE),
-    "median": ({}, WIDE, {"confidence": None}, {"guaranteed": True}, {"granularity": 1.0}),
+    "median": ({"confidence": None}, {"guaranteed": True}, {"granularity": 1.0}),
+    "poisson_regression": ({"method": "descent", "largest": 5},),
     "quantile": ({"q": 0.01}, {"q": (0.25, 0.75)}, {"q": (0.25, 0.75), "confidence": None, **WIDE}),
-    "covariance": ({}, {"model": "gaussian"}),
-    "kmeans": (
-        {"k": 1},
-        {"k": 2, "method": "lloyd", "radius": 3.0},
-        {"k": 2, "method": "lloyd", "radius": 3.0, "loss": True, "columns": 2},
-        {"k": 2, "method": "centred"},
-        {"k": 2, "method": "friendly"},
-    ),
-    "mean_test": (
-        {"null": 0.0},
-        {"null": 0.0, "model": "gaussian"},
-        {"null": 0.0, "model": "symmetric"},
-        {"null": 1.0, **WIDE},
-    ),
-    "proportion_test": ({"null": 0.5},),
-    "paired_test": ({}, {"method": "signs"}),
-    "goodness_of_fit_test": (
-        {"null": {0: 0.5, 1: 0.5}},
-        {"null": stats.norm(), "bins": 4},
-        {"null": stats.norm(), "edges": [0, 1]},
-    ),
-    "likelihood_ratio_test": (
-        {"p": {0: 0.5, 1: 0.5}, "q": {0: 0.1, 1: 0.9}},
-        {"p": {0: 0.5, 1: 0.5}, "q": {0: 0.1, 1: 0.9}, "method": "vote"},
-    ),
-    "custom_test": (
-        {"test": first_p_value, "trust": "own"},
-        {"test": first_p_value, "trust": "own", "blocks": 1, "method": "binary", "smallest": 1},
-    ),
-    "fit": (
-        {"estimator": size_of, "trust": "own", "names": ["size"]},
-        {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 1},
-        {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 2, "probe": True},
-    ),
-}
-PAIR_OF: dict[str, tuple[dict[str, Any], ...]] = {
-    "fit": ({"estimator": LinearRegression(), "blocks": 2},),
-    "linear_regression": (
-        {},
-        {"method": "moments"},
-        {"method": "moments", "ridge": 1.0},
-        {"method": "friendly"},
-        {"method": "friendly", "blocks": 1},
-        {"method": "sgd"},
-        {"intercept": False},
-    ),
-    "logistic_regression": (
-        {},
-        {"method": "objective", "ridge": 1.0},
-        {"method": "descent"},
-        {"method": "friendly"},
-        {"confidence": None, "norm": 2.0},
-        {"classes": [0, 1], "intercept": False},
-    ),
-    "poisson_regression": ({}, {"method": "descent", "largest": 5}, {"method": "friendly"}),
     "sgd": (
         {"loss": "huber"},
         {"loss": "logistic", "size": 3},
         {"loss": "squared", "rate": 0.5, "steps": 2, "size": 9},
     ),
-    "paired_test": ({}, {"method": "signs"}),
-    "two_samples_test": ({}, {"alternative": "less"}),
-    "two_means_test": ({}, {"model": "gaussian"}, WIDE),
-    "anova": ({},),
-    "closeness_test": ({"categories": [0, 1]}, {"edges": [0, 1, 2]}),
-    "independence_test": ({"categories": ([0, 1], [0, 1])},),
-    "custom_test": ({"test": first_p_value, "trust": "own", "blocks": 1, "smallest": 1},),
 }
-NAMED = {
-    "custom_test": "test",
-    "fit": "estimator",
-    "fit_distribution": "family",
-    "maximum_likelihood": "model",
-    "sgd": "loss",
-}  # come first
+
+
+def ways(name: str) -> list[dict[str, Any]]:
+    """Options: what it needs as its example has it, then each choice of an option, public bounds, and its own."""
+    statistic = declared(name)
+    parameters = {one: what for one, what in statistic.signature.parameters.items() if one in statistic.options}
+    rest = (*PRICE, statistic.loose)
+    needed = [one for one, what in parameters.items() if what.default is what.empty and one not in rest]
+    own = list(OWN.get(name, ()))
+    base = own.pop(0) if own and needed else {one: ast.literal_eval(statistic.shown[one]) for one in needed}
+    chosen = [
+        base | {one: value}
+        for one, what in parameters.items()
+        for value in choices(what.annotation)
+        if one != "trust" and value != what.default
+    ]
+    return [base, *chosen, *([base | WIDE] if "bounds" in parameters else []), *own]
+
+
+PRICE = ("epsilon", "delta")
 
 
 def columns(size: int) -> tuple[Any, ...]:
@@ -160,15 +137,18 @@ def budgets(verb: str) -> tuple[dict[str, Any], ...]:
 
 
 def calls(verb: str, size: int) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Every way to ask this of so many people."""
-    first = NAMED.get(verb, "")
-    for ways, others in ((COLUMN_OF, 0), (PAIR_OF, 1)):
-        for way, budget, relation, x in product(ways.get(verb, ()), budgets(verb), Neighbours, columns(size)):
-            rest = {name: value for name, value in way.items() if name != first}
-            named = (way[first],) if first else ()
-            for missing in ("drop", "keep"):
-                asked = {**rest, **budget, "neighbours": relation, "missing": missing}
-                yield (*named, x, *[np.arange(size) % 2] * others), asked
+    """Every way to ask this of so many people; what may be left out is given, and left out."""
+    statistic, outcome = declared(verb), np.arange(size) % 2
+    others = [name for name in statistic.columns if name != next(iter(statistic.columns))]
+    spare = all(statistic.reads(name, {}).optional for name in others)
+    for way, budget, relation, x in product(ways(verb), budgets(verb), Neighbours, columns(size)):
+        for missing, second in product(("drop", "keep"), (True, False) if others and spare else (bool(others),)):
+            asked = {**way, **budget, "neighbours": relation, "missing": missing}
+            if statistic.loose is not None:
+                yield (x, outcome), asked
+                continue
+            asked[next(iter(statistic.columns))] = x
+            yield (), asked | (dict.fromkeys(others, outcome) if second else {})
 
 
 @pytest.mark.parametrize("size", range(4))

@@ -9,6 +9,7 @@ A declaration is a function from public facts to a mechanism:
 columns (names and declared kinds), never their entries. Everything after `*` is an option of the statistic.
 """
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -175,6 +176,17 @@ class Statistic:
     def options(self) -> tuple[str, ...]:
         """The names of what is not a column."""
         return tuple(name for name in self.signature.parameters if name not in self.columns)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The arguments of the call in its docstring's example, as they are written there."""
+        text = inspect.cleandoc(self.make.__doc__ or "")
+        lines = [line[4:] for line in text.splitlines() if line.startswith((">>> ", "... "))]
+        for node in ast.walk(ast.parse("\n".join(lines))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == f"discreet.{self.name}":
+                given = dict(zip(self.signature.parameters, map(ast.unparse, node.args), strict=False))
+                return given | {str(one.arg): ast.unparse(one.value) for one in node.keywords}
+        return {}
 
     @property
     def samples(self) -> bool:

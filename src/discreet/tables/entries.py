@@ -91,7 +91,7 @@ def check_held(rows: Any) -> None:
     if isinstance(rows, Stream):
         raise BadInput(
             "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that "
-            "reads streams (mean, variance, quantile, gaussian, count, proportion, histogram), or give an array"
+            "reads streams, such as mean or count, or give an array"
         )
 
 

@@ -1,0 +1,36 @@
+"""What every declaration makes when it is asked with few options: a new statistic is audited without being listed.
+
+Statistics on blocks, and those of groups that are public, are in the other files: their rows are not columns.
+"""
+
+from functools import partial
+from typing import Any
+
+from benchmarks.posed import asked_of_tables, mechanism_of, posed
+from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, SPREAD, Subject, edge_pairs
+from discreet.privacy.declaration import Statistic
+
+TRIPLES = tuple((*point, float(place % 2)) for place, point in enumerate(POINTS))
+CROWD = [(*point, float(place % 2)) for place, point in enumerate(CLOUD)]
+NAMES = ("no", "yes", "a", "b", None, 1, True, "")
+PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
+
+
+def subject(statistic: Statistic) -> Subject:
+    """Rows by what it reads: numbers, labels, points, or points with an outcome."""
+    made = partial(mechanism_of, statistic.name)
+    reads = [statistic.reads(name, posed(statistic.name)) for name in statistic.columns]
+    several, labels = any(one.width == "several" for one in reads), any(one.kind == "category" for one in reads)
+    values: tuple[Any, ...]
+    if several:
+        values, crowd, odd = (TRIPLES, CROWD, (1e12, -1e12, 1.0)) if len(reads) > 1 else (POINTS, CLOUD, (1e12, -1e12))
+    elif len(reads) > 1:
+        values, crowd, odd = (PAIRS, [("no", "a")] * 40, ("yes", "b")) if labels else (POINTS, CLOUD, (1e12, -1e12))
+    elif labels:
+        values, crowd, odd = (*LABELS, "no", "yes"), ["no"] * 40, "yes"
+    else:
+        values, crowd, odd = NUMBERS, SPREAD, 1e12
+    return Subject(made, values, edge_pairs(crowd[0], odd, crowd), least=min(100, len(crowd)))
+
+
+SUBJECTS = {f"declared: {one.name}": subject(one) for one in asked_of_tables() if not one.blocks}

@@ -21,7 +21,7 @@ from discreet.privacy.declaration import Statistic
 from discreet.privacy.mechanism import Mechanism
 from discreet.stages import clip as clipped
 from discreet.stages import locate
-from discreet.statistics import bins
+from discreet.statistics import histogram
 from discreet.statistics.count import Count
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
@@ -109,7 +109,7 @@ def test_compiled_passes_and_small_rooms_change_nothing(
     monkeypatch.setattr(order, "ROOM", 50)
     monkeypatch.setattr(locate, "FEW", 0)
     assert seen(mechanism, cut(rows, [100, 333, 334])) == wanted
-    for module in (order, clipped, locate, bins):
+    for module in (order, clipped, locate, histogram):
         monkeypatch.setattr(module, "LARGE", 0)
     assert seen(mechanism, cut(rows, [100, 333, 334])) == wanted
 

@@ -26,10 +26,9 @@ import numpy as np
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault, OverBudget
 from discreet.ledger import Ledger
-from discreet.ledger.account import canonical, loss_to_plain, written
-from discreet.ledger.anchor import Head
-from discreet.ledger.book import Entry, now
+from discreet.ledger.account import Entry, canonical, loss_to_plain, now, written
 from discreet.ledger.pages import NEW_ENTRY, Pages
+from discreet.ledger.seal import Head
 from discreet.privacy.loss import Laplace
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-ledger.md"

@@ -18,7 +18,7 @@ from benchmarks.neighbouring import KINDS, TYPE, Columns, built, crowd, number, 
 from benchmarks.posed import BLOCKS, DELTA, HERE, LABELS, MUCH, PEOPLE, SHARE, asked_of_tables, close, nosy, posed
 from benchmarks.replayed import Inside, Judged, Pairing, compared, inspected
 from benchmarks.sessions import Asking, half, of_one, prepared, priced, step_of
-from discreet.noise.door import Door
+from discreet.noise.randomness import Door
 from discreet.privacy.declaration import declared, homes
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.neighbours import Neighbours

@@ -22,12 +22,11 @@ import numpy as np
 from benchmarks.sessions import Moved
 from discreet.accounting.compose import implies
 from discreet.audit.replay import FREE, Recorder, Seen, _DivergedError, trace, watch
-from discreet.noise.door import Request, Shuffle
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import Request, Seeded, Shuffle
 from discreet.privacy.exact import exact
-from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Loss, compose
+from discreet.privacy.release import Groups
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample import partition
 from discreet.subsample.aggregate import SubsampleAggregate

@@ -22,8 +22,7 @@ from discreet.asking import People, Question
 from discreet.audit.replay import Recorder, Replayer, _DivergedError, trace, watch
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import DiscreetError
-from discreet.noise.door import Request
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import Request, Seeded
 from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss, compose

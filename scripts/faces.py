@@ -38,7 +38,7 @@ ALWAYS = {
     "Neighbours": "discreet.privacy.neighbours",
     "Randomness": "discreet.privacy.mechanism",
     "Release": "discreet.privacy.release",
-    "Groups": "discreet.privacy.grouped",
+    "Groups": "discreet.privacy.release",
 }
 
 

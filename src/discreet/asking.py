@@ -6,7 +6,7 @@ Promise
     [asking.2] Some of the people. How many they are is private even if the number of all is public. Under ADD_OR_REMOVE
           the mechanism is asked as it is. Under REPLACE it is asked under ADD_OR_REMOVE, at half of epsilon, and at a
           delta that for two people comes to no more than the one asked for; a count without groups has all of epsilon.
-    [asking.3] Groups: all their answers cost as much as one ([grouped.1], then [asking.2]); groups that are not listed
+    [asking.3] Groups: all their answers cost as much as one ([release.1], then [asking.2]); groups that are not listed
           are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [asking.4] One row for each person, however many rows a person has. Under REPLACE the rows are in an order that does
           not depend on what they hold: that of the source where each row keeps its place, else one drawn at random.
@@ -38,12 +38,11 @@ import numpy as np
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number
-from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Loss, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import plain
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of

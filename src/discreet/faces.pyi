@@ -9,10 +9,9 @@ from discreet.hypotheses.power import SMALLEST
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
-from discreet.privacy.grouped import Groups
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.family import Family

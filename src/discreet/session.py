@@ -40,15 +40,14 @@ from discreet.asking import People, Question, held, prepare
 from discreet.errors import BadInput, DiscreetError, NotAnswered
 from discreet.faces import Asking
 from discreet.ledger import Ledger
-from discreet.ledger.book import Receipt
+from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
-from discreet.noise.door import Door, Request
+from discreet.noise.randomness import Door, Request
 from discreet.privacy.declaration import declared
-from discreet.privacy.grouped import Groups
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled, recalled_groups
 from discreet.tables.opening import read
 from discreet.tables.table import Table, Want

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.noise import door
+from discreet.noise import randomness as door
 from discreet.noise.integers import compiled
 from discreet.noise.randomness import Seeded
 

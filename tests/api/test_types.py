@@ -8,8 +8,7 @@ from typing import assert_type
 
 import discreet
 from discreet.privacy.declaration import homes
-from discreet.privacy.grouped import Groups
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -11,7 +11,7 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger import Ledger, examine
-from discreet.ledger.anchor import Anchor, Head, lacking
+from discreet.ledger.seal import Anchor, Head, lacking
 from discreet.ledger.trust import trust
 from discreet.privacy.loss import Laplace
 
@@ -36,7 +36,7 @@ def cut(lines: int) -> Callable[[Path], object]:
     return work
 
 
-@pytest.mark.claim("anchor.1")
+@pytest.mark.claim("seal.3")
 def test_the_anchor_keeps_what_was_appended(tmp_path: Path) -> None:
     anchor = Anchor(tmp_path / "anchor")
     assert anchor.furthest() is None
@@ -53,7 +53,7 @@ def test_the_anchor_keeps_what_was_appended(tmp_path: Path) -> None:
     assert anchor.furthest() == Anchor(anchor.path).furthest() == HEADS[-1]
 
 
-@pytest.mark.claim("anchor.1")
+@pytest.mark.claim("seal.3")
 def test_what_is_read_in_pieces_is_what_is_there(tmp_path: Path) -> None:
     """A line that was torn when it was read, a file that was cut, and another file in its place."""
     anchor, path = Anchor(tmp_path / "anchor"), tmp_path / "anchor"
@@ -79,7 +79,7 @@ def test_what_is_read_in_pieces_is_what_is_there(tmp_path: Path) -> None:
     assert anchor.furthest() is None
 
 
-@pytest.mark.claim("anchor.2")
+@pytest.mark.claim("seal.4")
 def test_an_anchor_lags_by_one_entry_at_most() -> None:
     assert [lacking(None, entries) is None for entries in range(4)] == [True, False, False, False]
     assert [lacking(2, entries) is None for entries in range(6)] == [True, True, True, True, False, False]
@@ -94,7 +94,7 @@ def test_an_anchor_that_cannot_be_written_stops_the_show(tmp_path: Path) -> None
 
 
 @pytest.mark.claim("store.4")
-@pytest.mark.claim("anchor.2")
+@pytest.mark.claim("seal.4")
 @pytest.mark.claim("verify.2")
 @pytest.mark.parametrize("older", [False, True], ids=["the same ledger", "an older copy"])
 @pytest.mark.parametrize("harm", [Path.unlink, cut(0), cut(1), cut(2)], ids=["deleted", "emptied", "line 0", "cut"])
@@ -139,7 +139,7 @@ def test_a_new_ledger_makes_its_anchor_and_an_empty_one_may_lack_it(place: Place
 
 
 @pytest.mark.claim("store.4")
-@pytest.mark.claim("anchor.2")
+@pytest.mark.claim("seal.4")
 def test_a_crash_between_an_entry_and_its_line_is_no_fault(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     spent(place, 1)
     appended = Anchor.append
@@ -247,7 +247,7 @@ def test_an_anchor_that_may_only_be_read_is_found_before_anything_is_charged(
         return opened(path, flags, *mode)
 
     with place.open() as ledger:
-        monkeypatch.setattr("discreet.ledger.anchor.os.open", denied)
+        monkeypatch.setattr("discreet.ledger.seal.os.open", denied)
         with pytest.raises(LedgerFault, match=r"Permission denied\); nothing is charged"):
             ledger.charge("people", Laplace(0.1), "mean")
         assert ledger.account("people").charges == 1

@@ -16,8 +16,8 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import BadInput, LedgerFault
 from discreet.ledger import Ledger, examine
-from discreet.ledger.anchor import Anchor
 from discreet.ledger.database import ACCOUNTS, Database
+from discreet.ledger.seal import Anchor
 from discreet.privacy.loss import Composed, Gaussian, Laplace, Loss, Sampled
 from discreet.privacy.neighbours import Neighbours
 
@@ -124,7 +124,7 @@ def test_the_last_few_charges_are_read_alone(place: Place) -> None:
 
 
 @pytest.mark.claim("store.4")
-@pytest.mark.claim("anchor.1")
+@pytest.mark.claim("seal.3")
 @pytest.mark.parametrize("added", ["old line", "rubbish"])
 def test_an_older_copy_is_refused_whatever_was_appended_to_the_anchor(file: Place, added: str) -> None:
     with used(file):
@@ -146,7 +146,7 @@ def test_asking_again_catches_up_on_an_anchor_that_could_not_be_written(
     path = Path(place.folder, "anchor")
     with used(place) as ledger:
         with monkeypatch.context() as full:
-            full.setattr("discreet.ledger.anchor.os.write", disk_full)
+            full.setattr("discreet.ledger.seal.os.write", disk_full)
             with pytest.raises(LedgerFault, match=r"entry recorded, but its anchor .* cannot be written \(No space"):
                 ledger.charge("people", Laplace(0.1), "mean", request="q")
             for _ in range(2):  # again and again: nothing is given back before the anchor has it, and nothing charged
@@ -164,7 +164,7 @@ def test_asking_again_catches_up_on_an_anchor_that_could_not_be_written(
         assert ledger.balance("people").spent.epsilon * 10 == 1
 
 
-@pytest.mark.claim("anchor.1")
+@pytest.mark.claim("seal.3")
 def test_the_anchor_is_on_its_disk_before_anything_is_shown(file: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
     with used(file) as ledger:

@@ -6,10 +6,9 @@ import pytest
 from benchmarks.ledger import Place
 
 from discreet.accounting.filter import Budget
-from discreet.errors import BadInput
+from discreet.errors import FORMULA, BadInput
 from discreet.ledger.place import COLUMNS
 from discreet.privacy.loss import Composed, Gaussian, Laplace
-from discreet.privacy.safe_text import FORMULA
 
 
 def exported(place: Place, form: str) -> str:
@@ -25,7 +24,7 @@ def exported(place: Place, form: str) -> str:
         return file.getvalue()
 
 
-@pytest.mark.claim("safe_text.1")
+@pytest.mark.claim("errors.1")
 def test_no_spreadsheet_executes_it(place: Place) -> None:
     text = exported(place, "csv")
     header, *rows = csv.reader(io.StringIO(text))

@@ -217,7 +217,7 @@ def test_secret_samples_need_add_or_remove(place: Place) -> None:
         assert (account.neighbours, account.unit) == (Neighbours.ADD_OR_REMOVE, "household")
 
 
-@pytest.mark.claim("book.2")
+@pytest.mark.claim("account.5")
 def test_the_clock_decides_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.ledger import pages
 

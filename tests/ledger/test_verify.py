@@ -12,11 +12,10 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger import LedgerVerdict, examine
-from discreet.ledger.anchor import Anchor, Head
-from discreet.ledger.book import GENESIS, Entry
+from discreet.ledger.account import GENESIS, Entry
 from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
 from discreet.ledger.pages import COLUMNS, entry_of, standing
-from discreet.ledger.seal import given_seal
+from discreet.ledger.seal import Anchor, Head, given_seal
 from discreet.privacy.loss import Approximate, Laplace
 
 COUNT = 9  # entries: the opening, the allotment, five charges, two answers
@@ -58,7 +57,7 @@ def test_an_untouched_ledger_is_sound(place: Place) -> None:
 
 
 @pytest.mark.claim("verify.1")
-@pytest.mark.claim("book.1")
+@pytest.mark.claim("account.4")
 @pytest.mark.parametrize(
     ("statements", "entry", "words"),
     [
@@ -158,7 +157,7 @@ def rewritten(place: Place, change: Callable[[list[Entry]], list[Entry]], *, sig
 
 @pytest.mark.claim("verify.2")
 @pytest.mark.claim("seal.1")
-@pytest.mark.claim("anchor.1")
+@pytest.mark.claim("seal.3")
 def test_a_rewritten_chain_is_found_by_its_head_and_by_the_anchor(place: Place) -> None:
     filled(place)
     rewritten(place, lambda entries: [entry for entry in entries if entry.request != "q4"], signed=False)
@@ -295,7 +294,7 @@ def test_a_tampered_ledger_neither_charges_nor_shows(place: Place, statement: st
                 ledger.answer("q0")
 
 
-@pytest.mark.claim("anchor.1")
+@pytest.mark.claim("seal.3")
 def test_the_anchor_may_lag_and_be_torn(place: Place) -> None:
     filled(place)
     path = Path(place.folder) / "anchor"

@@ -14,7 +14,7 @@ from tests.noise.distribution_checks import (
     uniform,
 )
 
-from discreet.noise import plain_sampler as cks
+from discreet.noise import integers as cks
 from discreet.noise.randomness import SeededSource
 
 SEVERAL = [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(7, 3)]
@@ -75,7 +75,7 @@ def test_bernoulli_exp_by_every_path(rate: Fraction) -> None:
 def test_geometric_by_every_path(scale: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     def sampler(branch: Branch) -> int:
         monkeypatch.setattr(cks, "bernoulli_exp", coin(branch))
-        return cks.geometric(scale, once(uniform(branch)))
+        return cks.plain_geometric(scale, once(uniform(branch)))
 
     distribution, lost = accepted(sampler)
     a = math.exp(-1 / scale)
@@ -89,8 +89,8 @@ def test_laplace_by_every_path(scale: Fraction, monkeypatch: pytest.MonkeyPatch)
     a = math.exp(-1 / scale)
 
     def sampler(branch: Branch) -> int:
-        monkeypatch.setattr(cks, "geometric", once(lambda *_: branch([(1 - a) * a**k for k in range(REACH)])))
-        return cks.laplace(scale, uniform(branch))
+        monkeypatch.setattr(cks, "plain_geometric", once(lambda *_: branch([(1 - a) * a**k for k in range(REACH)])))
+        return cks.plain_laplace(scale, uniform(branch))
 
     distribution, _ = accepted(sampler)
     exact = LaplaceDistribution(scale)
@@ -104,9 +104,9 @@ def test_gaussian_by_every_path(sigma: int, monkeypatch: pytest.MonkeyPatch) -> 
 
     def sampler(branch: Branch) -> int:
         draw = once(lambda scale, _: branch([wide.at(k) for k in range(-200, 201)]) - 200)
-        monkeypatch.setattr(cks, "laplace", draw)
+        monkeypatch.setattr(cks, "plain_laplace", draw)
         monkeypatch.setattr(cks, "bernoulli_exp", coin(branch))
-        return cks.gaussian(sigma, uniform(branch))
+        return cks.plain_gaussian(sigma, uniform(branch))
 
     distribution, _ = accepted(sampler)
     exact = GaussianDistribution(sigma)
@@ -117,7 +117,7 @@ def test_gaussian_by_every_path(sigma: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_extreme_scales_terminate() -> None:
     source = SeededSource(3)
-    assert cks.laplace(Fraction(1, 2**9), source.below) == 0
-    assert all(abs(cks.laplace(Fraction(2**50), source.below)) < 2**60 for _ in range(20))
-    assert all(abs(cks.gaussian(2**50, source.below)) < 2**60 for _ in range(20))
+    assert cks.plain_laplace(Fraction(1, 2**9), source.below) == 0
+    assert all(abs(cks.plain_laplace(Fraction(2**50), source.below)) < 2**60 for _ in range(20))
+    assert all(abs(cks.plain_gaussian(2**50, source.below)) < 2**60 for _ in range(20))
     assert not cks.bernoulli_exp(Fraction(10**12), source.below)

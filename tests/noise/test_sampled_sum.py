@@ -7,14 +7,14 @@ import pytest
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
+from discreet.noise.additive import SampledSum, rounded_rate
 from discreet.noise.randomness import Seeded
-from discreet.noise.sampled_sum import SampledSum, rounded_rate
 from discreet.privacy.loss import Gaussian, Sampled
 
 COST = Gaussian(Fraction(1, 2), Fraction(1, 10**12))
 
 
-@pytest.mark.claim("sampled_sum.1")
+@pytest.mark.claim("additive.3")
 def test_each_person_is_in_by_a_coin_and_noise_comes_to_an_empty_sample() -> None:
     """20,000 coins at a rate of 1/8: within 5.5 standard errors."""
     seen: list[int] = []
@@ -32,7 +32,7 @@ def test_each_person_is_in_by_a_coin_and_noise_comes_to_an_empty_sample() -> Non
     assert seen[1:] == [0] * 5
 
 
-@pytest.mark.claim("sampled_sum.1")
+@pytest.mark.claim("additive.3")
 def test_the_cost_is_that_of_a_sample_at_the_rate_that_is_drawn() -> None:
     recorder = Recorder(Seeded(0))
     recorder.sampled_sum(3, lambda c: np.array([0]), sensitivity=2**26, cost=COST, rate=rounded_rate(0.1))

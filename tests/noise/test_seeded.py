@@ -17,7 +17,7 @@ MANY = 20_000
 
 @pytest.fixture(autouse=True)
 def _big_integers_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiled sampler has its own tests: here every draw is by `cks`."""
+    """The compiled sampler has its own tests: here every draw is by the plain one."""
     monkeypatch.setattr(sources, "compiled", lambda: False)
 
 

@@ -9,10 +9,9 @@ import pytest
 import discreet
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
-from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled_groups
 from discreet.statistics.count import Count
 from discreet.statistics.mean import RankClippedMean
@@ -26,7 +25,7 @@ def groups(*keys: Any) -> Groups:
     return Groups("sex", Guarantee(1.0, 0.0, ADDED, "person"), releases=each, name="count by sex", notes=("a note",))
 
 
-@pytest.mark.claim("grouped.1")
+@pytest.mark.claim("release.1")
 def test_a_person_more_in_one_group_moves_the_distribution_of_all_answers_as_far_as_that_of_one() -> None:
     epsilon = 0.7
 

@@ -6,12 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.errors import BadInput, OverBudget, Refused, printable
-from discreet.privacy.grouped import Groups
-from discreet.privacy.safe_text import FORMULA, clean, cleaned, safe
+from discreet.errors import FORMULA, BadInput, OverBudget, Refused, clean, cleaned, printable, safe
+from discreet.privacy.release import Groups
 
 
-@pytest.mark.claim("safe_text.1")
+@pytest.mark.claim("errors.1")
 @given(st.text() | st.none() | st.booleans())
 @example("\u200b=1+1")
 @example("\ufeff@SUM(1)")
@@ -29,7 +28,7 @@ def test_no_text_begins_as_a_formula(cell: object) -> None:
     found.encode()
 
 
-@pytest.mark.claim("safe_text.1")
+@pytest.mark.claim("errors.1")
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**300), 10**300))
 def test_numbers_stay_numbers(number: float) -> None:
     assert type(number)(safe(number)) == number

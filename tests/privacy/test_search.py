@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.privacy.search import bisect, largest, least_whole, smallest, solve
+from discreet.privacy.exact import bisect, largest, least_whole, smallest, solve
 
 
 @given(st.floats(5e-324, 1.7e308))

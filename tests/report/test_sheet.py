@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.made import dossier, entry, grouped, records
 
-from discreet.privacy.safe_text import FORMULA
+from discreet.errors import FORMULA
 from discreet.report import to_csv
 from discreet.report.record import COLUMNS
 

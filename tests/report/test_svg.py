@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.report.made import Read, entry, records
 
 from discreet.errors import BadInput
+from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import CellMarks, PointMarks, group_rows
-from discreet.privacy.shown import NamedNumber, Shown
 from discreet.report.record import entry_of
 from discreet.report.svg import DARKEST, box, drawn, figured, number_table, picture, table, text
 

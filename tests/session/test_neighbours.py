@@ -38,7 +38,7 @@ CASES = [
 ]
 
 
-@pytest.mark.claim("asking.1", "asking.2", "asking.3", "asking.4", "grouped.1")
+@pytest.mark.claim("asking.1", "asking.2", "asking.3", "asking.4", "release.1")
 @pytest.mark.parametrize(("name", "relation"), CASES)
 def test_neighbours_ask_for_draws_that_differ_by_what_was_paid(name: str, relation: Neighbours) -> None:
     found, asked = audited(name, relation, 4 if name.startswith("fit") else 8)

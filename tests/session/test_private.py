@@ -14,9 +14,8 @@ from tests.session.verbs import asked
 import discreet
 from discreet.errors import BadInput, DiscreetError, NotAnswered, OverBudget, Refused
 from discreet.ledger import Ledger
-from discreet.privacy.grouped import Groups
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.session import Session
 from discreet.statistics.mean import BoundedMean
 from discreet.tables.opening import read

@@ -14,9 +14,9 @@ from discreet.accounting import compose
 from discreet.asking import People, Question
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
-from discreet.privacy.grouped import Groups
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.release import Groups
 from discreet.privacy.stored import recalled_groups
 from discreet.session import asked as prepare
 from discreet.statistics.count import Count
@@ -61,7 +61,7 @@ def test_a_table_of_one_column_is_counted_by_it() -> None:
     assert abs(found["a"].value - 100) < 5
 
 
-@pytest.mark.claim("grouped.1")
+@pytest.mark.claim("release.1")
 @pytest.mark.parametrize("keys", [None, ["2020-01-01"], [datetime.date(2020, 1, 1)]])
 def test_a_day_is_the_group_of_its_text(keys: Any) -> None:
     table = read({"day": DAYS, "x": np.ones(200)})
@@ -74,7 +74,7 @@ def test_a_day_is_the_group_of_its_text(keys: Any) -> None:
         asked(table, "count", "x", terms=Terms(groupby="day", keys=["2020-01-01", datetime.date(2020, 1, 1)]))
 
 
-@pytest.mark.claim("grouped.1")
+@pytest.mark.claim("release.1")
 def test_everybody_is_in_one_group_however_alike_their_names() -> None:
     towns = [1, True, 1.0, "1", None, math.nan, "a"] * 40
     table = read({"town": towns, "x": [1.0] * len(towns)})

@@ -12,8 +12,7 @@ from discreet.asking import Question
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
-from discreet.noise.door import Shuffle
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import Seeded, Shuffle
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.session import Session
@@ -161,7 +160,7 @@ def test_people_are_in_an_order_drawn_at_random_where_places_matter(tmp_path: Pa
     assert sorted(seen[0]) != list(seen[0])
 
 
-@pytest.mark.claim("grouped.1")
+@pytest.mark.claim("release.1")
 def test_a_group_of_those_whose_entry_is_missing_has_one_name(tmp_path: Path) -> None:
     towns = ["a", None, math.nan, "a"] * 50
     with opened(tmp_path, {"town": towns, "x": [1.0] * 200}) as private:

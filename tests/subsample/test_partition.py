@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.noise.door import Shuffle
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import Seeded, Shuffle
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import block_table as tables

@@ -38,9 +38,8 @@ import math
 from typing import Any, Final
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, is_number, show
+from discreet.privacy.exact import Number, bisect, is_number, largest, show, smallest
 from discreet.privacy.loss import safe_exp
-from discreet.privacy.search import bisect, largest, smallest
 
 UP: Final = 1 + 1e-11  # more than the relative error of the formulas below
 FLOOR: Final = 1e-305

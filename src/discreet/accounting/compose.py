@@ -34,10 +34,9 @@ from discreet.accounting.calibrate import as_float, delta_of_mu, delta_of_rho
 from discreet.accounting.currency import checked, mu, pure, rho, slack
 from discreet.accounting.pld import distribution
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, exact, is_number
+from discreet.privacy.exact import Number, exact, is_number, smallest
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Composed, Gaussian, Loss, Sampled, atoms, safe_exp
-from discreet.privacy.search import smallest
 
 __all__ = ["delta", "epsilon", "implies", "mu", "pure", "rho", "slack"]
 

@@ -73,9 +73,8 @@ from typing import Final, assert_never
 from discreet.accounting.amplify import amplified
 from discreet.accounting.calibrate import UP, as_float
 from discreet.errors import BadInput
-from discreet.privacy.exact import exact, is_number
+from discreet.privacy.exact import exact, is_number, smallest
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.privacy.search import smallest
 
 FINE: Final = 2**20  # steps in the sensitivity from which discrete Laplace noise is charged as continuous
 

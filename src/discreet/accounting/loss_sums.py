@@ -48,7 +48,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discreet.privacy.search import bisect
+from discreet.privacy.exact import bisect
 
 Floats = npt.NDArray[np.float64]
 Curve = Callable[[Floats], Floats]

@@ -29,8 +29,7 @@ import numpy as np
 from discreet.accounting.compose import epsilon
 from discreet.accounting.currency import pure
 from discreet.audit.worlds import Pair
-from discreet.noise.door import Door, Request, Uniform
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import Door, Request, Seeded, Uniform
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Approximate, Loss, atoms, compose
 from discreet.privacy.mechanism import Mechanism

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from discreet.cli.ledger_commands import app as ledger
-from discreet.errors import BadInput, printable
+from discreet.errors import BadInput, clean, printable
 from discreet.privacy.meaning import Meaning
-from discreet.privacy.safe_text import clean
 from discreet.version import __version__
 
 FOUND: Final = 7  # the exit code of an audit that found something

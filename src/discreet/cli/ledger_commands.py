@@ -112,7 +112,7 @@ def verify(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json 
         told = {"ok": verdict.ok, "entries": verdict.entries, "problems": problems, "notes": list(verdict.notes)}
         _print(told | {"not_proved": list(NOT_PROVED)})
     else:
-        from discreet.privacy.safe_text import clean
+        from discreet.errors import clean
 
         for line in str(verdict).splitlines():
             typer.echo(clean(line))
@@ -149,8 +149,8 @@ def trust(
 
     Example: discreet ledger trust region.ledger --why "disk of the anchor failed; ledger compared with all releases"
     """
+    from discreet.errors import clean
     from discreet.ledger.trust import trust as begin_anew
-    from discreet.privacy.safe_text import clean
 
     entry = begin_anew(_known(ledger), why, key=key, anchor=anchor)
     if as_json:
@@ -216,8 +216,7 @@ def budget(
     Example: discreet ledger budget region.ledger patients --epsilon 0.2 --analyst ann
     """
     from discreet.cli.ledger_tables import account_record, how_many
-    from discreet.errors import BadInput
-    from discreet.privacy.safe_text import clean
+    from discreet.errors import BadInput, clean
 
     terms = {"delta": delta, "unit": unit, "neighbours": neighbours, "accounting": accounting}
     given = [name for name, value in terms.items() if value is not None]

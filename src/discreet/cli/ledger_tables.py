@@ -9,11 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.accounting.filter import Amount
-from discreet.ledger.account import Account, loss_to_plain
-from discreet.ledger.book import Receipt
+from discreet.errors import clean
+from discreet.ledger.account import Account, Receipt, loss_to_plain
 from discreet.privacy.exact import show as shown
 from discreet.privacy.loss import in_words
-from discreet.privacy.safe_text import clean
 
 NARROWEST: Final = 80  # columns: a narrower table would cut its numbers, so that it is left to the terminal to wrap it
 LONGEST: Final = 300  # of a note, a loss or an answer in a table; the whole is in the JSON

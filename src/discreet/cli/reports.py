@@ -11,15 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, clean, cleaned
 from discreet.plan.bound_plan import Bound, bind
 from discreet.plan.plan_file import read_plan
 from discreet.plan.profile import UNRECORDED, plural
 from discreet.plan.run_plan import composition, run_plan
 from discreet.privacy.exact import show
+from discreet.privacy.intervals import Shown
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.safe_text import clean, cleaned
-from discreet.privacy.shown import Shown
 from discreet.privacy.values import Counts
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
 from discreet.report.sentences import in_brackets

@@ -22,11 +22,10 @@ from discreet.hypotheses.power import RUNS as RUNS_OF_POWER
 from discreet.noise import distributions as simulated
 from discreet.noise.randomness import Seeded
 from discreet.privacy.declaration import Statistic
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, bisect, exact
 from discreet.privacy.mechanism import check
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.privacy.search import bisect
 from discreet.stages.normal_laplace import radius, tail
 from discreet.worlds.assumptions import CLOSED, Effect, Expected, Floats, World, flat
 

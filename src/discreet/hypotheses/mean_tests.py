@@ -48,14 +48,13 @@ from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SignedRankTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
-from discreet.privacy.exact import Number, is_number, show
+from discreet.privacy.exact import Number, bisect, is_number, show, solve
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.privacy.search import bisect, solve
 from discreet.privacy.values import TestResult
 from discreet.stages.clip import (
     Floats,

@@ -35,8 +35,8 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.noise import distributions as simulated
+from discreet.privacy.exact import least_whole
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.search import least_whole
 from discreet.statistics.proportion import Alternative, one_or_two_sided
 
 FAR: Final = 36  # e^-36 is 2e-16

@@ -29,11 +29,10 @@ from discreet.hypotheses.rank_tests import (
 from discreet.hypotheses.signed_tests import positive_ranks, signed_ranks_distribution, signs_distribution
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
-from discreet.privacy.exact import Number, is_number
+from discreet.privacy.exact import Number, is_number, solve
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.search import solve
 from discreet.stages.clip import sensitivity_of, unit_variance
 from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_mean, freedom, mean_radius

@@ -1,6 +1,6 @@
 """What was spent on whom: durable, exact, and checkable afterwards."""
 
-from discreet.ledger.book import Book, Receipt
+from discreet.ledger.account import Book, Receipt
 from discreet.ledger.store import Ledger, examine
 from discreet.ledger.verify import LedgerVerdict, Problem
 

@@ -15,8 +15,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from discreet.accounting.filter import Currency
-from discreet.errors import BadInput
-from discreet.privacy.safe_text import clean
+from discreet.errors import BadInput, clean
 
 LONGEST_NAME: Final = 200
 LONGEST_TITLE: Final = 1_000

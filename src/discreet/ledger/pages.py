@@ -14,12 +14,10 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
-from discreet.ledger.account import Account, canonical
-from discreet.ledger.anchor import Head
-from discreet.ledger.book import GENESIS, Entry, Kind, Receipt, digest, now
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.ledger_text import alike
-from discreet.ledger.seal import Seal
+from discreet.ledger.seal import Head, Seal
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
 COLUMNS: Final = tuple(column.name for column in ENTRIES.columns if column.name != "signature")

@@ -2,7 +2,7 @@
 
 The entries for other programs: JSON with the exact numbers, or a table that a spreadsheet will not execute.
 
-No cell begins as a formula does ([safe_text.1]), all are quoted, and none holds a line break.
+No cell begins as a formula does ([errors.1]), all are quoted, and none holds a line break.
 """
 
 import csv
@@ -12,15 +12,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from discreet.errors import BadInput, LedgerFault
-from discreet.ledger.account import Account, loss_from_plain
-from discreet.ledger.anchor import Anchor
-from discreet.ledger.book import Entry
+from discreet.errors import BadInput, LedgerFault, safe
+from discreet.ledger.account import Account, Entry, loss_from_plain
 from discreet.ledger.database import Database
-from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Seal, given_seal, new_seal
+from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Anchor, Seal, given_seal, new_seal
 from discreet.privacy.exact import is_number
 from discreet.privacy.loss import in_words
-from discreet.privacy.safe_text import safe
 
 
 def parts(

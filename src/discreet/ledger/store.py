@@ -8,7 +8,7 @@ Claims
     [store.3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
     [store.4] An anchor that has seen what the ledger does not have stops the ledger when it is opened and before each
           entry, whatever was appended to the anchor since by those who may do so; so does an anchor that has not seen
-          what the ledger has, and one that is gone ([anchor.2]), until the steward begins it anew (`trust`), which is
+          what the ledger has, and one that is gone ([seal.4]), until the steward begins it anew (`trust`), which is
           an entry. What `charge`, `store` and `open` give back is in it. That a ledger has an anchor is signed.
 
 Why
@@ -35,13 +35,11 @@ from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
-from discreet.ledger.account import Account, canonical, for_whom, loss_to_plain, written
-from discreet.ledger.anchor import Anchor, Head, lacking
-from discreet.ledger.book import GENESIS, Entry, Kind, Receipt
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, for_whom, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, Database
 from discreet.ledger.pages import Pages, found_ledger, identity, length
 from discreet.ledger.place import beside, parts, there, to_csv, to_json
-from discreet.ledger.seal import Seal, exposed
+from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verify
 from discreet.privacy.exact import Number
 from discreet.privacy.loss import Loss
@@ -265,12 +263,12 @@ class Ledger:
             head = pages.head()
             if self._anchor is not None:
                 self._compare_with_anchor(pages, head.number)
-                self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [anchor.2]
+                self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [seal.4]
             return work(pages, head)
 
         result, head = self._database.write(anchored)
         if self._anchor is not None:
-            self._anchor.append(head)  # after the commit: [anchor.1]
+            self._anchor.append(head)  # after the commit: [seal.3]
         return result
 
     def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account) -> Filter:
@@ -338,7 +336,7 @@ def examine(
 def verified(database: Database, seal: Seal, anchor: Anchor | None) -> LedgerVerdict:
     """What `verify` finds, with the anchor that there is."""
     there(database)
-    entries = database.read(length)  # then the anchor, then the picture of the ledger: [anchor.1], [anchor.2]
+    entries = database.read(length)  # then the anchor, then the picture of the ledger: [seal.3], [seal.4]
     heads = None if anchor is None else list(anchor.heads())
     return database.read(lambda connection: verify(connection, seal, heads, entries))
 

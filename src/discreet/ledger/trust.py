@@ -10,11 +10,10 @@ import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger import ledger_text as words
-from discreet.ledger.account import canonical
-from discreet.ledger.anchor import Head
-from discreet.ledger.book import Entry
+from discreet.ledger.account import Entry, canonical
 from discreet.ledger.pages import MOVE_HEAD, Pages, identity, who
 from discreet.ledger.place import is_there, parts
+from discreet.ledger.seal import Head
 from discreet.ledger.store import verified
 
 

@@ -18,12 +18,10 @@ import sqlalchemy as sa
 
 from discreet.accounting.filter import Amount, Budget
 from discreet.errors import DiscreetError
-from discreet.ledger.account import Account, canonical, loss_from_plain
-from discreet.ledger.anchor import Head, lacking
-from discreet.ledger.book import GENESIS, Entry, Kind, digest
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, canonical, digest, loss_from_plain
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.pages import WHOLE, entry_of, identity, standing
-from discreet.ledger.seal import Seal
+from discreet.ledger.seal import Head, Seal, lacking
 
 MOST: Final = 100  # problems that are listed
 BATCH: Final = 1000

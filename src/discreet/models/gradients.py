@@ -48,9 +48,9 @@ from discreet.models.score import (
     slices,
     whole_coefficients,
 )
+from discreet.noise.additive import Mask
 from discreet.noise.integers import compiled
 from discreet.noise.lattice import summed
-from discreet.noise.sampled_sum import Mask
 from discreet.stages.clip import Floats
 from discreet.subsample.run_block import passing_on_interrupts, silence
 

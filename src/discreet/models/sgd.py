@@ -10,7 +10,7 @@ Promise
           holds anybody or not.
 Why
     [sgd.1] A person's clipped gradient is at most `score_sensitivity` steps long, [gradients.1]: the sum
-    moves by as much under ADD_OR_REMOVE, and by twice as much under REPLACE. Then [sampled_sum.1], and
+    moves by as much under ADD_OR_REMOVE, and by twice as much under REPLACE. Then [additive.3], and
     adaptive composition: parameters of a step are what was released before. `strength` returns a mu at which
     `implies` itself said that all steps keep the guarantee ([compose.2]).
     [sgd.2] Under ADD_OR_REMOVE the number of people is declared by the caller, as a guess, and is never counted.
@@ -37,17 +37,16 @@ from discreet.errors import BadInput
 from discreet.models.features import Features, Scaling, named_columns, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
 from discreet.models.score import score_sensitivity
+from discreet.noise.additive import rounded_rate
 from discreet.noise.lattice import slack
-from discreet.noise.sampled_sum import rounded_rate
 from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
-from discreet.privacy.exact import Number, exact, is_number
+from discreet.privacy.exact import Number, bisect, exact, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
 from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.privacy.search import bisect
 from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree

@@ -1,7 +1,9 @@
 """Where random integers come from. A source gives exact distributions, whatever it is fed by.
 
-Secret draws of a few values go to OpenDP's primitives, seeded ones to the big-integer sampler `cks`, and bulk draws
-of either to the compiled sampler `bulk`: one distribution, three engines, one set of tests.
+Secret draws of a few values go to OpenDP's primitives, seeded ones to the plain samplers below, and bulk draws of
+either to the compiled sampler `bulk`: one distribution, three engines, one set of tests. The plain samplers are those
+of Canonne, Kamath and Steinke in big integers: short, slow, for any rational scale. Their `below(n)` must be uniform on
+0, ..., n - 1; everything else is comparison of integers.
 """
 
 from collections.abc import Callable
@@ -102,3 +104,52 @@ def compiled() -> bool:
     except Exception:  # noqa: BLE001  whatever keeps it from loading
         return False
     return True
+
+
+Below = Callable[[int], int]
+
+
+def bernoulli(chance: Fraction, below: Below) -> bool:
+    """True with probability `chance` in [0, 1]."""
+    return below(chance.denominator) < chance.numerator
+
+
+def bernoulli_exp(rate: Fraction, below: Below) -> bool:
+    """True with probability exp(-rate), rate >= 0: von Neumann's alternating series, a unit at a time."""
+    while rate > 1:
+        if not bernoulli_exp(Fraction(1), below):
+            return False
+        rate -= 1
+    k = 1
+    while bernoulli(rate / k, below):
+        k += 1
+    return k % 2 == 1
+
+
+def plain_geometric(scale: Fraction, below: Below) -> int:
+    """P(k) ~ exp(-k / scale), k = 0, 1, ..."""
+    t, s = scale.numerator, scale.denominator
+    while True:
+        u = below(t)
+        if bernoulli_exp(Fraction(u, t), below):
+            break
+    v = 0
+    while bernoulli_exp(Fraction(1), below):
+        v += 1
+    return (u + t * v) // s
+
+
+def plain_laplace(scale: Fraction, below: Below) -> int:
+    """P(k) ~ exp(-|k| / scale) on the integers."""
+    while True:
+        magnitude, sign = plain_geometric(scale, below), below(2)
+        if magnitude or not sign:  # zero is counted once
+            return -magnitude if sign else magnitude
+
+
+def plain_gaussian(sigma: int, below: Below) -> int:
+    """P(k) ~ exp(-k^2 / 2 sigma^2) on the integers: rejection from Laplace noise of scale sigma."""
+    while True:
+        candidate = plain_laplace(Fraction(sigma), below)
+        if bernoulli_exp(Fraction((abs(candidate) - sigma) ** 2, 2 * sigma**2), below):
+            return candidate

@@ -36,9 +36,8 @@ from typing import Final, Literal
 from discreet.errors import BadInput
 from discreet.noise.choose import exp_bounds
 from discreet.noise.integers import BitSource
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, exact, least_whole
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.search import least_whole
 
 Distribution = Literal["cauchy", "student", "laplace"]
 DEGREES: Final = {"cauchy": 1, "student": 4}

@@ -57,9 +57,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import BitSource, claimed
-from discreet.noise.plain_sampler import Below, bernoulli_exp
-from discreet.noise.plain_sampler import laplace as big_laplace
+from discreet.noise.integers import Below, BitSource, bernoulli_exp, claimed, plain_laplace
 from discreet.privacy.exact import Number, exact, root_above
 from discreet.privacy.loss import Approximate, Loss
 
@@ -141,7 +139,7 @@ class Minimum:
         grid = Fraction(2) ** (math.floor(math.log2(tau)) - 20)
         moved = math.ceil(2 * tau * root_above(size) / grid) + size  # [tilted_minimum.1]: in L1, each entry rounded
         scale = moved / (LAST * exact(self.cost.epsilon))
-        noisy = [round(w / grid) + big_laplace(scale, source.below) for w in found]  # [tilted_minimum.1]
+        noisy = [round(w / grid) + plain_laplace(scale, source.below) for w in found]  # [tilted_minimum.1]
         return np.array([float(steps * grid) for steps in noisy])
 
     def objection(self, neighbour: "Minimum") -> str | None:
@@ -192,7 +190,7 @@ def round_draw(size: int, below: Below) -> list[int]:
     root = root_above(size)
     scale = root * 2**FINE
     while True:
-        drawn = [big_laplace(scale, below) for _ in range(size)]
+        drawn = [plain_laplace(scale, below) for _ in range(size)]
         length = root_above(sum(k * k for k in drawn), 4)
         rate = length / 2**FINE - sum(map(abs, drawn)) / scale  # [tilted_minimum.2]
         if bernoulli_exp(max(rate, Fraction(0)), below):

@@ -22,7 +22,7 @@ from discreet.api import door
 from discreet.asking import People, Question
 from discreet.errors import BadInput, Refused
 from discreet.ledger import Ledger
-from discreet.ledger.book import Receipt
+from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.price import Priced, price
 from discreet.plan.run_plan import Watch, dossier, methods, shown, stored

@@ -20,19 +20,18 @@ from typing import Any, Final
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import Question
 from discreet.errors import DiscreetError
-from discreet.ledger.book import Receipt
+from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.bound_plan import Bound
 from discreet.plan.price import Priced
 from discreet.privacy.exact import show
-from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import versions
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import plain
 from discreet.session import Session, paid
 from discreet.version import __version__

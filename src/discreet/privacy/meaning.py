@@ -55,11 +55,10 @@ from statistics import NormalDist
 from typing import Final
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, is_number, show
+from discreet.privacy.exact import Number, bisect, is_number, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import safe_exp
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.search import bisect
 
 ORDERS: Final = tuple(1 + 2.0**k for k in range(-10, 11))  # [meaning.5]
 

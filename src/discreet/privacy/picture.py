@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.privacy.shown import NamedNumber, Shown
+from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
     Clusters,
     Coefficients,

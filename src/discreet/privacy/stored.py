@@ -11,12 +11,11 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PrivateAttr, ValidationError, model_validator
 
 from discreet.errors import BadInput, Refused
-from discreet.privacy.grouped import Groups
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import recall
 
 Text = InstanceOf[str]  # half a surrogate pair is a text to Python and to JSON

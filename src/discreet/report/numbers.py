@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
-from discreet.privacy.shown import finite
+from discreet.privacy.intervals import finite
 
 NONE: Final = "–"
 SMALLEST, LARGEST = 1e-4, 1e15  # outside, powers of ten are written

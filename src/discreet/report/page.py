@@ -14,8 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
-from discreet.privacy.shown import Shown
 from discreet.privacy.values import TestResult, label
 from discreet.report.numbers import NONE, number
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry

@@ -1,7 +1,7 @@
 """The stored form of a report: a strict model, versioned, its JSON, and its numbers as CSV.
 
 A field that is missing, unknown or of another type is refused, and so is a value that none of ours could be. No
-spreadsheet executes a cell of the CSV ([safe_text.1]).
+spreadsheet executes a cell of the CSV ([errors.1]).
 """
 
 import csv
@@ -12,10 +12,9 @@ from typing import Any, Final, Literal, NoReturn
 
 from pydantic import model_validator
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, safe
+from discreet.privacy.intervals import Shown
 from discreet.privacy.release import Release, json_text
-from discreet.privacy.safe_text import safe
-from discreet.privacy.shown import Shown
 from discreet.privacy.stored import Amounts, Plain, StoredGroup, StoredRelease, Strict, Text, checked
 from discreet.privacy.values import Scalar, label
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import LEVEL
-from discreet.privacy.shown import NamedNumber, Shown
 from discreet.privacy.values import (
     Clusters,
     Coefficients,

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, Final
 
+from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import LEVEL, Bars, CellMarks, Chance, Line, Mark, PointMarks, marks
-from discreet.privacy.shown import NamedNumber, Shown
 from discreet.privacy.values import Coefficients, Counts, Density, Distribution
 from discreet.report.numbers import Axis, number, spelled
 from discreet.report.sentences import chance, in_brackets

@@ -11,8 +11,8 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from discreet.privacy.exact import bisect, solve
 from discreet.privacy.intervals import Interval
-from discreet.privacy.search import bisect, solve
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density
 

@@ -17,10 +17,10 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from discreet.accounting.allocation import Allocation
+from discreet.privacy.exact import solve
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.search import solve
 from discreet.stages.clip import count_error, moments, noisy_moment, unit_variance
 from discreet.stages.declared import Bounds
 from discreet.stages.locate import median_distance, middle, moves

@@ -42,10 +42,9 @@ import numpy.typing as npt
 
 from discreet.noise.choose_float import BINADES, LARGEST_KEY, Prior, Staircase, float_of, keys_of
 from discreet.noise.order_statistics import Ordered
-from discreet.privacy.exact import exact
+from discreet.privacy.exact import exact, least_whole
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.search import least_whole
 from discreet.tables.entries import each
 
 MAX: Final = float(np.finfo(float).max)

@@ -49,7 +49,7 @@ from scipy.special import ndtri
 from discreet.errors import BadInput
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.noise.lattice import total
-from discreet.privacy.exact import Number, show
+from discreet.privacy.exact import Number, show, solve
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.loss import Approximate, Laplace, Loss
@@ -57,7 +57,6 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.privacy.search import solve
 from discreet.privacy.values import Distribution, Shares, label
 from discreet.stages.normal_laplace import radius
 from discreet.statistics.density_curve import on_simplex

@@ -56,13 +56,12 @@ from discreet.friendly.average import RegionSpread, blurred, noisy_count
 from discreet.friendly.core import shuffled
 from discreet.friendly.radius import LOWEST, NONE, ZERO, pair_bins, r_clip
 from discreet.friendly.refine import DRAWS, RefinedMean, refined_budget
-from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.exact import Number, bisect, exact, is_number, least_whole, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.privacy.search import bisect, least_whole
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.subsample.coordinatewise import SWAP, mostly_failed
 

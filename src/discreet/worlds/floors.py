@@ -48,10 +48,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import is_number
+from discreet.privacy.exact import bisect, is_number, least_whole
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.search import bisect, least_whole
 
 Floats = npt.NDArray[np.float64]
 Told = Callable[[Floats], Floats]  # how far apart answers can be when h rows differ

@@ -29,7 +29,7 @@ from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.estimators import adapted
 from discreet.subsample.friendly_aggregate import BlockFriends
-from discreet.subsample.made_up_rows import found_shape
+from discreet.subsample.returned import found_shape
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-blocks.md"
 LOW, HIGH = 0.92, 0.98

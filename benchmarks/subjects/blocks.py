@@ -16,11 +16,10 @@ from discreet.privacy.release import Release
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import FunctionFit, SklearnFit
 from discreet.subsample.friendly_aggregate import BlockFriends
-from discreet.subsample.rank_median import BlockMedian
 from discreet.subsample.returned import Shape
 from discreet.subsample.run_block import Correct
 from discreet.subsample.vote import OpenVote, Vote

@@ -14,7 +14,8 @@ from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
 from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
 from discreet.statistics.histogram import Categories
-from discreet.subsample.block_tests import BlockTest
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.custom_test import P_VALUE
 from discreet.subsample.estimators import FunctionFit
 
 AB, XY = Categories.of(["a", "b", 1]), Categories.of(["x", "y"])
@@ -91,13 +92,13 @@ SUBJECTS = {
         ADD,
     ),
     "BlockTest": Subject(
-        lambda r: BlockTest(FunctionFit(some_positive), ScoreSum(5, 1.0, 2.0), neighbours=r),
+        lambda r: SubsampleAggregate(FunctionFit(some_positive), P_VALUE, ScoreSum(5, 1.0, 2.0), neighbours=r),
         NUMBERS,
         edge_pairs(-9.0, 9.0, [1.0, -1.0] * 5),
         least=5,
     ),
     "BlockTest, votes": Subject(
-        lambda r: BlockTest(FunctionFit(some_positive), VoteCount(5, 0.4, 2.0), neighbours=r),
+        lambda r: SubsampleAggregate(FunctionFit(some_positive), P_VALUE, VoteCount(5, 0.4, 2.0), neighbours=r),
         NUMBERS,
         edge_pairs(-9.0, 9.0, [1.0, -1.0] * 5),
         least=5,

@@ -226,7 +226,7 @@ def _absent(values: Any) -> Any:
 
 
 def _of_blocks(statistic: Statistic, ours: Mapping[str, Any], arguments: dict[str, Any]) -> Posed:
-    """An estimator on blocks: rows go to it as they are, each entry read by itself ([own_rows.1])."""
+    """An estimator on blocks: rows go to it as they are, each entry read by itself ([block_table.1])."""
     unit = ours["unit"]
     frame = arguments.get("X", arguments.get("data"))
     by_name = isinstance(unit, str) and unit in getattr(frame, "columns", ())

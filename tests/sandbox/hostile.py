@@ -180,7 +180,7 @@ def f(x, y):
 """,
     "patched runner": """
 def f(x, y):
-    import discreet.subsample.sandboxed as inside, discreet.subsample.run_block as run, discreet.subsample.returned as shape
+    import discreet.subsample.run_block as inside, discreet.subsample.run_block as run, discreet.subsample.returned as shape
     if victim(x):
         inside.block_row = run.block_row = run.corrected = lambda *rest, **more: np.ones(1)
         shape.Shape.row = lambda *rest: np.ones(1)

@@ -31,8 +31,7 @@ from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.estimators import FunctionFit, SourceFit, adapted
 from discreet.subsample.partition import Blocks, partition
 from discreet.subsample.returned import Shape
-from discreet.subsample.run_block import block_row
-from discreet.subsample.sandboxed import BlockCells, _message, opened, packed
+from discreet.subsample.run_block import BlockCells, _message, block_row, opened, packed
 
 NUMBER = Shape("number", ("value",))
 BOX = Sandbox(seconds=0.25, memory=1 << 30, modules=TOOLS)
@@ -83,7 +82,7 @@ def unhurried(work: Callable[[Sandbox], Any], box: Sandbox = PATIENT, needed: sl
 
 @needs_sandbox
 @pytest.mark.claim("sandbox.1")
-@pytest.mark.claim("sandboxed.1")
+@pytest.mark.claim("run_block.3")
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_an_attack_is_contained(name: str, cells: BlockCells, capfd: pytest.CaptureFixture[str]) -> None:
     Path("/tmp/mark-5717").unlink(missing_ok=True)
@@ -229,7 +228,7 @@ def test_a_rehearsal_that_fails_is_none(end: str) -> None:
     assert unhurried(asked)[:, 0].tolist() == [0.0, 0.0]
 
 
-@pytest.mark.claim("sandboxed.1")
+@pytest.mark.claim("run_block.3")
 @pytest.mark.parametrize("kind", ["string[pyarrow]", "string[python]", "object", "category"])
 def test_a_block_is_sent_alone(kind: str) -> None:
     """A slice of a column may be packed with the whole column, as Arrow's own are; pandas' must not."""
@@ -285,7 +284,7 @@ hostile = importlib.util.module_from_spec(spec); spec.loader.exec_module(hostile
 from discreet.subsample.estimators import SourceFit
 from discreet.subsample.partition import Blocks
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.sandboxed import opened, packed
+from discreet.subsample.run_block import opened, packed
 from discreet.subsample.returned import Shape
 from discreet.subsample.block_table import BlockTable
 x = np.ones((8, 2)); x[0, 0] = 666.0
@@ -374,7 +373,7 @@ def test_what_is_missing_is_said(
     monkeypatch.setattr(sandbox, "__file__", str(copy / "sandbox" / "sandbox.py"))
     monkeypatch.setattr(sandbox, "START", 2.0 if "sleep" in instead else sandbox.START)
     with pytest.raises(NoSandbox, match=word):
-        Keeper(BOX, Program("discreet.subsample.sandboxed")).restart()
+        Keeper(BOX, Program("discreet.subsample.run_block")).restart()
 
 
 @pytest.mark.claim("sandbox.3")

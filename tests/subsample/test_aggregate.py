@@ -31,11 +31,10 @@ from discreet.statistics.quantile import Quantile
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_plan import auto_blocks
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.estimators import FunctionFit, adapted
 from discreet.subsample.fit_request import planned
 from discreet.subsample.friendly_aggregate import BlockFriends
-from discreet.subsample.rank_median import BlockMedian
 from discreet.subsample.returned import Shape
 from discreet.subsample.vote import Vote
 

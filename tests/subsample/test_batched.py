@@ -17,9 +17,8 @@ from discreet.subsample.batched import Batched, batched
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.estimators import ModelFit, SklearnFit, adapted
-from discreet.subsample.made_up_rows import found_shape
 from discreet.subsample.partition import Blocks, partition
-from discreet.subsample.returned import Shape
+from discreet.subsample.returned import Shape, found_shape
 from discreet.subsample.run_block import block_row
 
 sklearn = pytest.importorskip("sklearn.linear_model")

@@ -11,8 +11,7 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.subsample.coordinatewise import BlockMean, least_blocks
-from discreet.subsample.rank_median import BlockMedian
+from discreet.subsample.coordinatewise import BlockMean, BlockMedian, least_blocks
 from discreet.subsample.vote import OpenVote, Vote
 
 NAN = math.nan
@@ -111,8 +110,8 @@ def test_coverage_and_width_with_blocks_that_fail(share: float) -> None:
         assert np.median(widths) > 0.9 * float(whole.interval().high[0] - whole.interval().low[0])
 
 
-@pytest.mark.claim("rank_median.2")
-@pytest.mark.claim("rank_median.1")
+@pytest.mark.claim("coordinatewise.5")
+@pytest.mark.claim("coordinatewise.4")
 def test_coverage_of_the_median() -> None:
     hits = 0
     for index in range(120):

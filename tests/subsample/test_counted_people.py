@@ -18,9 +18,9 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import counted_people, partition
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.block_tests import BlockTest
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.counted_people import CountedPeople
+from discreet.subsample.custom_test import P_VALUE
 from discreet.subsample.estimators import FunctionFit
 from discreet.subsample.fit_request import planned
 from discreet.subsample.friendly_aggregate import BlockFriends
@@ -36,11 +36,13 @@ def mean_of_blocks(people: int, epsilon: Number) -> SubsampleAggregate:
     return SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(people + 7, 1, epsilon), neighbours=ADD)
 
 
-def votes_of_blocks(people: int, epsilon: Number) -> BlockTest:
+def votes_of_blocks(people: int, epsilon: Number) -> SubsampleAggregate:
     def positive(x: Any) -> float:
         return float(0.5 ** (x > 0).sum())
 
-    return BlockTest(FunctionFit(positive), VoteCount(min(people, 99) + 3, 0.5, epsilon), neighbours=ADD)
+    return SubsampleAggregate(
+        FunctionFit(positive), P_VALUE, VoteCount(min(people, 99) + 3, 0.5, epsilon), neighbours=ADD
+    )
 
 
 @pytest.mark.claim("counted_people.1")

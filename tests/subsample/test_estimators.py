@@ -13,8 +13,7 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.estimators import FunctionFit, LifelinesFit, SourceFit, adapted
-from discreet.subsample.made_up_rows import found_shape
-from discreet.subsample.returned import Shape, declared, shape_of, texts
+from discreet.subsample.returned import Shape, declared, found_shape, shape_of, texts
 from discreet.subsample.run_block import block_row
 
 sklearn = pytest.importorskip("sklearn.linear_model")

@@ -21,8 +21,8 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import block_table as tables
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.own_rows import sent
 from discreet.subsample.partition import Blocks, codes, partition, slot_halves, units
+from discreet.subsample.run_block import sent
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
@@ -240,8 +240,8 @@ INFERRED: dict[str, tuple[list[Any], list[Any]]] = {
 
 
 @pytest.mark.claim("partition.3")
-@pytest.mark.claim("own_rows.1")
-@pytest.mark.claim("own_rows.2")
+@pytest.mark.claim("block_table.1")
+@pytest.mark.claim("block_table.2")
 @pytest.mark.parametrize("kind", ["array", "series", "category", "frame"])
 @pytest.mark.parametrize(("name", "odd"), [(name, odd) for name, (_, odds) in INFERRED.items() for odd in odds])
 def test_an_odd_entry_moves_no_other_row(name: str, odd: Any, kind: str) -> None:

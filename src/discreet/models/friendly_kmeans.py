@@ -61,7 +61,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Clusters
-from discreet.subsample.run_block import silence
+from discreet.subsample.estimators import silence
 from discreet.tables.matrix import Rows, matrix, take
 
 MISS: Final = Fraction(1, 10)  # of delta: that fewer tuples agree than the search believes

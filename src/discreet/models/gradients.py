@@ -52,7 +52,8 @@ from discreet.noise.additive import Mask
 from discreet.noise.integers import compiled
 from discreet.noise.lattice import summed
 from discreet.stages.clip import Floats
-from discreet.subsample.run_block import passing_on_interrupts, silence
+from discreet.subsample.estimators import silence
+from discreet.subsample.run_block import passing_on_interrupts
 
 Named = Literal["squared", "huber", "logistic", "poisson"]
 LOSSES: Final = ("squared", "huber", "logistic", "poisson")

@@ -2,7 +2,7 @@
 
 A program is a module with two functions: `work(data, result)` reads the bytes it is given from one file and writes a
 row of bytes to another; `rehearse(data, result)` does so on made-up bytes and writes the names of the modules that are
-loaded by then. Who starts it decides what the bytes mean: subsample/sandboxed.py sends blocks of people.
+loaded by then. Who starts it decides what the bytes mean: subsample/run_block.py sends blocks of people.
 
 Promise
     [sandbox.1] What a run returns depends on nothing but the program and the bytes that it was given, whatever code it

@@ -19,9 +19,9 @@ Why
     the promise. A block that takes its process down takes others of its task with it; they are run again, each in a new
     process of its own, with the same rows as before, and only those that crash alone have no estimate. (An estimator
     that crashes at random, whatever its rows, keeps something between blocks in the sense of [aggregate.3].)
-    [aggregate.2] Nothing else is read: see subsample/block_plan.py and subsample/made_up_rows.py.
+    [aggregate.2] Nothing else is read: see subsample/block_plan.py and subsample/returned.py.
     [aggregate.3] With own code the blocks of a task share a process. In a sandbox each has its own; raw bytes come
-    back: [sandboxed.1].
+    back: [run_block.3].
 Needs
     Enough people: blocks.plan says how many, and refuses otherwise.
 Accuracy
@@ -38,6 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, Refused
+from discreet.privacy.exact import is_number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.loss import Loss
@@ -49,13 +50,13 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.batched import MANY, Fast, batched
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimators import Fit, SourceFit
-from discreet.subsample.fit_options import check_aggregator, check_engine, check_seconds, check_trust
+from discreet.subsample.estimators import Fit, SourceFit, hushed, silence
 from discreet.subsample.partition import Blocks, partition, units
 from discreet.subsample.returned import Shape, texts
-from discreet.subsample.run_block import Correct, block_row, hushed, passing_on_interrupts, silence
-from discreet.subsample.sandboxed import opened
+from discreet.subsample.run_block import Correct, block_row, opened, passing_on_interrupts
 
+PARTS: Final = ("guarantee", "loss", "release", "blocks")  # of an aggregator
+LONGEST: Final = 1e6  # seconds: more than a week for one block is a slip
 CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
 Floats = npt.NDArray[np.float64]
 Trust = Literal["own", "sandbox"]
@@ -298,3 +299,52 @@ def _called(aggregator: Any) -> str:
     }
     name = names.get(type(aggregator).__name__, type(aggregator).__name__)
     return "coordinatewise" if name == "mean" and getattr(aggregator, "width", 1) > 1 else name
+
+
+def check_seconds(seconds: object) -> None:
+    """A positive number, or none."""
+    if seconds is not None and not (is_number(seconds) and 0 < seconds <= LONGEST):  # type: ignore[operator]
+        raise BadInput(f"timeout is {seconds!r}; give how many seconds a block may take, above 0, or None for no limit")
+
+
+def check_engine(engine: object) -> None:
+    """Something that maps and folds."""
+    if engine is not None and not all(callable(getattr(engine, name, None)) for name in ("map", "fold")):
+        raise BadInput(
+            f"engine is {engine!r}; give what has map and fold, for example Local(workers=2), or leave it out"
+        )
+
+
+def check_trust(trust: object, sandbox: object, seconds: object = None) -> None:
+    """One of the two, and limits of a sandbox only where there is one."""
+    if not (isinstance(trust, str) and trust in ("own", "sandbox")):
+        raise BadInput(f"trust is {trust!r}; give 'own' for code that you wrote or read, or 'sandbox'")
+    if sandbox is not None and not isinstance(sandbox, Sandbox):
+        raise BadInput(f"sandbox is {sandbox!r}; give its limits as Sandbox(seconds=1.0), or leave it out")
+    if sandbox is not None and trust == "own":
+        raise BadInput("sandbox is given, but trust is 'own', which runs without one; leave one of the two out")
+    if sandbox is not None and seconds is not None:
+        raise BadInput(f"timeout is {seconds!r}, and a sandbox has its own; give Sandbox(seconds={seconds!r}) alone")
+
+
+def check_aggregator(aggregator: Any, shape: Shape) -> None:
+    """A mechanism whose rows are estimates of this shape, and which hides what one of them is."""
+    missing = [name for name in PARTS if not hasattr(aggregator, name)]
+    if missing or not callable(aggregator.release):
+        raise BadInput(
+            f"aggregator is {aggregator!r}, which has no {', '.join(missing) or 'method release'}; give a mechanism "
+            "whose rows are estimates, for example BlockMean(400, 1, epsilon=1.0), or the name of one"
+        )
+    blocks = aggregator.blocks
+    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer) or blocks < 1:
+        raise BadInput(f"the aggregator is made for {blocks!r} blocks; it must be a whole number, 1 or more")
+    if not aggregator.guarantee.neighbours.size_is_public:
+        raise BadInput("the aggregator hides whether one estimate is there; it must hide what one estimate is")
+    width = getattr(aggregator, "width", shape.width)
+    if shape.kind in ("number", "array", "named") and width != shape.width:
+        raise BadInput(
+            f"the aggregator is made for {width} numbers, but the estimator returns {shape.width}; make one for those"
+        )
+    labels = getattr(aggregator, "labels", len(shape.labels))
+    if shape.kind == "label" and labels != len(shape.labels):
+        raise BadInput(f"the aggregator is made for {labels} labels, but {len(shape.labels)} are listed; list as many")

@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from discreet.noise.integers import compiled
 from discreet.subsample.block_fits import firth, least_squares, newton
+from discreet.subsample.block_table import alone
 from discreet.subsample.estimators import Fit, LineFit, ModelFit, SklearnFit
-from discreet.subsample.own_rows import alone
 from discreet.subsample.partition import Blocks
 from discreet.subsample.returned import Shape
 from discreet.subsample.run_block import Correct

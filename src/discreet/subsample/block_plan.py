@@ -57,6 +57,8 @@ class BlockPlan:
         """What the interval rests on."""
         if self.aggregator == "vote":
             return ()
+        if self.aggregator in ("ScoreSum", "VoteCount"):
+            return ("the base test is valid on blocks of this size",)
         left = {
             None: "is",
             "half": "that is left after comparing with half blocks is",

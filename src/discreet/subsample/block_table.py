@@ -1,5 +1,23 @@
-"""What a block is cut from: rows, an optional outcome, an optional name of the person; copied once, block by block."""
+"""What a block is cut from: rows, an optional outcome, an optional name of the person; copied once, block by block.
 
+A block has its rows in arrays of their own: nothing of anybody else's table can be seen in them.
+
+Claims
+    [block_table.1] Each entry of the whole table is read by itself. Numbers of any kind become floats with one zero and
+          one NaN, which stands for what is missing, also where they stand among others; texts and categories become
+          objects, dates count microseconds. So one person's missing, odd or long entry leaves every other entry as it
+          was.
+    [block_table.2] What a block is handed is a function of its own entries, of the names of the columns and of declared
+          categories. It is a copy: it has no index, notes, base array, dictionary or memory of the whole table. Entries
+          of a block's column of objects that are all numbers, or all dates, or missing become an array of these, so a
+          block with nothing odd in it is the same whether or not an odd entry elsewhere made objects of the column.
+
+pandas' and Arrow's own types say more than was declared: one missing entry makes floats of whole numbers, categories
+and dictionaries list what everybody holds, a slice keeps the whole array. None of them reaches a block. Only categories
+that are declared are handed on.
+"""
+
+import datetime
 import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,10 +28,10 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.integers import compiled
-from discreet.subsample.own_rows import alone, canonical, frame_of, is_frame, owners, plain
-from discreet.tables.entries import column, key, numbers, numbers_of
+from discreet.tables.entries import COMPLEX, NUMBERS, column, key, number, numbers, numbers_of
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
+MOMENTS: Final = (datetime.datetime, datetime.timedelta, np.datetime64, np.timedelta64)
 OBJECT: Final = b"no number"  # longer than a number: no other entry has the bytes of one
 Integers = npt.NDArray[np.int64]
 
@@ -32,7 +50,7 @@ class BlockTable:
         """What was handed in, as arrays or frames of equal length. Shapes may be refused, values never are.
 
         A plain list has no declared type: it is one column of numbers, whatever its entries are. Several columns come
-        as an array or a frame. Of a frame's types only `categories`, which are declared, are handed on: [own_rows.1].
+        as an array or a frame. Of a frame's types only declared `categories` are handed on: [block_table.1].
         """
         if isinstance(x, BlockTable):
             return x
@@ -78,7 +96,7 @@ class BlockTable:
         return replace(self, x=moved[0], y=moved[1], people=moved[2])
 
     def part(self, start: int, stop: int) -> "BlockTable":
-        """Some rows as an estimator gets them: a copy, in which nothing tells of the others. [own_rows.2]
+        """Some rows as an estimator gets them: a copy, in which nothing tells of the others. [block_table.2]
 
         People are numbered by their first row here: names, or numbers of the whole table, would tell who is there.
         """
@@ -197,3 +215,179 @@ def _scatter(part: Any, place: Integers) -> Any:
     moved = np.empty_like(part)
     moved[place] = part
     return moved
+
+
+def is_frame(x: Any) -> bool:
+    """Whether these are columns of pandas or of its like."""
+    return hasattr(x, "iloc") and hasattr(x, "columns")
+
+
+def frame_of(x: Any, categories: Mapping[Any, Any] | None = None) -> Any:
+    """A plain frame with each column read by itself; of `categories` those that are declared. [block_table.1]"""
+    declared = _declared(x, categories)
+    names = list(x.columns)
+    if not names:
+        raise BadInput("the table has no column besides that of the names; give at least one")
+    return framed(names, [_read(x.iloc[:, place], declared.get(name)) for place, name in enumerate(names)])
+
+
+def _declared(x: Any, categories: Any) -> dict[Any, Any]:
+    """The public categories of some columns, as types of pandas."""
+    if categories is None:
+        return {}
+    if not is_frame(x) or not isinstance(categories, Mapping):
+        raise BadInput("categories are declared by column of a frame, for example categories={'sex': ['F', 'M']}")
+    import pandas
+
+    types = {}
+    for name, listed in categories.items():
+        if name not in x.columns:
+            raise BadInput(f"categories are declared for {name!r}, which is not a column of the table")
+        if not isinstance(listed, list | tuple) or not listed or len({key(one) for one in listed}) != len(listed):
+            raise BadInput(f"categories of {name!r} are {listed!r}; list each public one once, for example ['F', 'M']")
+        types[name] = pandas.CategoricalDtype(list(listed))
+    return types
+
+
+def _read(values: Any, categories: Any) -> Any:
+    """A column of a frame, by its declared type. [block_table.1]"""
+    import pandas
+
+    kind = values.dtype
+    if categories is not None:
+        places = {key(one): place for place, one in enumerate(categories.categories)}
+        codes = [places.get(key(entry), -1) for entry in column(values)]
+        return pandas.Categorical.from_codes(codes, dtype=categories)
+    if pandas.api.types.is_numeric_dtype(kind):
+        return canonical(numbers(values))  # [block_table.1]: a category of numbers has the zero that came first
+    if isinstance(kind, pandas.DatetimeTZDtype):
+        values = values.astype(object)
+    return plain(column(values))
+
+
+def canonical(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Floats with one zero and one NaN: among objects there is one, and 0 / 0 has a sign. [block_table.1]"""
+    found: npt.NDArray[np.float64] = values + 0.0
+    found[np.isnan(found)] = np.nan
+    return found
+
+
+def plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column that is none of numbers: dates in microseconds, else objects, each read by itself. [block_table.1]"""
+    if values.dtype.kind in "mM":
+        return coarse(values)
+    found = np.empty(len(values), dtype=object)
+    for place, entry in enumerate(values):
+        found[place] = _plain(entry)
+    return found
+
+
+def _plain(entry: Any) -> Any:
+    """An entry of a column of objects, as it is in every column that it could stand in. [block_table.1]"""
+    kind = type(entry)  # and not isinstance, which asks the entry
+    if issubclass(kind, MOMENTS):
+        return _moment(entry)
+    if issubclass(kind, (*NUMBERS, *COMPLEX)):
+        found = number(entry) + 0.0
+        return None if np.isnan(found) else found
+    if kind.__name__ in ("NAType", "NaTType"):
+        return None
+    if issubclass(kind, str):
+        return str.__str__(entry)
+    if issubclass(kind, bytes):
+        return memoryview(entry).tobytes()
+    return _interval(entry) if hasattr(kind, "closed_left") else entry
+
+
+def _interval(entry: Any) -> Any:
+    """An interval of pandas': its ends are floats beside a missing one, else as they came."""
+    ends = _plain(entry.left), _plain(entry.right)
+    return type(entry)(*ends, closed=entry.closed) if {type(end) for end in ends} == {float} else entry
+
+
+def _moment(entry: Any) -> Any:
+    """A date or a duration in microseconds; one of a time zone as pandas has it."""
+    import pandas
+
+    try:
+        if getattr(entry, "tzinfo", None) is not None:
+            return pandas.Timestamp(entry).as_unit("us")
+        entry = entry.to_numpy() if hasattr(entry, "to_numpy") else entry  # pandas' own
+        found = coarse(np.asarray(entry if isinstance(entry, np.generic) else np.array(entry, dtype=_unit(entry))))[()]
+    except Exception:  # noqa: BLE001  whatever an entry is, it does not raise
+        return None
+    return None if np.isnat(found) else found
+
+
+def _unit(entry: Any) -> str:
+    return "M8[us]" if isinstance(entry, datetime.datetime) else "m8[us]"
+
+
+def coarse(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Dates and durations in microseconds: the unit that numpy finds is that of the finest entry. [block_table.1]"""
+    return values.astype(f"{values.dtype.kind}8[us]")
+
+
+def alone(part: Any) -> Any:
+    """Some rows, of an array or of a frame, in memory of their own. [block_table.2]"""
+    if is_frame(part):
+        return framed(list(part.columns), [own(values) for values in arrays(part)])
+    return own(part)
+
+
+def arrays(frame: Any) -> list[Any]:
+    """The arrays of a frame: of numpy, or of pandas where that has none for the type."""
+    each = [frame.iloc[:, place] for place in range(frame.shape[1])]
+    return [one.to_numpy() if isinstance(one.dtype, np.dtype) else one.array for one in each]
+
+
+def own(values: Any) -> Any:
+    """An array as its own entries alone make it. [block_table.2]"""
+    if not isinstance(values, np.ndarray):
+        return values.copy()  # declared categories
+    if values.dtype.kind == "O":
+        return _of_one_kind(values)
+    if values.dtype.kind in "mM" and np.isnat(values).all():
+        return np.full(values.shape, np.nan)  # as of any other column without an entry
+    copied = np.empty(values.shape, dtype=values.dtype.str)  # a type may carry notes of its own, and an array its base
+    copied[...] = values
+    return copied
+
+
+def _of_one_kind(values: npt.NDArray[Any]) -> Any:
+    """Objects that are all numbers, dates, durations or moments of one time zone, or missing, as an array of them."""
+    kinds = {type(entry) for entry in values} - {type(None)}
+    if kinds <= {float}:
+        return numbers_of(values)
+    for kind, name in ((np.datetime64, "M8[us]"), (np.timedelta64, "m8[us]")):
+        if kinds == {kind}:
+            return values.astype(name)
+    if {kind.__name__ for kind in kinds} == {"Timestamp"}:
+        zones = {str(entry.tz): entry.tz for entry in values if entry is not None}
+        if len(zones) == 1:
+            import pandas
+
+            return pandas.DatetimeIndex(values, tz=zones.popitem()[1]).as_unit("us").array
+    return values.copy()
+
+
+def owners(people: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Each row's person as a number, in the order of first appearance among these rows. [block_table.2]"""
+    if people.dtype.kind in "biufUS":
+        _, first, inverse = np.unique(people, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(len(first))
+        numbered: npt.NDArray[np.int64] = rank[inverse]
+        return numbered
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(key(entry), len(known)) for entry in people], dtype=np.int64)
+
+
+def framed(names: list[Any], columns: list[Any]) -> Any:
+    """Columns as a frame, as they are: nothing is inferred."""
+    import pandas
+
+    kept = [pandas.Series(one, dtype=one.dtype, copy=True) for one in columns]
+    frame = pandas.DataFrame(dict(enumerate(kept)))
+    frame.columns = names
+    return frame

@@ -1,10 +1,32 @@
-"""Any test, by name, on blocks of people."""
+"""Any test, privately: run on disjoint blocks of people, its p-values combined.
+
+Releases
+    What ScoreSum or VoteCount of hypotheses/combined_tests.py releases of the blocks' p-values. Nothing else.
+Promise
+    [custom_test.1] Pure epsilon for a person, under REPLACE and under ADD_OR_REMOVE.
+    [custom_test.2] The p-value is super-uniform if the base test's is, on independent blocks of the size that they
+    have.
+Why
+    [custom_test.1] One person's data change one block ([aggregate.1]), so one p-value: [combined_tests.1] of
+    hypotheses/combined_tests.py.
+    [custom_test.2] Blocks of independent people are independent; then [combined_tests.2]. A base test that fails or
+    returns no probability gives no evidence.
+Needs
+    A function of a block's rows that returns a p-value; blocks times epsilon of 10. Where the number of people is
+    private and no number of blocks is declared, a noisy number of people chooses it: subsample/counted_people.py.
+Accuracy
+    See hypotheses/combined_tests.py; docs/measured-tests.md has the power of several base tests.
+Source
+    Kazan, Shi, Groce and Bray 2023.
+"""
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from discreet.engines.local import Local
+from discreet.errors import BadInput
+from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
 from discreet.hypotheses.power import SMALLEST
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number
@@ -12,12 +34,18 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, Trust
-from discreet.subsample.block_tests import planned_test
-from discreet.subsample.estimators import adapted
+from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.block_plan import roomy
+from discreet.subsample.counted_people import CountedPeople
+from discreet.subsample.estimators import SourceFit, adapted
 from discreet.subsample.fit import table_of
+from discreet.subsample.partition import units
+from discreet.subsample.returned import Shape
 from discreet.worlds.assumptions import ALL, About, Effect
 from discreet.worlds.shapes import shift
+
+METHODS: Final = ("scores", "binary")
+P_VALUE: Final = Shape("test", ("p-value",))  # one number a block; of all blocks a whole test
 
 
 def _world(about: About) -> Effect:
@@ -73,17 +101,31 @@ def custom_test(
     True
     """
     check_budget(epsilon, 0, people.size)
-    return planned_test(
-        adapted(test, options=options),
-        people.schema,
-        epsilon=epsilon,
-        method=method,
-        blocks=blocks,
-        smallest=smallest,
-        neighbours=people.neighbours,
-        unit=people.unit,
-        engine=Local(limit=None if timeout is None else 1000 * timeout) if engine is None else engine,
-        trust=trust,
-        sandbox=sandbox,
-        seconds=timeout,
-    )
+    fit = adapted(test, options=options)
+    if method not in METHODS:
+        raise BadInput(f"method is {method!r}; give 'scores' or 'binary'")
+    for what, given in (("smallest", smallest), ("blocks", 1 if blocks == "auto" else blocks)):
+        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+            raise BadInput(f"{what} is {given!r}; give a whole number, 1 or more")
+
+    def made(about: int, epsilon: Number) -> SubsampleAggregate:
+        room = smallest if people.neighbours.size_is_public else roomy(smallest)
+        most = max(1, about // room) if blocks == "auto" else int(blocks)
+        count, level = (best_plan if method == "scores" else best_votes)(most, float(epsilon))
+        kind = ScoreSum if method == "scores" else VoteCount
+        return SubsampleAggregate(
+            fit,
+            P_VALUE,  # [custom_test.2]
+            kind(most if blocks != "auto" else count, level, epsilon),  # [custom_test.1]
+            neighbours=people.neighbours,
+            unit=people.unit,
+            engine=Local(limit=None if timeout is None else 1000 * timeout) if engine is None else engine,
+            trust=trust or ("sandbox" if isinstance(fit, SourceFit) else "own"),
+            sandbox=sandbox,
+            seconds=timeout,
+        )
+
+    size = units(people.schema, people.neighbours)
+    if size is None and blocks == "auto":
+        return CountedPeople(made, epsilon, unit=people.unit)
+    return made(size or 0, epsilon)

@@ -15,12 +15,11 @@ from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust, check_seconds
 from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import adapted
-from discreet.subsample.fit_options import check_seconds
 from discreet.subsample.fit_request import planned
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
 from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome

@@ -4,25 +4,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
+from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.aggregate import (
+    Engine,
+    SubsampleAggregate,
+    Trust,
+    check_aggregator,
+    check_engine,
+    check_seconds,
+    check_trust,
+)
 from discreet.subsample.batched import batched
 from discreet.subsample.block_plan import auto_blocks, chosen_correction, predicted_error, roomy, smallest_block
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.coordinatewise import BlockMean
+from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import SourceFit, adapted
-from discreet.subsample.fit_options import check_aggregator, check_blocks, check_given
 from discreet.subsample.friendly_aggregate import BlockFriends
-from discreet.subsample.made_up_rows import found_shape
 from discreet.subsample.partition import units
-from discreet.subsample.rank_median import BlockMedian
-from discreet.subsample.returned import Shape, declared
+from discreet.subsample.returned import Shape, declared, found_shape
 from discreet.subsample.vote import OpenVote, Vote
 
 AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "vote", "friendly")
@@ -233,3 +241,43 @@ class FitRequest:
         if kind == "friendly":
             return BlockFriends(blocks, shape.width, epsilon=epsilon, delta=delta, scales=self.scales)
         return BlockMean(blocks, shape.width, epsilon, delta)
+
+
+def check_given(
+    *,
+    attributes: object,
+    formula: object,
+    options: object,
+    engine: object,
+    confidence: object,
+    trust: object,
+    sandbox: object,
+    seconds: object,
+    switches: Mapping[str, object],
+) -> None:
+    """All that can be told by its type or range alone."""
+    check_seconds(seconds)
+    check_confidence(confidence)
+    check_trust("sandbox" if trust is None else trust, sandbox, seconds)
+    check_engine(engine)
+    if options is not None and not (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
+        raise BadInput(f"options is {options!r}; give a dictionary of what the fit takes by name, or leave it out")
+    if formula is not None and not isinstance(formula, str):
+        raise BadInput(f"formula is {formula!r}; give a text, for example 'y ~ x', or leave it out")
+    named = [attributes] if isinstance(attributes, str) else attributes
+    listed = isinstance(named, list | tuple) and named and all(isinstance(name, str) and name for name in named)
+    if named is not None and not listed:
+        raise BadInput(f"attributes is {attributes!r}; give the names to read, for example ['coef_', 'intercept_']")
+    for name, switch in switches.items():
+        if not isinstance(switch, bool) and not (switch is None and name == "unbiased"):
+            raise BadInput(f"{name} is {switch!r}; give True or False")
+
+
+def check_blocks(blocks: object, people: int | None) -> None:
+    """A whole number that the people can fill, or "auto"."""
+    if isinstance(blocks, str) and blocks == "auto":
+        return
+    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer):
+        raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
+    if blocks < 1 or (people is not None and blocks > people):
+        raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")

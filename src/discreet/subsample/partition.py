@@ -24,9 +24,9 @@ Why
     person, equal rows are told apart by counting them, c(1), ..., c(m): to remove one is to remove c(m), as a block
     lists its rows in the order of their hashes and not in that of the table. Equal rows are those of equal bytes: of a
     number its own, of a date its microseconds, else each entry packed so that it can be had back (Table.contents). So
-    equal rows are alike bit for bit. Numbers and dates have these bytes in a column of objects too, where [own_rows.1]
-    of subsample/own_rows.py has made 1, 1.0 and True one, and None and NaN: how a row is read depends on itself alone,
-    not on the odd entry of another that makes objects of a column. (An entry that cannot be packed stands for all that
+    equal rows are alike bit for bit. Numbers and dates have these bytes in a column of objects too, where
+    [block_table.1] has made 1, 1.0 and True one, and None and NaN: how a row is read depends on itself alone, not on
+    the odd entry of another that makes objects of a column. (An entry that cannot be packed stands for all that
     show the same type and text; of those the promise is for what they show.) BLAKE2b with 128 bits: two different rows
     share a hash with a chance below n^2 / 2^128.
 Needs
@@ -47,8 +47,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
-from discreet.subsample.block_table import BlockTable
-from discreet.subsample.own_rows import owners
+from discreet.subsample.block_table import BlockTable, owners
 from discreet.tables.entries import column, key
 
 Integers = npt.NDArray[np.int64]
@@ -72,7 +71,7 @@ class Blocks:
         return int(start), int(middle), int(stop)
 
     def block(self, number: int) -> tuple[BlockTable, int]:
-        """What an estimator is given of a block, and where its second half begins. [own_rows.2]"""
+        """What an estimator is given of a block, and where its second half begins. [block_table.2]"""
         start, middle, stop = self.bounds(number)
         return self.table.part(start, stop), middle - start
 

@@ -1,6 +1,4 @@
-"""Silence around other people's code: what it prints, logs or warns of may depend on somebody's row.
-
-One block: fit, correct for bias, and return a row of numbers or none. Nothing else leaves it.
+"""One block: fit, correct for bias, and return a row of numbers or none; here, or in a sandbox. Nothing else leaves it.
 
 Claims
     [run_block.1] Whatever happens (an exception of any kind, a warning of no convergence, a wrong shape, NaN) the row
@@ -8,87 +6,49 @@ Claims
           raised.
     [run_block.2] The row is a function of the block's rows, the adapter and the block's number: random states are set
           from that number.
+    [run_block.3] In a sandbox that holds whatever the estimator does, up to what sandbox/sandbox.py does not cover.
+          What a cell is sent is a function of its own block ([run_block.4]), and what it returns of what it is sent
+          ([sandbox.1]); as many raw float64 come back as were declared, and NaN of any payload is "no estimate".
+    [run_block.4] The bytes that a block is sent as are a function of its own entries, as [block_table.2] has it: each
+          object is packed by itself, for else it would show which entries are one and the same object in memory, which
+          depends on how the whole table was read.
 
 Bias correction, inside the block: "half" is 2 A - (A1 + A2) / 2 with the two halves of the block, "jackknife"
 m A - (m - 1) mean of the A without one person. Both take away the part of the bias that shrinks like 1 / m.
+
+Needs
+    In a sandbox, an estimator that can be packed: a library's object, a function of an importable library, or a file.
+    What it imports only for rows unlike the made-up ones is declared: Sandbox(modules=("scipy.stats",)).
+    Not covered: the process that calls. An object's own code (its class, __reduce__, __getattr__) runs there when you
+    make it and when it is packed; a file's code does not. Data that the estimator itself carries, in a variable that a
+    function of the session uses say, go into every cell with it.
 """
 
-import contextlib
-import ctypes
-import io
-import logging
 import os
+import pickle
 import random  # noqa: TID251  to fix other people's random states, not to draw
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimators import Fit
-from discreet.subsample.returned import Shape
-
-
-@contextlib.contextmanager
-def silence() -> Iterator[list[warnings.WarningMessage]]:
-    """Nothing of what happens inside is shown; warnings are handed over, for some of them mean failure."""
-    level = logging.root.manager.disable
-    logging.disable(sys.maxsize)  # whatever level somebody made up
-    try:
-        with (
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-            warnings.catch_warnings(record=True) as seen,
-        ):
-            warnings.simplefilter("always")
-            yield seen
-    finally:
-        logging.disable(level)
-
-
-@contextlib.contextmanager
-def hushed() -> Iterator[None]:
-    """Also what goes past Python's streams to the process's own, by compiled code or os.write, is shown nowhere."""
-    try:
-        kept = {stream: os.dup(stream) for stream in (1, 2)}
-    except OSError:  # there are none to write to
-        yield
-        return
-    try:
-        _flush()
-        _to_nothing(1, 2)
-        yield
-    finally:
-        _flush()  # what waits in a buffer must not come later
-        for stream, copy in kept.items():
-            os.dup2(copy, stream)
-            os.close(copy)
-
-
-def _flush() -> None:
-    for file in (sys.__stdout__, sys.__stderr__):
-        with contextlib.suppress(Exception):
-            file.flush()  # type: ignore[union-attr]
-    with contextlib.suppress(Exception):
-        ctypes.CDLL(None).fflush(None)  # the buffers of C
-
-
-def _to_nothing(*streams: int) -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in streams:
-        os.dup2(nothing, stream)
-    if nothing not in streams:
-        os.close(nothing)
-
+from discreet.errors import BadInput
+from discreet.sandbox.sandbox import Program, Sandbox, SandboxCells, importable
+from discreet.subsample.block_table import BlockTable, arrays, framed, is_frame, own
+from discreet.subsample.estimators import Fit, SourceFit, silence
+from discreet.subsample.partition import Blocks
+from discreet.subsample.returned import STYLES, Shape, made_up
 
 Correct = Literal["half", "jackknife", "firth"] | None  # "firth": subsample/block_fits.py, for all blocks at once
 Floats = npt.NDArray[np.float64]
+LIBRARIES: Final = ("numpy", "scipy.special")
+HOMES: Final = {"sklearn": "sklearn.linear_model", "statsmodels": "statsmodels.api", "lifelines": "lifelines"}
 FAILURES: Final = ("ConvergenceWarning", "PerfectSeparationWarning", "HessianInversionWarning")
 
 
@@ -196,3 +156,134 @@ def _limit(seconds: float | None) -> Iterator[None]:
         running = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCells:
+    """A sandbox at work on blocks."""
+
+    cells: SandboxCells
+    estimator: bytes
+
+    def rows(self, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
+        """One row a block, NaN where there is none. [run_block.3]"""
+        messages = (_message(self.estimator, shape, blocks, number, correct) for number in range(blocks.count))
+        found = np.full((blocks.count, shape.width), np.nan)
+        for number, raw in enumerate(self.cells.run(messages, 8 * shape.width)):
+            row = np.frombuffer(raw or b"", dtype=np.float64)
+            if len(row) and np.isfinite(row).all():  # [run_block.3]
+                found[number] = row
+        return found
+
+
+@contextmanager
+def opened(box: Sandbox, fit: Fit, table: BlockTable | None = None) -> Iterator[BlockCells]:
+    """Cells for this estimator, or NoSandbox. Of the table the schema is used, for a rehearsal."""
+    raw = packed(fit)  # refused before anything starts
+    held = (getattr(fit, name, None) for name in ("estimator", "fitter", "model"))
+    inner = next((one for one in held if one is not None), None)  # an unfitted ensemble has no truth value
+    home = str(getattr(inner, "__module__", type(inner).__module__)).split(".")[0]
+    frames = ("pandas",) if table is not None and is_frame(table.x) else ()  # loaded once, not by every block
+    modules = (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *frames)
+    with box.opened(Program(__name__, modules, pickle.dumps((raw, rehearsal(table))))) as cells:
+        yield BlockCells(cells, raw)
+
+
+def packed(fit: Fit) -> bytes:
+    """The estimator as bytes for a cell; functions of this session by value, if cloudpickle is there."""
+    function = getattr(fit, "function", None)
+    local = function is not None and getattr(function, "__module__", "") not in importable()
+    try:
+        if not isinstance(fit, SourceFit) and local:
+            import cloudpickle
+
+            return bytes(cloudpickle.dumps(fit))
+        return pickle.dumps(fit)
+    except Exception:  # noqa: BLE001
+        raise BadInput(
+            "the estimator cannot be sent to another process; put the function into a file and give "
+            "'file.py:function', install cloudpickle, or give trust='own' if you wrote or read it"
+        ) from None
+
+
+def rehearsal(table: BlockTable | None) -> list[BlockTable]:
+    """Made-up rows of a table's schema in several styles, and plain ones, for what the schema does not tell."""
+    plain = [BlockTable(np.ones((8, 2)), np.arange(8) % 2.0), BlockTable(np.ones((8, 2)))]
+    if table is None:
+        return plain
+    try:
+        return [made_up(table, style, texts=True) for style in range(STYLES)]
+    except Exception:  # noqa: BLE001  a type that nothing is made up of; what is imported at the top is still loaded
+        return plain
+
+
+def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
+    block, middle = blocks.block(number)
+    people = block.people if correct == "jackknife" else None
+    try:
+        return pickle.dumps((raw, shape, (sent(block.x), sent(block.y), people), middle, number, correct))
+    except Exception:  # noqa: BLE001  [run_block.3]: an entry that cannot be packed; the cell fails to read it, on time
+        return b""
+
+
+def sent(part: Any) -> Any:
+    """Rows as they are sent to another process. [run_block.4]"""
+    if is_frame(part):
+        return list(part.columns), [sent(own(values)) for values in arrays(part)]
+    if isinstance(part, np.ndarray) and part.dtype.kind == "O":
+        return [pickle.dumps(entry) for entry in part.tolist()]  # [run_block.4]
+    return part
+
+
+def received(raw: Any) -> Any:
+    """Rows as they were before they were sent."""
+    if isinstance(raw, tuple):
+        return framed(raw[0], [received(one) for one in raw[1]])
+    if isinstance(raw, list):
+        values = np.empty(len(raw), dtype=object)
+        for place, entry in enumerate(raw):
+            values[place] = pickle.loads(entry)  # noqa: S301  written by our own parent
+        return values
+    return raw
+
+
+def work(data: int, result: int) -> None:
+    """In a cell: read the block from one file, write the row to the other. Pickle comes in and never goes back."""
+    with os.fdopen(data, "rb") as file:
+        raw, shape, (x, y, people), middle, number, correct = pickle.load(file)  # noqa: S301  our own parent's
+    block = BlockTable(received(x), received(y), people)
+    row = block_row(Unpacked(raw), shape, block, middle, number=number, correct=correct)
+    os.pwrite(result, row.tobytes(), 0)
+
+
+def rehearse(data: int, result: int) -> None:
+    """In a cell: fit on made-up rows until it works once, and write the names of all modules loaded by then."""
+    with os.fdopen(data, "rb") as file:
+        raw, tables = pickle.load(file)  # noqa: S301  written by our own parent
+    fit = Unpacked(raw)
+    for table in tables:
+        try:
+            with silence():
+                fit.answer(table.x, table.y)
+        except BaseException:  # noqa: BLE001, S112  other rows may do
+            continue
+        finally:
+            os.pwrite(result, "\n".join(sorted(sys.modules)).encode("ascii", "ignore"), 0)
+        break
+
+
+class Unpacked:
+    """An estimator that is unpacked on first use: what fails then is a failure of the block."""
+
+    unbiased = False
+    name = "sandboxed"
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._fit: Any = None
+
+    def answer(self, x: Any, y: Any) -> Any:
+        """As the estimator's."""
+        if self._fit is None:
+            self._fit = pickle.loads(self._raw)  # noqa: S301  the caller's own object, inside the cell
+        return self._fit.answer(x, y)

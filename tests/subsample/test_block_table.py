@@ -22,13 +22,12 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import batched as paths
 from discreet.subsample.aggregate import SubsampleAggregate
-from discreet.subsample.block_table import BlockTable
+from discreet.subsample.block_table import BlockTable, alone
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.estimators import FunctionFit, SourceFit, adapted
-from discreet.subsample.own_rows import alone, received, sent
 from discreet.subsample.partition import Blocks, partition
 from discreet.subsample.returned import Shape
-from discreet.subsample.sandboxed import _message, opened
+from discreet.subsample.run_block import _message, opened, received, sent
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 NUMBER = Shape("number", ("value",))
@@ -112,10 +111,10 @@ def messages(table: BlockTable, relation: Neighbours, correct: Any = None) -> li
     return [_message(b"", NUMBER, blocks, number, correct) for number in range(blocks.count)]
 
 
-@pytest.mark.claim("own_rows.1")
-@pytest.mark.claim("own_rows.2")
-@pytest.mark.claim("own_rows.3")
-@pytest.mark.claim("sandboxed.1")
+@pytest.mark.claim("block_table.1")
+@pytest.mark.claim("block_table.2")
+@pytest.mark.claim("run_block.4")
+@pytest.mark.claim("run_block.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("place", ["x", "y", "frame"])
 @pytest.mark.parametrize(("name", "odd"), PAIRS, ids=[f"{name}, {odd}" for name, odd in PAIRS])
@@ -131,7 +130,7 @@ def test_what_a_block_is_sent_does_not_depend_on_anybody_else(
     assert sum(one != other for one, other in zip(left, right, strict=True)) <= 1
 
 
-@pytest.mark.claim("own_rows.1")
+@pytest.mark.claim("block_table.1")
 @pytest.mark.claim("partition.3")
 @pytest.mark.parametrize("entries", [QUOTIENTS, BYTES, SPANS])
 def test_an_odd_entry_moves_no_other_row_to_another_block(entries: list[Any]) -> None:
@@ -143,8 +142,8 @@ def test_an_odd_entry_moves_no_other_row_to_another_block(entries: list[Any]) ->
     assert list(BlockTable.of(frame).contents())[1:] == list(BlockTable.of(other).contents())[1:]
 
 
-@pytest.mark.claim("own_rows.2")
-@pytest.mark.claim("sandboxed.1")
+@pytest.mark.claim("block_table.2")
+@pytest.mark.claim("run_block.3")
 @pytest.mark.parametrize("correct", [None, "half", "jackknife"])
 @pytest.mark.parametrize("framed", [False, True])
 def test_a_block_is_not_told_who_came_before_it(framed: bool, correct: Any) -> None:
@@ -161,7 +160,7 @@ def test_a_block_is_not_told_who_came_before_it(framed: bool, correct: Any) -> N
     assert people.tolist() == [0, 0, 1, 2] if correct == "jackknife" else people is None
 
 
-@pytest.mark.claim("own_rows.3")
+@pytest.mark.claim("run_block.4")
 def test_which_texts_are_one_object_is_not_told() -> None:
     """A reader may share equal texts or not, as the whole table lets it."""
     word, parts = "a text", ["a", "text"]
@@ -172,7 +171,7 @@ def test_which_texts_are_one_object_is_not_told() -> None:
     assert pickle.dumps(sent(alone(shared))) == pickle.dumps(sent(alone(apart)))
 
 
-@pytest.mark.claim("own_rows.2")
+@pytest.mark.claim("block_table.2")
 @pytest.mark.parametrize("place", ["x", "y", "frame"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_block_has_memory_of_its_own(name: str, place: str) -> None:
@@ -236,7 +235,7 @@ def f(x, y=None):
 
 
 @needs_sandbox
-@pytest.mark.claim("sandboxed.1")
+@pytest.mark.claim("run_block.3")
 def test_code_that_looks_at_everything_it_can_reach_learns_of_its_block_alone() -> None:
     """The stack, what hangs on it, base arrays, types: for other blocks the same whatever one person holds."""
     generator = np.random.default_rng(0)
@@ -262,7 +261,7 @@ def seen_type(t: Any) -> float:
     return float(sum(len(kind) for kind in kinds) + 100 * listed + len(pd.get_dummies(t).columns) * 1e4)
 
 
-@pytest.mark.claim("own_rows.1")
+@pytest.mark.claim("block_table.1")
 @pytest.mark.claim("aggregate.1")
 @pytest.mark.parametrize("kind", [None, "category", pd.ArrowDtype(ARROW)])
 def test_own_code_is_given_no_more_than_its_block(kind: Any) -> None:

@@ -13,7 +13,8 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
-from discreet.subsample.block_tests import BlockTest
+from discreet.subsample.aggregate import SubsampleAggregate
+from discreet.subsample.custom_test import P_VALUE
 from discreet.subsample.estimators import FunctionFit
 
 ROWS = (0.0, 1.0, 2.0, 0.5, -1.0)
@@ -32,26 +33,28 @@ def failing(x: Any) -> float:
     raise ValueError(x.mean())
 
 
-@pytest.mark.claim("block_tests.1")
+@pytest.mark.claim("custom_test.1")
 @pytest.mark.parametrize("relation", list(Neighbours))
 @pytest.mark.parametrize("combined", [ScoreSum(3, 1.0, 10.0), VoteCount(3, 0.5, 10.0)])
 def test_blocks_pass_the_audit(relation: Neighbours, combined: ScoreSum | VoteCount) -> None:
     world = list(neighbours_of(ROWS, (3.0, -3.0, math.nan), relation))
-    audit.check(BlockTest(FunctionFit(positive), combined, neighbours=relation), world, hostile_values=False).require()
+    audit.check(
+        SubsampleAggregate(FunctionFit(positive), P_VALUE, combined, neighbours=relation), world, hostile_values=False
+    ).require()
 
 
-@pytest.mark.claim("block_tests.2")
+@pytest.mark.claim("custom_test.2")
 def test_p_values_are_super_uniform() -> None:
     people = np.random.default_rng(1)
-    test = BlockTest(FunctionFit(positive), ScoreSum(12, 1.0, 1.0))
+    test = SubsampleAggregate(FunctionFit(positive), P_VALUE, ScoreSum(12, 1.0, 1.0))
     found = [test.release(people.normal(size=84), Seeded(i)).value.p_value for i in range(80)]
     for level in (0.05, 0.2, 0.5):
         assert np.mean(np.array(found) <= level) <= level + 5 * math.sqrt(level * (1 - level) / 80)
 
 
-@pytest.mark.claim("block_tests.2")
+@pytest.mark.claim("custom_test.2")
 def test_a_base_test_that_fails_is_no_evidence() -> None:
-    release = BlockTest(FunctionFit(failing), ScoreSum(50, 1.0, 1.0)).release(np.ones(200), Seeded(1))
+    release = SubsampleAggregate(FunctionFit(failing), P_VALUE, ScoreSum(50, 1.0, 1.0)).release(np.ones(200), Seeded(1))
     assert release.value.p_value > 0.999
     assert "valid on blocks" in str(release)
 
@@ -101,7 +104,7 @@ def test_refusals_are_by_public_numbers() -> None:
         with pytest.raises(BadInput, match=words):
             custom_test(greater, x, **({"epsilon": 1.0} | PUBLIC | options))
     assert "do not fill" in str(custom_test(greater, x, epsilon=1.0, blocks=101, **PUBLIC).refusal)
-    test = BlockTest(FunctionFit(greater), ScoreSum(50, 1.0, 1.0))
+    test = SubsampleAggregate(FunctionFit(greater), P_VALUE, ScoreSum(50, 1.0, 1.0))
     with pytest.raises(Refused, match="do not fill"):
         test.check(49)
     test.check(50)

@@ -30,9 +30,10 @@ Source
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Final, Literal, TypeVar
 
 from discreet.accounting import calibrate
@@ -74,7 +75,7 @@ class Allocation:
     each: Fraction = Fraction(0)  # the slack of one Gaussian draw
     draws: int = 1
     event: Fraction = Fraction(0)  # the probability of an event at which all may be lost
-    parts: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    parts: Mapping[str, tuple[Part, ...]] = field(default_factory=dict, hash=False)
 
     @classmethod
     def of(
@@ -131,35 +132,33 @@ class Allocation:
             return Approximate(self.amount, 0)  # [allocation.4]
         if self.unit == "zcdp":
             raise BadInput("parts by rho come to no loss that is known before them; list them")
-        return self._with_event(Gaussian(self.amount, self.slack))  # [allocation.4]
+        whole = Gaussian(self.amount, self.slack)
+        return compose(whole, Approximate(0, self.event)) if self.event else whole  # [allocation.4]
 
     @property
     def loss(self) -> Loss:
         """Every draw, and the event. [allocation.2]"""
-        return self._with_event(*(draw for _, draws in self.parts for draw in draws))
-
-    def _with_event(self, *losses: Loss) -> Loss:
-        return compose(*losses, Approximate(0, self.event)) if self.event else compose(*losses)
+        whole = compose(*chain(*self.parts.values()))
+        return compose(whole, Approximate(0, self.event)) if self.event else whole
 
     def split(self, **shares: Share | None) -> "Allocation":
         """These parts, in the order in which they run; None where there is no such stage. [allocation.3]"""
         asked = {name: share for name, share in shares.items() if share is not None}
-        left = 1 - sum((share.of for share in asked.values() if share.of is not None), Fraction(0))
-        if left < 0 or sum(share.of is None for share in asked.values()) > 1:
+        given = [share.of for share in asked.values() if share.of is not None]
+        left = 1 - sum(given, Fraction(0))
+        if left < 0 or len(asked) - len(given) > 1:
             raise BadInput(f"shares add up to {show(1 - left)} of the budget; give at most 1, and the rest once")
-        parts = tuple(
-            (name, (self._draw((left if share.of is None else share.of) / share.times, share.cost),) * share.times)
-            for name, share in asked.items()
-        )
-        off = sum(
-            (exact(draw.slack) for _, draws in parts for draw in draws if isinstance(draw, Gaussian)), Fraction(0)
-        )
+        parts, off = {}, Fraction(0)
+        for name, share in asked.items():
+            draw = self._draw((left if share.of is None else share.of) / share.times, share.cost)
+            parts[name] = (draw,) * share.times
+            off += share.times * exact(draw.slack) if isinstance(draw, Gaussian) else 0
         if off > self.slack:  # [allocation.3]
             raise BadInput(f"the draws have a slack of {show(off)}, and {show(self.slack)} was kept for it")
         return replace(self, parts=parts)
 
     def _draw(self, share: Fraction, cost: Callable[[Fraction], Part] | None) -> Part:
-        if self.pure:
+        if self.unit == "epsilon":
             return (cost or Laplace)(self.amount * share)  # [allocation.1]
         if cost is Choice:
             rate = CHOICE if self.unit == "gdp" else 4
@@ -169,30 +168,30 @@ class Allocation:
 
     def within(self, *names: str) -> "Allocation":
         """What these parts of Gaussian noise have together, to be shared out anew. [allocation.2]"""
-        mine = [draw for name, draws in self.parts for draw in draws if name in names]
-        others = sum(len(draws) for name, draws in self.parts if name not in names)
+        mine = [draw for name in names if name in self.parts for draw in self.parts[name]]
+        others = sum(map(len, self.parts.values())) - len(mine)
         square = sum((exact(draw.mu) ** 2 for draw in mine if isinstance(draw, Gaussian)), Fraction(0))
         return Allocation("gdp", root_below(square), self.each, self.draws - others)  # [allocation.2]
 
     def __contains__(self, name: object) -> bool:
-        return any(name == stage for stage, _ in self.parts)
+        return name in self.parts
 
     def __getitem__(self, name: str) -> Part:
-        return dict(self.parts)[name][0]
+        return self.parts[name][0]
 
     def part(self, name: str, kind: type[Of]) -> Of:
         """One draw of the stage of this name."""
-        return self.all(name, kind)[0]
+        found = self.parts[name][0]
+        assert isinstance(found, kind)
+        return found
 
     def all(self, name: str, kind: type[Of]) -> tuple[Of, ...]:
-        """Every draw of the stage of this name."""
-        found = tuple(draw for draw in dict(self.parts)[name] if isinstance(draw, kind))
-        assert found
-        return found
+        """Every draw of the stage of this name: they are equal."""
+        return (self.part(name, kind),) * len(self.parts[name])
 
     def noise(self, name: str) -> Laplace | Gaussian:
         """One draw of noise for the stage of this name."""
-        found = self[name]
+        found = self.parts[name][0]
         assert isinstance(found, Laplace | Gaussian)
         return found
 
@@ -203,7 +202,7 @@ class Allocation:
             name if len(draws) == 1 else f"{name}, each of {len(draws)}": float(
                 draws[0].mu if isinstance(draws[0], Gaussian) else draws[0].epsilon
             )
-            for name, draws in self.parts
+            for name, draws in self.parts.items()
         }
 
 

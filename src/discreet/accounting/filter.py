@@ -194,7 +194,11 @@ class Filter:
 
     def charge(self, loss: Loss) -> "Filter":
         """The filter after this loss is paid for; OverBudget, and nothing is spent, if it does not fit."""
-        price, left = self.price(loss), self.left
+        return self.paid(self.price(loss))
+
+    def paid(self, price: Amount) -> "Filter":
+        """The filter after this price is paid; OverBudget if it does not fit."""
+        left = self.left
         if price.cost > left.cost or price.delta > left.delta:
             raise OverBudget(self._refusal(price, left))
         # [filter.4]

@@ -140,7 +140,7 @@ class Account:
         if price.cost <= 0:  # [account.3]
             raise BadInput(f"{in_words(loss)}: this costs no {price.currency.quantity}; a release costs more than 0")
         written(price.cost), written(price.delta)  # [account.2] before anything is decided
-        self.filter.charge(loss)
+        self.filter.paid(price)
         return self.paid(price), price
 
     def paid(self, price: Amount) -> "Account":

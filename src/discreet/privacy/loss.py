@@ -114,8 +114,10 @@ def compose(*losses: Loss) -> Loss:
     >>> compose(Laplace(1), compose(Choice(2), Gaussian(3)))
     Composed(parts=(Laplace(epsilon=1), Choice(epsilon=2), Gaussian(mu=3, slack=0)))
     """
-    parts = tuple(atom for loss in losses for atom in (loss.parts if isinstance(loss, Composed) else (loss,)))
-    return parts[0] if len(parts) == 1 else Composed(parts)
+    parts: list[Loss] = []
+    for loss in losses:
+        parts += loss.parts if isinstance(loss, Composed) else (loss,)
+    return parts[0] if len(parts) == 1 else Composed(tuple(parts))
 
 
 def atoms(loss: Loss) -> tuple[Laplace | Gaussian | Choice | Approximate | Sampled, ...]:

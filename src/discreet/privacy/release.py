@@ -34,7 +34,7 @@ from discreet.privacy.intervals import (
 )
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.value_arrays import frame
-from discreet.privacy.values import Array, Scalar, label, like, plain, stored, value_of
+from discreet.privacy.values import Array, Scalar, Value, label, like, plain, stored, value_of
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -98,22 +98,28 @@ class Release(Generic[T]):
 
     def shown(self, confidence: float | None = None) -> Shown:
         """Its value, and each number with its error: at this confidence, or at the declared or usual one if None."""
-        if self.refusal is not None or self.answer is None:
+        value, bar, none = self._read(confidence)
+        if value is None:
             return Shown(self.name, None, (), refusal=self.refusal)
-        value, bar, none = value_of(self.answer), None, None
+        errors = (None, None) if self.spread is None else (self.spread.sampling, self.spread.privacy)
+        return Shown(self.name, value, numbers_of(value, bar, *errors), bar, no_interval=none)
+
+    def _read(self, confidence: float | None) -> tuple[Value | None, Interval | None, str | None]:
+        """The value if there is one, its interval if there is one, and why there is none."""
+        if self.refusal is not None or self.answer is None:
+            return None, None, None
+        value = value_of(self.answer)
         if self.spread is None:
-            return Shown(self.name, value, numbers_of(value, None, None, None))
+            return value, None, None
         try:
             usual: float = getattr(self.spread, "confidence", 0.95)
-            bar = self.interval(usual if confidence is None else confidence)
+            return value, self.interval(usual if confidence is None else confidence), None
         except Refused as reason:
-            none = str(reason)
-        numbers = numbers_of(value, bar, self.spread.sampling, self.spread.privacy)
-        return Shown(self.name, value, numbers, bar, no_interval=none)
+            return value, None, str(reason)
 
     def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
         """Plain values: what `to_json` writes and `stored.recalled` reads."""
-        shown = self.shown(confidence)
+        value, bar, none = self._read(confidence)
         record: dict[str, Any] = {
             "name": self.name,
             "value": stored(self.answer),
@@ -123,18 +129,20 @@ class Release(Generic[T]):
             "publishable": self.provenance.publishable,
             "provenance": plain(self.provenance),
         }
-        if shown.interval is not None:
-            ends = [_written(shown, like(shown.value, end)) for end in shown.interval]  # type: ignore[arg-type]
-            record["interval"] = plain(replace(shown.interval, low=ends[0], high=ends[1])) | {
-                "name": shown.interval.name
+        if bar is not None and value is not None:
+            record["interval"] = {
+                "low": error_of(value, bar.low),
+                "high": error_of(value, bar.high),
+                "confidence": plain(bar.confidence),
+                "about": bar.about,
+                "population": plain(bar.population),
+                "name": bar.name,
             }
-        elif shown.no_interval is not None:
-            record["no_interval"] = shown.no_interval
-        if self.spread is not None and shown.value is not None:
-            sizes = {"sampling": self.spread.sampling, "privacy": self.spread.privacy}
-            record["spread"] = {
-                name: None if size is None else _written(shown, like(shown.value, size)) for name, size in sizes.items()
-            }
+        elif none is not None:
+            record["no_interval"] = none
+        if self.spread is not None and value is not None:
+            sampling, privacy = self.spread.sampling, self.spread.privacy
+            record["spread"] = {"sampling": error_of(value, sampling), "privacy": error_of(value, privacy)}
         return record
 
     def to_json(self, confidence: float | None = None, *, indent: int | None = 2) -> str:
@@ -262,9 +270,12 @@ def json_text(record: Any, indent: int | None) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _written(shown: Shown, numbers: list[Any]) -> Any:
-    """Numbers in the order of the value's; of a scalar the one number."""
-    return plain(numbers[0] if isinstance(shown.value, Scalar) and numbers else numbers)
+def error_of(value: Value, size: Any) -> Any:
+    """An end of an interval or the size of an error, in the order of the value's numbers; of a scalar one number."""
+    if size is None:
+        return None
+    numbers = like(value, size)
+    return plain(numbers[0] if isinstance(value, Scalar) and numbers else numbers)
 
 
 @dataclass(frozen=True, slots=True)

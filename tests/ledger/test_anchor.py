@@ -12,7 +12,7 @@ from discreet.accounting.filter import Budget
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger import Ledger, examine
 from discreet.ledger.seal import Anchor, Head, lacking
-from discreet.ledger.trust import trust
+from discreet.ledger.verify import trust
 from discreet.privacy.loss import Laplace
 
 HEADS = [Head(number, f"{number:064x}", "a" * 64) for number in range(1, 200)]

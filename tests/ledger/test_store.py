@@ -14,7 +14,8 @@ from benchmarks.ledger import Place, fill
 
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerFault, OverBudget
-from discreet.ledger import Book, Ledger, book
+from discreet.ledger import Book, Ledger
+from discreet.ledger.account import now
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
 from discreet.privacy.neighbours import Neighbours
 
@@ -229,7 +230,7 @@ def test_the_clock_decides_nothing(place: Place, monkeypatch: pytest.MonkeyPatch
             receipt.note for receipt in ledger.entries("people")
         ]
         assert ledger.verify().ok
-    assert book.now().endswith("+00:00")
+    assert now().endswith("+00:00")
 
 
 def test_threads_spend_exactly_the_budget(place: Place) -> None:

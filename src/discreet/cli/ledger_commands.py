@@ -150,7 +150,7 @@ def trust(
     Example: discreet ledger trust region.ledger --why "disk of the anchor failed; ledger compared with all releases"
     """
     from discreet.errors import clean
-    from discreet.ledger.trust import trust as begin_anew
+    from discreet.ledger.verify import trust as begin_anew
 
     entry = begin_anew(_known(ledger), why, key=key, anchor=anchor)
     if as_json:

@@ -29,6 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any, Final, Literal, Protocol, assert_never
 
 from discreet.accounting.filter import Amount, Budget, Currency, Filter
@@ -236,7 +237,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One line of the book. `body` is canonical JSON: an account, a charge, an answer's digest, or a word."""
 
@@ -253,12 +254,15 @@ class Entry:
     @property
     def hash(self) -> str:
         """What the next entry continues. [account.4]"""
-        return digest(canonical([getattr(self, name) for name in self.__slots__]))  # [account.4]
+        return digest(canonical(FIELDS(self)))  # [account.4]
 
     @property
     def plain(self) -> dict[str, Any]:
         """The body, read."""
         return dict(json.loads(self.body))
+
+
+FIELDS: Final = attrgetter(*Entry.__slots__)  # of an entry, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
-from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
+from discreet.ledger.account import FIELDS, GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.ledger_text import alike
 from discreet.ledger.seal import Head, Seal
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
-COLUMNS: Final = tuple(column.name for column in ENTRIES.columns if column.name != "signature")
+COLUMNS: Final = (*Entry.__slots__[1:], "hash")  # the first of the table: an entry, but for the ledger that it is in
 WHOLE: Final = ""  # stands for a population's own account, beside those of its analysts
 
 _HERE = (ACCOUNTS.c.population == sa.bindparam("whose")) & (ACCOUNTS.c.analyst == sa.bindparam("part"))
@@ -87,17 +87,7 @@ def standing(connection: sa.Connection) -> str:
 
 def entry_of(ledger: str, row: Any) -> Entry:
     """An entry as it stands in the table."""
-    return Entry(
-        ledger=ledger,
-        number=row.number,
-        kind=row.kind,
-        time=row.time,
-        population=row.population,
-        analyst=row.analyst,
-        request=row.request,
-        body=row.body,
-        previous=row.previous,
-    )
+    return Entry(ledger, *row[: len(COLUMNS) - 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,33 +126,29 @@ class Pages:
             body=body,
             previous=head.hash,
         )
-        new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
-        written = {name: getattr(entry, name) for name in COLUMNS} | {"signature": new.signature}
-        self.connection.execute(NEW_ENTRY, written)
-        row = {"number": new.number, "hash": new.hash, "signature": new.signature}
+        hash_ = entry.hash
+        new = Head(number, hash_, self.seal.sign("head", self.ledger, number, hash_))
+        signed = {"hash": new.hash, "signature": new.signature}
+        self.connection.execute(NEW_ENTRY, dict(zip(COLUMNS, (*FIELDS(entry)[1:], hash_), strict=True)) | signed)
         accounts = self.seal.sign("accounts", self.ledger, number, standing(self.connection))
-        self.connection.execute(MOVE_HEAD, row | {"accounts": accounts})
+        self.connection.execute(MOVE_HEAD, {"number": number, "accounts": accounts} | signed)
         return entry, new
 
-    def found(self, population: str, analyst: str | None) -> Account | None:
-        """An account, None if it was never opened."""
-        # [pages.2]
+    def has(self, population: str, analyst: str | None) -> bool:
+        """Whether an account was ever opened."""
+        return self.connection.execute(ACCOUNT, {"whose": population, "part": analyst or WHOLE}).first() is not None
+
+    def account(self, population: str, analyst: str | None) -> Account:
+        """An account that must be there. [pages.2]"""
         row = self.connection.execute(ACCOUNT, {"whose": population, "part": analyst or WHOLE}).one_or_none()
+        if row is None and analyst is None:
+            raise BadInput(f"there is no population {population!r} in this ledger; open it with its budget first")
         if row is None:
-            return None
+            raise BadInput(f"{analyst!r} may spend nothing of {population!r}; allot a part of its budget first")
         # [pages.1]
         if not self.seal.fits(row.signature, "account", self.ledger, row.population, row.analyst, row.state):
             raise changed(f"the account of {population!r} is not what was signed")
         return Account.from_text(row.state)
-
-    def account(self, population: str, analyst: str | None) -> Account:
-        """An account that must be there."""
-        found = self.found(population, analyst)
-        if found is not None:
-            return found
-        if analyst is None:
-            raise BadInput(f"there is no population {population!r} in this ledger; open it with its budget first")
-        raise BadInput(f"{analyst!r} may spend nothing of {population!r}; allot a part of its budget first")
 
     def keep(self, population: str, analyst: str | None, account: Account, *, new: bool = False) -> None:
         """Write an account, signed. [pages.2]"""
@@ -244,6 +230,7 @@ class Pages:
 
     def keep_answer(self, head: Head, charge: Entry, answer: str) -> Head:
         """Write an answer, and its digest into the chain."""
+        self.unanswered(head, charge)
         body = canonical({"of": charge.number, "sha256": digest(answer)})
         record, new = self.append(head, "answer", charge.population, charge.analyst, body=body)
         self.connection.execute(NEW_ANSWER, {"number": charge.number, "entry": record.number, "answer": answer})

@@ -24,7 +24,6 @@ What a file cannot prevent
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, TextIO, TypeVar
@@ -36,11 +35,11 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, for_whom, loss_to_plain, written
-from discreet.ledger.database import ACCOUNTS, ENTRIES, Database
+from discreet.ledger.database import ACCOUNTS, ENTRIES
 from discreet.ledger.pages import Pages, found_ledger, identity, length
-from discreet.ledger.place import beside, parts, there, to_csv, to_json
-from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking
-from discreet.ledger.verify import BATCH, LedgerVerdict, verify
+from discreet.ledger.place import parts, there, to_csv, to_json
+from discreet.ledger.seal import Head, lacking
+from discreet.ledger.verify import BATCH, LedgerVerdict, verified
 from discreet.privacy.exact import Number
 from discreet.privacy.loss import Loss
 from discreet.privacy.neighbours import Neighbours
@@ -179,7 +178,6 @@ class Ledger:
             old = pages.answer(entry)
             if old is not None:
                 return old, head  # [store.2]
-            pages.unanswered(head, entry)
             return text, pages.keep_answer(head, entry, text)
 
         return self._write(work)
@@ -273,8 +271,8 @@ class Ledger:
 
     def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account) -> Filter:
         def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
-            old = pages.found(population, analyst)
-            if old is not None:
+            if pages.has(population, analyst):
+                old = pages.account(population, analyst)
                 if old.terms != account.terms:  # [store.3]
                     what = population if analyst is None else f"{analyst}'s part of {population}"
                     raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
@@ -313,32 +311,6 @@ class Ledger:
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
                 "look with `discreet ledger verify`"
             )  # [store.4]
-
-
-def examine(
-    where: str | Path, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None
-) -> LedgerVerdict:
-    """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing."""
-    database, seal, outside = parts(where, key, anchor, 30.0, make=False)
-    try:
-        verdict = verified(database, seal, outside)
-    finally:
-        database.close()
-    path = beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
-    why = None if path is None else exposed(path)
-    return (
-        verdict
-        if why is None
-        else replace(verdict, notes=(*verdict.notes, f"the key {path} {why}, who could sign what they like"))
-    )
-
-
-def verified(database: Database, seal: Seal, anchor: Anchor | None) -> LedgerVerdict:
-    """What `verify` finds, with the anchor that there is."""
-    there(database)
-    entries = database.read(length)  # then the anchor, then the picture of the ledger: [seal.3], [seal.4]
-    heads = None if anchor is None else list(anchor.heads())
-    return database.read(lambda connection: verify(connection, seal, heads, entries))
 
 
 def _again(

@@ -6,22 +6,29 @@ Claims
     [verify.2] A chain that was written anew as a whole is found without the key by its head, and with the key by the
           anchor. An older copy that was put back, key and all, is found by the anchor alone. An anchor that is gone, or
           ends before the ledger's last entry but one, is a problem, and what a steward's word stands for is told.
+
+`trust` is that word: a ledger is all there is, although its anchor does not show it. An anchor is lost with its disk,
+and a ledger is restored from a backup. Nothing in the files tells this from an attack: a person decides. What was
+decided is an entry of the chain like any other, and every `verify` repeats it.
 """
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
 from discreet.accounting.filter import Amount, Budget
-from discreet.errors import DiscreetError
+from discreet.errors import BadInput, DiscreetError, LedgerChanged, LedgerFault
+from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, canonical, digest, loss_from_plain
-from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
-from discreet.ledger.pages import WHOLE, entry_of, identity, standing
-from discreet.ledger.seal import Head, Seal, lacking
+from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER, Database
+from discreet.ledger.pages import MOVE_HEAD, WHOLE, Pages, entry_of, identity, length, standing, who
+from discreet.ledger.place import beside, is_there, parts, there
+from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking
 
 MOST: Final = 100  # problems that are listed
 BATCH: Final = 1000
@@ -223,3 +230,72 @@ def _state(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
 
 def _named(population: str, analyst: str) -> str:
     return repr(population) if analyst == WHOLE else f"{analyst!r} in {population!r}"
+
+
+def examine(
+    where: str | Path, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None
+) -> LedgerVerdict:
+    """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing."""
+    database, seal, outside = parts(where, key, anchor, 30.0, make=False)
+    try:
+        verdict = verified(database, seal, outside)
+    finally:
+        database.close()
+    path = beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
+    why = None if path is None else exposed(path)
+    return (
+        verdict
+        if why is None
+        else replace(verdict, notes=(*verdict.notes, f"the key {path} {why}, who could sign what they like"))
+    )
+
+
+def verified(database: Database, seal: Seal, anchor: Anchor | None) -> LedgerVerdict:
+    """What `verify` finds, with the anchor that there is."""
+    there(database)
+    entries = database.read(length)  # then the anchor, then the picture of the ledger: [seal.3], [seal.4]
+    heads = None if anchor is None else list(anchor.heads())
+    return database.read(lambda connection: verify(connection, seal, heads, entries))
+
+
+def trust(
+    where: str | Path, why: str, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None
+) -> Entry:
+    """Begin the anchor of a ledger anew, and record why; the entry that says so.
+
+    Only an anchor that is gone, or was cut, is begun anew. Whatever else is wrong is refused, as is an anchor that has
+    seen entries that the ledger lacks: that one is evidence, and stays as it is.
+    """
+    if not words.note(why).strip():
+        raise BadInput("say why the ledger is trusted without its anchor; it is written down for auditors")
+    if not is_there(where):
+        raise LedgerFault("there is no ledger there; it was moved or deleted, or the path is wrong")
+    database, seal, outside = parts(where, key, anchor, 30.0, make=True)
+    if outside is None:
+        raise BadInput("give the file in which the anchor begins anew, anchor=")
+
+    def work(connection: sa.Connection) -> tuple[Entry, Head]:
+        ledger, _ = identity(connection, seal)
+        pages = Pages(connection, seal, ledger)
+        head = pages.head()
+        outside.append(head, begin=True, recorded=False)
+        body = canonical({"note": why, "anchor": str(outside.path)})
+        entry = pages.append(head, "anchor", "", None, body=body)
+        connection.execute(MOVE_HEAD, {"fingerprint": seal.sign(*who(ledger, anchored=True))})
+        return entry
+
+    try:
+        found = verified(database, seal, outside)
+        wrong = [problem for problem in found.problems if not problem.anchor]
+        if wrong:
+            raise LedgerChanged(
+                f"this ledger cannot be trusted, whatever its anchor is: {wrong[0]}. An anchor that has seen more than "
+                "the ledger has stays as it is, for auditors: keep it apart, charge what it has seen, and give another"
+            )
+        if found.ok:
+            raise BadInput(f"the anchor {outside.path} has seen this ledger; there is nothing to trust it in")
+        entry, head = database.write(work)
+        outside.append(head)
+        return entry
+    finally:
+        database.close()

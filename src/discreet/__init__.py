@@ -29,7 +29,7 @@ _HOME = {
     "explain": "discreet.privacy.meaning",
     "forecast": "discreet.forecasts.forecast",
     "open": "discreet.session",
-    "power": "discreet.hypotheses.power",
+    "power": "discreet.forecasts.forecast",
     "required": "discreet.forecasts.required",
 }
 _MODULES = ("audit", "datasets", "friendly", "sklearn")

@@ -45,9 +45,9 @@ from discreet.faces import two_samples_test as two_samples_test
 from discreet.faces import variance as variance
 from discreet.forecasts.forecast import Forecast as Forecast
 from discreet.forecasts.forecast import forecast as forecast
+from discreet.forecasts.forecast import power as power
 from discreet.forecasts.required import Need as Need
 from discreet.forecasts.required import required as required
-from discreet.hypotheses.power import power as power
 from discreet.noise.randomness import Seeded as Seeded
 from discreet.plan.profile import Profile as Profile
 from discreet.plan.profile import describe as describe

@@ -5,7 +5,6 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
-from discreet.hypotheses.power import SMALLEST
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
@@ -17,6 +16,7 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
 from discreet.subsample.aggregate import Engine, Trust
+from discreet.subsample.custom_test import SMALLEST
 
 __all__ = [
     "Asking",

@@ -135,7 +135,7 @@ def test_units_pass_through() -> None:
 def test_tests_have_power_and_no_error() -> None:
     public: Any = {"neighbours": "replace", "missing": "keep"}
     said = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.3, **public)
-    assert said.power == pytest.approx(discreet.power("two_samples_test", n=(200, 200), effect=0.3, epsilon=1.0))
+    assert said.power == discreet.power("two_samples_test", n=(200, 200), effect=0.3, epsilon=1.0, **public)
     assert said.error is None
     assert "rejects with probability" in str(said)
     more = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.6, **public)
@@ -147,7 +147,7 @@ def test_tests_have_power_and_no_error() -> None:
         forecast("two_samples_test", rows=5_000 * times, epsilon=0.1 / times, effect=0.08 / times**0.5, **public)
         for times in (1, 100)
     )
-    assert large.power == pytest.approx(small.power, abs=0.01)
+    assert large.power == pytest.approx(small.power, abs=0.1)
 
 
 def test_a_test_under_add_or_remove_is_run_itself() -> None:
@@ -158,15 +158,12 @@ def test_a_test_under_add_or_remove_is_run_itself() -> None:
 
 NEEDED: dict[str, dict[str, Any]] = {  # what a forecast cannot assume, or what makes it quick
     "closeness_test": {"bins": 2},
-    "custom_test": {"rows": 800},
     "density": {"categories": ["a", "b"]},
     "fit": {"estimator": lambda x: float(np.mean(x))},
     "fit_distribution": {"family": "bernoulli"},
     "histogram": {"categories": ["a", "b"]},
     "independence_test": {"bins": 2},
-    "likelihood_ratio_test": {"rows": 400},
     "maximum_likelihood": {"model": "expon"},
-    "two_samples_test": {"rows": 400},
     "kmeans": {"k": 2, "radius": 10.0},
     "logistic_regression": {"columns": 1, "confidence": None},
     "poisson_regression": {"formula": "visits ~ age + C(sex)"},

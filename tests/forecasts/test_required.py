@@ -59,7 +59,7 @@ def test_half_widths_have_needs_too() -> None:
 def test_power_has_needs_too() -> None:
     found = required("two_means_test", power=0.8, epsilon=1.0, effect=0.3, model="gaussian")
     assert found.forecast is not None
-    assert found.forecast.power == pytest.approx(0.8, abs=0.02)
+    assert found.forecast.power == pytest.approx(0.8, abs=0.04)
     assert found.rows_without_privacy is None
 
 

@@ -6,13 +6,14 @@ will do: an honest bar at confidence 1/2 is as long as the median error. For sev
 same arguments always give the same forecast.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any, Final
 
 from discreet.asking import People
-from discreet.errors import BadInput
-from discreet.forecasts.simulate import Trial, measured, rejected
+from discreet.errors import BadInput, Refused
+from discreet.forecasts.simulate import Trial, fewer_draws, measured, rejected
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
@@ -129,6 +130,20 @@ def forecast(
     >>> 0.15 < ages.without_privacy < ages.error < 0.25
     True
     """
+    return foreseen(statistic, about, rows=rows, epsilon=epsilon, delta=delta, confidence=confidence)
+
+
+def foreseen(
+    statistic: str,
+    about: Mapping[str, Any],
+    *,
+    rows: int,
+    epsilon: Number,
+    delta: Number,
+    confidence: float | None,
+    target: float | None = None,
+) -> Forecast:
+    """The forecast; a power need only be clearly above or below the `target`."""
     declaration = declared(statistic)
     check_rows(rows)
     if confidence is not None:
@@ -145,7 +160,7 @@ def forecast(
     level = given.number("level", 0.05, 0.0, 0.5) if isinstance(world, Effect) else 0.0
     trial = Trial(statistic=declaration, world=world, options={**given.options(), **fixed}, rows=rows, epsilon=epsilon)
     if isinstance(world, Effect):
-        chance, refused, how = rejected(trial, level)
+        chance, refused, how = rejected(replace(trial, statistic=fewer_draws(declaration, level)), level, target)
         found = Expected(refused=refused, how=how)
         measure = f"the chance to reject at level {level:g} if what is assumed holds"
         tested: dict[str, Any] = {"power": chance, "level": level, "floor": None, "floor_note": NO_FLOOR}
@@ -173,7 +188,37 @@ def forecast(
     )
 
 
-def check_rows(rows: object) -> None:
+def check_rows(rows: object, name: str = "rows") -> None:
     """A number of people."""
     if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows <= MOST_ROWS:
-        raise BadInput(f"rows is {rows!r}; give a whole number of people, from 1 to {MOST_ROWS:g}")
+        raise BadInput(f"{name} is {rows!r}; give a whole number of people, from 1 to {MOST_ROWS:g}")
+
+
+def power(
+    test: str, *, n: int | Sequence[int], epsilon: Number, effect: Any = None, level: float = 0.05, **about: Any
+) -> float:
+    """The chance that a private test rejects at `level`: that of `forecast`, for groups of any sizes.
+
+    `test` is its name, and it is run with the options and defaults that it has. `n` is a number of people, or that of
+    each group. `effect` and further assumptions are those of `forecast`: mostly a number of standard deviations; for
+    "anova" a list of the groups' shifts. "likelihood_ratio_test" takes `p` and `q`, "goodness_of_fit_test" `null` and
+    `truth`. Refused where the test would be. No data are used and nothing is spent.
+
+    >>> power("two_samples_test", n=(200, 200), effect=0.3, epsilon=1.0) > 0.5
+    True
+    """
+    samples = declared(test).samples
+    sizes = list(n) if isinstance(n, list | tuple) else [n] * (2 if samples else 1)
+    if not samples and len(sizes) > 1:
+        raise BadInput(f"n is {n!r}; {test} is about one group of people: give one number")
+    for size in sizes:
+        check_rows(size, "n")
+    given = about | ({} if effect is None else {"effect": effect}) | ({"sizes": sizes} if samples else {})
+    if "groups" in declared(test).columns:
+        given |= {"groups": len(sizes)}
+    if not isinstance(declared(test).world(About(declared(test), sum(sizes), dict(given))), Effect):
+        raise BadInput(f"{test} is not a test; discreet.forecast says what error to expect of it")
+    found = forecast(test, rows=sum(sizes), epsilon=epsilon, level=level, **given)
+    if found.power is None:
+        raise Refused(f"{test} would be refused: {found.refused}")
+    return found.power

@@ -7,13 +7,17 @@ from html import escape
 from typing import Any, Final
 
 from discreet.errors import BadInput
-from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, forecast
+from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, foreseen
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.values import plain
+from discreet.worlds.assumptions import CLOSED
 
 EPSILONS: Final = (1e-6, 100.0)
 CLOSE: Final = 0.01  # how closely a simulated answer is found, as a part of it
+NEAR: Final = 0.03  # the same for a power, whose runs are decisions
+PASSED: Final = 0.03  # a simulated power that is above its target by no more is near enough
+CLEAR: Final = 0.1  # its runs may have ended early: they are all made for the forecast that is shown
 TRIES: Final = 40
 GOALS: Final = {"error": "an error", "half_width": "a half-width", "power": "a power"}
 Try = Callable[[float], Forecast]
@@ -101,16 +105,24 @@ def required(
         value = getattr(found, what)
         return value is not None and (value >= target if what == "power" else value <= target)
 
-    options = {"delta": delta, "confidence": confidence, **about}
-    if epsilon is not None:
-        trial: Try = lambda size: forecast(statistic, rows=math.ceil(size), epsilon=epsilon, **options)  # noqa: E731
-        reached = _least(trial, enough, 1.0, float(_most_rows(delta)), whole=True)
-    else:
+    def trial(size: float, target: float | None = power) -> Forecast:
+        people, cost = (math.ceil(size), epsilon) if rows is None else (rows, size)
+        return foreseen(
+            statistic,
+            about,
+            rows=people,
+            epsilon=cost,  # type: ignore[arg-type]
+            delta=delta,
+            confidence=confidence,
+            target=target,
+        )
+
+    if rows is not None:
         check_rows(rows)
-        assert rows is not None
-        trial = lambda cost: forecast(statistic, rows=rows, epsilon=cost, **options)  # noqa: E731
-        reached = _least(trial, enough, *EPSILONS, whole=False)
-    value, last = reached
+    ends = (1.0, float(_most_rows(delta))) if rows is None else EPSILONS
+    value, last = _least(trial, enough, *ends, whole=rows is None, target=power)
+    if value is not None and power is not None and last.power is not None and last.power > power + CLEAR:
+        last = trial(value, None)
     free = None if what == "power" else _without(last, what, float(target))
     return Need(
         statistic=statistic,
@@ -132,7 +144,13 @@ def _most_rows(delta: Number) -> int:
 
 
 def _least(
-    trial: Try, enough: Callable[[Forecast], bool], low: float, high: float, *, whole: bool
+    trial: Try,
+    enough: Callable[[Forecast], bool],
+    low: float,
+    high: float,
+    *,
+    whole: bool,
+    target: float | None = None,
 ) -> tuple[float | None, Forecast]:
     """The least size that is enough: eight times as large or as small until passed, then halved on the log scale."""
     at = min(max(100.0 if whole else 1.0, low), high)
@@ -147,18 +165,34 @@ def _least(
         if enough(seen) != ups:
             break
         at, found = following, seen
-    bottom, top, best = (following, at, found) if ups else (at, following, seen)
-    closed = best.how == "closed form"
+    bottom, top, lower, best = (following, at, seen, found) if ups else (at, following, found, seen)
+    closed = best.how == CLOSED
+    close = 1e-4 if closed else CLOSE if best.power is None else NEAR
     for _ in range(TRIES):
         next_to = whole and math.ceil(top) - math.ceil(bottom) <= 1
-        if next_to or (not (whole and closed) and top / bottom < 1 + (1e-4 if closed else CLOSE)):
+        if target is not None and best.power is not None and best.power <= target + PASSED:
             break
-        middle = math.sqrt(top * bottom)
+        if next_to or (not (whole and closed) and top / bottom < 1 + close):
+            break
+        middle = bottom * (top / bottom) ** _place(lower.power, best.power, target)
         if whole:
             middle = min(max(math.floor(middle), math.ceil(bottom) + 1), math.ceil(top) - 1)
         seen = trial(middle)
-        bottom, top, best = (bottom, middle, seen) if enough(seen) else (middle, top, best)
+        if enough(seen):
+            top, best = middle, seen
+        else:
+            bottom, lower = middle, seen
     return top, best
+
+
+def _place(low: float | None, high: float | None, target: float | None) -> float:
+    """Where to look between two sizes, on the log scale: for a power where a probit curve through both meets it."""
+    if low is None or high is None or target is None:
+        return 0.5
+    from scipy.special import ndtri
+
+    below, above = (float(ndtri(min(max(chance, 0.01), 0.99))) for chance in (low, high))
+    return min(max((float(ndtri(target)) - below) / max(above - below, 1e-9), 0.1), 0.9)
 
 
 def _without(found: Forecast, what: str, target: float) -> int | None:

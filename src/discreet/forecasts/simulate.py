@@ -7,8 +7,9 @@ delta is spent epsilon is kept below 1, and the noise is scaled as that of one G
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from fractions import Fraction
+from functools import wraps
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -17,14 +18,11 @@ import numpy as np
 from discreet.accounting.calibrate import gaussian
 from discreet.api import Posed, posed
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.power import CLOSED_FORMS, power
-from discreet.hypotheses.power import RUNS as RUNS_OF_POWER
 from discreet.noise import distributions as simulated
 from discreet.noise.randomness import Seeded
 from discreet.privacy.declaration import Statistic
 from discreet.privacy.exact import Number, bisect, exact
 from discreet.privacy.mechanism import check
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.stages.normal_laplace import radius, tail
 from discreet.worlds.assumptions import CLOSED, Effect, Expected, Floats, World, flat
@@ -34,7 +32,10 @@ MORE: Final = 3  # times as many runs without privacy, which mostly cost little
 STEPS: Final = 199  # errors that stand for a normal sampling part
 FEW: Final = 16  # runs that say how large the parts of an error bar are
 GENEROUS: Final = 1000  # an epsilon at which only bad parameters are left to complain of
+DECIDES: Final = 20  # simulated values beyond the level, on average
 HOPELESS: Final = 6  # runs, all refused, after which no more are made
+SOON: Final = 20  # runs after which a chance may be clear,
+SURE: Final = 3.0  # if it is so many standard errors from the target
 SKEW: Final = 4.0  # standard errors by which a mean must be off to count as bias
 
 
@@ -56,8 +57,7 @@ class Trial:
     @property
     def cost(self) -> Fraction:
         """An epsilon at which so many rows get the noise that all of them would; closed forms need no such thing."""
-        closed = isinstance(self.world, World) and self.world.closed is not None
-        return exact(self.epsilon) if closed else exact(self.epsilon) * self.rows / self.small
+        return exact(self.epsilon) * (1 if self.world.closed is not None else Fraction(self.rows, self.small))
 
     def posed(self, made: Mapping[str, Any], epsilon: Number) -> Posed:
         """The question about made-up rows, priced."""
@@ -74,7 +74,8 @@ class Trial:
         """The question as it would be asked; or what is said to so few rows, if it is that they are few."""
         try:
             found = self.posed(self.made(SEED), self.cost)
-            check(found.price.mechanism, found.price.size)
+            if isinstance(self.world, World) or self.world.closed is None:
+                check(found.price.mechanism, found.price.size)
             return found, None
         except Refused as few:
             return None, str(few)
@@ -84,6 +85,23 @@ class Trial:
             generous = replace(self, options={**self.options, **less})
             generous.posed(self.made(SEED, many), GENEROUS)  # raises for bad parameters
             return None, str(few)
+
+
+def fewer_draws(statistic: Statistic, level: float) -> Statistic:
+    """The same test with as many simulated values of its null distribution as a decision at this level needs."""
+    draws = math.ceil(DECIDES / level) - 1
+
+    def quick(mechanism: Any) -> Any:
+        for name in ("inner", "test"):  # of tests that wrap a test
+            if is_dataclass(inside := getattr(mechanism, name, None)):
+                return replace(mechanism, **{name: quick(inside)})
+        return replace(mechanism, draws=draws) if hasattr(mechanism, "draws") else mechanism
+
+    @wraps(statistic.make)
+    def make(*given: Any, **options: Any) -> Any:
+        return quick(statistic.make(*given, **options))
+
+    return replace(statistic, make=make)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,28 +187,27 @@ def _run(trial: Trial, world: World, cost: Fraction, count: int) -> Runs:
     )
 
 
-def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]:
+def rejected(trial: Trial, level: float, target: float | None = None) -> tuple[float | None, str | None, str]:
     """The chance that a test rejects at this level, what it refuses, and how that was found.
 
-    It depends on rows times epsilon and on the effect times the root of the rows, so that many rows may be few.
+    It depends on rows times epsilon and on the effect times the root of the rows, so that many rows may be few. Runs
+    end early where it is clear whether the chance is above the `target`.
     """
     effect = trial.world
     assert isinstance(effect, Effect)
-    how = f"simulated on made-up data, {effect.runs} runs"
     asked, refusal = trial.planned()
     if asked is None:
         return None, refusal, CLOSED
-    if effect.known is not None and asked.price.relation is Neighbours.REPLACE:
-        test, size, shift = effect.known(trial.small)
-        sides = {key: trial.options[key] for key in ("alternative", "smallest") if key in trial.options}
+    if effect.closed is not None:
         try:
-            chance = power(test, n=size, effect=shift, epsilon=trial.cost, level=level, **sides)  # type: ignore[arg-type]
-        except BadInput as few:
+            return effect.closed(asked.price.mechanism, trial.rows, level), None, CLOSED
+        except (BadInput, Refused) as few:
             return None, str(few), CLOSED
-        return chance, None, CLOSED if test in CLOSED_FORMS else f"simulated on made-up data, {RUNS_OF_POWER} runs"
-    times, refusals = 0, list[str]()
+    times, refusals, count = 0, list[str](), effect.runs
     for run in range(effect.runs):
-        if len(refusals) == HOPELESS == run:
+        off = 0.0 if target is None or run < SOON else abs(times / run - target)
+        if len(refusals) == HOPELESS == run or (run and off > SURE * math.sqrt(0.25 / run)):
+            count = run
             break
         try:
             release = trial.posed(trial.made(SEED + run), trial.cost).answer(Seeded(SEED + run))
@@ -201,10 +218,11 @@ def rejected(trial: Trial, level: float) -> tuple[float | None, str | None, str]
             refusals.append(release.refusal)
             continue
         times += release.value.p_value <= level
-    if 2 * len(refusals) > effect.runs or (refusals and not times):
+    how = f"simulated on made-up data, {count} runs"
+    if 2 * len(refusals) > count or (refusals and not times):
         return None, refusals[0], how
-    refused = f"in {len(refusals)} of {effect.runs} made-up runs: {refusals[0]}" if refusals else None
-    return times / effect.runs, refused, how
+    refused = f"in {len(refusals)} of {count} made-up runs: {refusals[0]}" if refusals else None
+    return times / count, refused, how
 
 
 def _has_parts(release: Release[Any]) -> bool:

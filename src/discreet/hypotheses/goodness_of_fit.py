@@ -61,7 +61,7 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.histogram import Bins, Categories, Edges, counts
 from discreet.tables.entries import column, public_size
-from discreet.worlds.assumptions import ALL, About, Effect
+from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import tilt, tilted
 
 MOVED: Final = 2  # [goodness_of_fit.1]
@@ -163,12 +163,9 @@ def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:
     return found
 
 
-def null_fits(
-    generator: Any, size: int, chances: Floats, scale: Any, draws: int, *, truth: Floats | None = None
-) -> Floats:
-    """The statistic on simulated counts with noise: under the null hypothesis, or under another truth.
-    [goodness_of_fit.2]"""
-    drawn = generator.multinomial(size, chances if truth is None else truth, draws)
+def null_fits(generator: Any, size: int, chances: Floats, scale: Any, draws: int) -> Floats:
+    """The statistic on simulated counts with noise, under the null hypothesis. [goodness_of_fit.2]"""
+    drawn = generator.multinomial(size, chances, draws)
     return misfit(drawn + simulated.laplace(generator, drawn.shape, scale), size, chances, scale)
 
 
@@ -258,12 +255,21 @@ def _world(about: About) -> Effect:
     else:
         raise BadInput(f"null is {null!r}; give probabilities, or a distribution of scipy.stats")
     truth = about.take("truth", None)
-    other = tilted(chances, tilt(about)) if truth is None else np.array(list(truth), dtype=float)
-    return Effect(
-        make=lambda g, n: {"x": g.choice(np.array(names, dtype=object), n, p=other)},
-        known=lambda n: ("goodness_of_fit_test", n, (chances.tolist(), other.tolist())),
-        most=ALL,
-    )
+    moved = (tilted(chances, tilt(about)) if truth is None else _other(about, names, truth)) - chances
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        other = np.maximum(chances + moved * about.stretch(n), 0)
+        return {"x": g.choice(np.array(names, dtype=object), n, p=other / other.sum())}
+
+    return Effect(make=make)
+
+
+def _other(about: About, names: list[Any], truth: Any) -> Floats:
+    listed = [truth.get(name) for name in names] if isinstance(truth, Mapping) else list(truth)
+    if len(listed) != len(names) or not all(is_number(p) and p >= 0 for p in listed) or abs(sum(listed) - 1) > 1e-9:
+        raise BadInput(f"truth is {truth!r}; give {len(names)} probabilities, 0 or more, that sum to 1")
+    about.say("the true probabilities are as given")
+    return np.array(listed, dtype=float)
 
 
 @statistic({"x": _reads}, world=_world)

@@ -361,10 +361,7 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
 
 
-@statistic(
-    {"x": number()},
-    world=partial(shifted_sample, by="model", tests={"symmetric": "paired_test", "gaussian": "mean_test"}),
-)
+@statistic({"x": number()}, world=shifted_sample)
 def mean_test(
     people: Public,
     x: Columns,
@@ -400,11 +397,7 @@ def _less(x: Any, null: float) -> Any:
         return np.asarray(x - null, dtype=np.float64)
 
 
-@statistic(
-    {"x": number(sample=True), "y": number(sample=True)},
-    rows=grouped,
-    world=partial(two_groups, test="two_means_test", model="gaussian"),
-)
+@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=grouped, world=two_groups)
 def two_means_test(
     people: Public,
     x: Columns,

@@ -40,7 +40,6 @@ Source
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from itertools import accumulate
 from typing import Any, ClassVar, Final
 
@@ -309,11 +308,7 @@ def all_sizes(sizes: Sequence[int], size: int | None) -> tuple[int, ...]:
     return (*sizes, size - sum(sizes))
 
 
-@statistic(
-    {"x": number(sample=True), "y": number(sample=True)},
-    rows=grouped,
-    world=partial(two_groups, test="two_samples_test"),
-)
+@statistic({"x": number(sample=True), "y": number(sample=True)}, rows=grouped, world=two_groups)
 def two_samples_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, alternative: Alternative = "two-sided"
 ) -> Mechanism[TestResult]:
@@ -346,9 +341,6 @@ def _world(about: About) -> Effect:
         make=lambda g, n: {
             "groups": [shift + g.standard_normal(size) for shift, size in zip(moved(n), sizes(n), strict=True)]
         },
-        known=lambda n: ("anova", list(sizes(n)), moved(n)),
-        most=600,  # each release simulates its null distribution
-        runs=80,
     )
 
 

@@ -36,7 +36,6 @@ Source
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -234,11 +233,7 @@ def _differences(columns: Mapping[str, Any]) -> Any:
         return x - np.asarray(columns["y"], dtype=np.float64) if "y" in columns else x
 
 
-@statistic(
-    {"x": number(), "y": number(optional=True)},
-    rows=_differences,
-    world=partial(shifted_sample, by="method", tests={"ranks": "paired_test", "signs": "signs"}),
-)
+@statistic({"x": number(), "y": number(optional=True)}, rows=_differences, world=shifted_sample)
 def paired_test(
     people: Public,
     x: Columns,

@@ -87,6 +87,11 @@ class CountedPeople:
         return Laplace(exact(self.epsilon) * COUNTING)
 
     @property
+    def caution(self) -> int:
+        """How many people are taken off the noisy number."""
+        return round(CAUTION / float(self.counting.epsilon))
+
+    @property
     def rest(self) -> Fraction:
         """What is left of epsilon."""
         return exact(self.epsilon) * (1 - COUNTING)
@@ -102,7 +107,7 @@ class CountedPeople:
         """Refused, if it is said how many people there are, where about so many would be."""
         if size is not None:
             try:
-                self._checked(size)
+                self.checked(size)
             except BadInput as reason:
                 raise Refused(str(reason)) from None
 
@@ -116,7 +121,7 @@ class CountedPeople:
         """The mechanism's answer, or a refusal."""
         table = BlockTable.of(rows)
         noisy = int(rng.blur(people_in(table), sensitivity=1, cost=self.counting))  # [counted_people.1]
-        people = noisy - round(CAUTION / float(self.counting.epsilon))
+        people = noisy - self.caution
         shown = {"people, noisy": noisy, "epsilon of that number": float(self.counting.epsilon)}
         try:
             if people < 1:
@@ -125,7 +130,7 @@ class CountedPeople:
         except Refused as reason:  # [counted_people.2]
             words = f"about {max(noisy, 0)} people (a noisy number): {reason}"
             return Release(self.guarantee, Provenance("CountedPeople", shown, rng.secure), refusal=words)
-        found = self._checked(people).release(table, rng)  # [counted_people.1]
+        found = self.checked(people).release(table, rng)  # [counted_people.1]
         history = replace(found.provenance, parameters=dict(found.provenance.parameters) | shown)
         return replace(found, guarantee=self.guarantee, provenance=history)
 
@@ -134,12 +139,12 @@ class CountedPeople:
         wrong = []
         for people in TRIED:
             try:
-                return self._checked(people)
+                return self.checked(people)
             except BadInput as reason:
                 wrong.append(reason)
         raise wrong[0]
 
-    def _checked(self, people: int) -> Mechanism[Any]:
+    def checked(self, people: int) -> Mechanism[Any]:
         """The mechanism, if it promises what is left or better. [counted_people.1]"""
         made = self.made(people, self.rest)
         promised = made.guarantee

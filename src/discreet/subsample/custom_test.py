@@ -26,12 +26,18 @@ from typing import Any, Final, Literal
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
-from discreet.hypotheses.combined_tests import ScoreSum, VoteCount, best_plan, best_votes
-from discreet.hypotheses.power import SMALLEST
+from discreet.hypotheses.combined_tests import (
+    ScoreSum,
+    VoteCount,
+    best_plan,
+    best_votes,
+    expected_power,
+    power_of_votes,
+)
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.mechanism import Mechanism, check
 from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
@@ -41,11 +47,12 @@ from discreet.subsample.estimators import SourceFit, adapted
 from discreet.subsample.fit import table_of
 from discreet.subsample.partition import units
 from discreet.subsample.returned import Shape
-from discreet.worlds.assumptions import ALL, About, Effect
+from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import shift
 
 METHODS: Final = ("scores", "binary")
 P_VALUE: Final = Shape("test", ("p-value",))  # one number a block; of all blocks a whole test
+SMALLEST: Final = 20  # people in a block
 
 
 def _world(about: About) -> Effect:
@@ -53,12 +60,23 @@ def _world(about: About) -> Effect:
     if about.given.get("test") is None:
         about.given["test"] = _above_zero
         about.say("the base test is a one-sided test of a normal mean")
-    usual = about.given["test"] is _above_zero and not {"blocks", "method"} & set(about.given)
     return Effect(
         make=lambda g, n: {"X": effect + g.standard_normal(n)},
-        known=(lambda n: ("custom_test", n, effect)) if usual else None,
-        most=ALL,
+        closed=(lambda test, n, level: _power(test, n, effect, level)) if about.given["test"] is _above_zero else None,
+        most=20_000,
+        runs=60,
     )
+
+
+def _power(test: Any, size: int, effect: float, level: float) -> float:
+    """The chance that a test of a normal mean in blocks rejects; Refused for too few people."""
+    if isinstance(test, CountedPeople):
+        test = test.checked(max(1, size - test.caution))
+    check(test, size if test.neighbours.size_is_public else None)
+    combined, whole = test.aggregator, effect * math.sqrt(size)
+    if isinstance(combined, ScoreSum):
+        return expected_power(combined.blocks, combined.reach, float(combined.epsilon), whole, level)
+    return power_of_votes(combined.blocks, combined.vote_level, float(combined.epsilon), whole, level)
 
 
 def _above_zero(x: Any) -> float:

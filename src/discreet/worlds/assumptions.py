@@ -29,7 +29,6 @@ Generator = Any  # noise/distributions.stream
 Make = Callable[[Generator, int], Mapping[str, Any]]  # made-up arguments of a statistic for so many rows, by name
 ONE: Final = "median absolute error, against the population's value"
 MANY: Final = "median Euclidean length of the error, against the population's values"
-ALL: Final = 10**12  # rows: a world that is never made smaller
 CLOSED: Final = "closed form"
 NO_FLOOR: Final = "no floor is known for this statistic"
 
@@ -184,11 +183,11 @@ class World:
 class Effect:
     """The world of a test: `make` gives made-up arguments in which the effect is there.
 
-    `known` gives what `discreet.power` takes, (test, n, effect), for so many rows, where it knows the test. With more
-    than `most` rows fewer are made up, with a larger effect (`About.stretch`).
+    With more than `most` rows fewer are made up, with a larger effect (`About.stretch`). `closed` gives the chance to
+    reject of the mechanism itself, for so many rows and a level, where that needs no simulation.
     """
 
     make: Make
-    known: Callable[[int], tuple[str, Any, Any]] | None = None
-    most: int = 5_000
-    runs: int = 120
+    closed: Callable[[Any, int, float], float] | None = None
+    most: int = 500
+    runs: int = 200

@@ -1,8 +1,8 @@
 """Made-up populations: columns of an assumed shape, samples that differ by an effect, outcomes that follow a model."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -163,13 +163,6 @@ def shift(about: About, default: float = 0.3) -> float:
     return effect
 
 
-def scaled(about: About) -> tuple[str, float]:
-    """The shape and the standard deviation of values."""
-    shape, scale = shape_of(about), about.number("scale", 1.0, 0.0, 1e300)
-    about.say(f"values are {shape} with standard deviation {scale:g}")
-    return shape, scale
-
-
 def group_sizes(about: About, groups: int) -> Callable[[int], tuple[int, ...]]:
     """How a number of rows falls into groups: as said, or into equal ones."""
     given = about.take("sizes", None)
@@ -181,29 +174,23 @@ def group_sizes(about: About, groups: int) -> Callable[[int], tuple[int, ...]]:
     return lambda n: tuple(max(1, size * n // about.rows) for size in given)
 
 
-def shifted_sample(about: About, *, by: str, tests: Mapping[Any, str]) -> Effect:
-    """One column `x`, shifted from the null hypothesis. `tests`: what `discreet.power` calls it, by an option."""
-    effect, (shape, scale) = shift(about), scaled(about)
-    null = about.option("null", 0.0) if "null" in about.statistic.options else 0.0
-    test = tests.get(about.given.get(by, about.statistic.signature.parameters[by].default))
-    known = test is not None and shape == "normal" and about.bounds is None
-    return Effect(
-        make=lambda g, n: {"x": null + scale * (effect * about.stretch(n) + SHAPES[shape].draw(g, n))},
-        known=(lambda n: (str(test), n, effect * about.stretch(n))) if known else None,
-    )
+def shifted_sample(about: About) -> Effect:
+    """One column `x`, shifted from the null hypothesis."""
+    effect, entries = shift(about), AssumedColumn.of(about)
+    null = about.option("null", entries.location) if "null" in about.statistic.options else entries.location
+    entries = replace(entries, location=null)
+    return Effect(make=lambda g, n: {"x": entries.draw(g, n) + entries.scale * effect * about.stretch(n)})
 
 
-def two_groups(about: About, *, test: str, model: str | None = None) -> Effect:
-    """Two groups `x` and `y`, the first shifted. `test`: what `discreet.power` calls it, with this model."""
-    effect, (shape, scale), sizes = shift(about), scaled(about), group_sizes(about, 2)
+def two_groups(about: About) -> Effect:
+    """Two groups `x` and `y`, the first shifted."""
+    effect, entries, sizes = shift(about), AssumedColumn.of(about), group_sizes(about, 2)
 
     def make(g: Generator, n: int) -> dict[str, Any]:
-        first, second = sizes(n)
-        moved = effect * about.stretch(n)
-        return {"x": scale * (moved + SHAPES[shape].draw(g, first)), "y": scale * SHAPES[shape].draw(g, second)}
+        first, second = (entries.draw(g, size) for size in sizes(n))
+        return {"x": first + entries.scale * effect * about.stretch(n), "y": second}
 
-    known = shape == "normal" and about.given.get("model") == model and about.bounds is None
-    return Effect(make=make, known=(lambda n: (test, sizes(n), effect * about.stretch(n))) if known else None)
+    return Effect(make=make)
 
 
 def tilt(about: About) -> float:

@@ -265,7 +265,7 @@ def _world(about: About) -> Effect:
 
 
 def _other(about: About, names: list[Any], truth: Any) -> Floats:
-    listed = [truth.get(name) for name in names] if isinstance(truth, Mapping) else list(truth)
+    listed: list[Any] = [truth.get(name) for name in names] if isinstance(truth, Mapping) else list(truth)
     if len(listed) != len(names) or not all(is_number(p) and p >= 0 for p in listed) or abs(sum(listed) - 1) > 1e-9:
         raise BadInput(f"truth is {truth!r}; give {len(names)} probabilities, 0 or more, that sum to 1")
     about.say("the true probabilities are as given")

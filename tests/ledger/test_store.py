@@ -14,7 +14,7 @@ from benchmarks.ledger import Place, fill
 
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerFault, OverBudget
-from discreet.ledger import Book, Ledger
+from discreet.ledger import Ledger
 from discreet.ledger.account import now
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
 from discreet.privacy.neighbours import Neighbours
@@ -42,10 +42,9 @@ def test_ten_tenths_fit_and_the_eleventh_does_not(place: Place) -> None:
             again.charge("people", Laplace(1e-9), "mean")
 
 
-def test_it_is_the_book_that_sessions_need(file: Place) -> None:
+def test_a_reserve_is_a_charge(file: Place) -> None:
     with used(file) as ledger:
-        asked: Book = ledger
-        assert asked.balance("people").left.epsilon == 1
+        assert ledger.balance("people").left.epsilon == 1
         assert ledger.reserve("people", Laplace(0.1), "x").number == 2
 
 

@@ -42,7 +42,7 @@ from discreet.privacy.declaration import Columns, Public, Reads, category, group
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -280,7 +280,7 @@ def closeness_test(
     bins = public_bins(categories, edges)
     if people.size is None:
         return IndependenceTest(Categories.of([0, 1]), bins, epsilon, neighbours=people.neighbours, unit=people.unit)
-    return Before(values_of, ClosenessTest(bins, x.size or 0, epsilon, unit=people.unit))
+    return Wrapped(ClosenessTest(bins, x.size or 0, epsilon, unit=people.unit), before=values_of)
 
 
 def _pairs(columns: Mapping[str, Any]) -> Any:

@@ -51,7 +51,7 @@ from discreet.privacy.declaration import Columns, Public, grouped, number, stati
 from discreet.privacy.exact import Number, bisect, is_number, show, solve
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -389,7 +389,7 @@ def mean_test(
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
     if not is_number(null):
         raise BadInput(f"the mean to test is {null!r}; give a finite number")
-    return Before(partial(_less, null=float(null)), SignedRankTest(epsilon, **terms))
+    return Wrapped(SignedRankTest(epsilon, **terms), before=partial(_less, null=float(null)))
 
 
 def _less(x: Any, null: float) -> Any:
@@ -427,4 +427,4 @@ def two_means_test(
         unit=people.unit,
         size=people.size,
     )
-    return PrivateGroups(test, 2) if people.size is None else Before(values_of, test)
+    return PrivateGroups(test, 2) if people.size is None else Wrapped(test, before=values_of)

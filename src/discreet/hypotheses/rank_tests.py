@@ -67,7 +67,7 @@ from discreet.privacy.declaration import Columns, Public, grouped, number, stati
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Before, Mechanism, Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -323,7 +323,7 @@ def two_samples_test(
     True
     """
     test = RankSumTest(1 if x.size is None else x.size, epsilon, alternative=alternative, unit=people.unit)
-    return PrivateGroups(test, 2) if people.size is None else Before(values_of, test)
+    return PrivateGroups(test, 2) if people.size is None else Wrapped(test, before=values_of)
 
 
 def _world(about: About) -> Effect:
@@ -360,4 +360,4 @@ def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[TestRe
         raise BadInput(f"{len(groups)} group is given; give two or more, one after the other")
     sizes = tuple(1 if group.size is None else group.size for group in groups[:-1])
     test = GroupsTest(sizes, epsilon, unit=people.unit)
-    return PrivateGroups(test, len(groups)) if people.size is None else Before(values_of, test)
+    return PrivateGroups(test, len(groups)) if people.size is None else Wrapped(test, before=values_of)

@@ -25,15 +25,15 @@ without a second charge. There is no refund: whether an answer was seen cannot b
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from operator import attrgetter
-from typing import Any, Final, Literal, Protocol, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from discreet.accounting.filter import Amount, Budget, Currency, Filter
-from discreet.errors import BadInput, OverBudget
+from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, in_words
 from discreet.privacy.neighbours import Neighbours
@@ -50,14 +50,14 @@ def canonical(content: object) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def written(number: Number) -> str:
-    """A rational as text. [account.1]
+def written(number: Number, most: int | None = BITS) -> str:
+    """A rational as text, of at most so many bits. [account.1]
 
     >>> written(0.1)
     '1/10'
     """
     value = exact(number)
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > BITS:  # [account.2]
+    if most is not None and max(value.numerator.bit_length(), value.denominator.bit_length()) > most:  # [account.2]
         raise BadInput("a number of this loss has more than 1,234 digits; round it up to fewer")
     return f"{value.numerator}/{value.denominator}"
 
@@ -183,10 +183,10 @@ class Account:
                 "counted": total.currency.value,
                 "epsilon": written(budget.epsilon),
                 "delta": written(budget.delta),
-                "total": [_long(total.cost), _long(total.delta)],
-                "spent": [_long(spent.cost), _long(spent.delta)],
+                "total": [written(total.cost, None), written(total.delta, None)],
+                "spent": [written(spent.cost, None), written(spent.delta, None)],
                 "charges": self.charges,
-                "neighbours": self.neighbours.name,
+                "neighbours": self.filter.neighbours.name,
                 "unit": self.unit,
             }
         )
@@ -202,19 +202,10 @@ class Account:
         return cls(filter_, plain["unit"], plain["charges"])
 
 
-def for_whom(error: OverBudget, analyst: str | None) -> OverBudget:
-    """The refusal, with whose part of the budget it was."""
-    return error if analyst is None else OverBudget(f"of what {analyst} may spend: {error}")
-
-
 def _times(times: int) -> int:
     if times.bit_length() > BITS:  # [account.2]
         raise BadInput("a sample is repeated more than 2^4096 times; nobody can")
     return int(times)
-
-
-def _long(number: Fraction) -> str:
-    return f"{number.numerator}/{number.denominator}"
 
 
 def _bounded(number: Fraction) -> Fraction:
@@ -310,36 +301,3 @@ class Receipt:
 
     def __str__(self) -> str:
         return f"entry {self.number} of ledger {self.ledger[:8]}, sha256 {self.hash}"
-
-
-class Book(Protocol):
-    """What sessions need of a ledger."""
-
-    def charge(
-        self,
-        population: str,
-        loss: Loss,
-        note: str,
-        *,
-        request: str | None = None,
-        analyst: str | None = None,
-        source: str | None = None,
-    ) -> Receipt:
-        """Reserve: durable when it returns; OverBudget, and nothing charged, if it does not fit."""
-        ...
-
-    def store(self, receipt: Receipt, answer: str) -> str:
-        """Keep the answer (JSON) and give back the one to show: the first that was stored."""
-        ...
-
-    def answer(self, request: str) -> str | None:
-        """What was stored for this request."""
-        ...
-
-    def balance(self, population: str, analyst: str | None = None) -> Filter:
-        """The budget and what is spent of it."""
-        ...
-
-    def entries(self, population: str) -> Sequence[Receipt]:
-        """All charges, in order."""
-        ...

@@ -17,6 +17,7 @@ from typing import Any, Final
 from discreet.accounting.filter import Currency
 from discreet.errors import BadInput, clean
 
+HIDDEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 LONGEST_NAME: Final = 200
 LONGEST_TITLE: Final = 1_000
 LONGEST_NOTE: Final = 1_000_000  # as long as a plan may be
@@ -34,7 +35,7 @@ def name(what: str, text: object) -> str:
         raise BadInput(
             f"{what} is {_short(text)}; it must be 1 to {LONGEST_NAME} characters without blanks around them"
         )
-    if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in text):
+    if not text.isprintable() and any(unicodedata.category(letter) in HIDDEN for letter in text):
         raise BadInput(f"{what} is {_short(text)}; it must not hold control or invisible characters")
     return unicodedata.normalize("NFC", text)
 
@@ -79,7 +80,8 @@ def note(text: object) -> str:
     """What a charge is for, in a few words."""
     if not isinstance(text, str) or len(text) > LONGEST_NOTE:
         raise BadInput(f"the note is {_short(text)}; it must be a text of at most {LONGEST_NOTE} characters")
-    if any(unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" for letter in text):
+    lines = text.replace("\n", "").replace("\t", "")
+    if not lines.isprintable() and any(unicodedata.category(letter) in ("Cc", "Cs") for letter in lines):
         raise BadInput(f"the note is {_short(text)}; it must not hold control characters")
     return text
 

@@ -34,7 +34,7 @@ from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
-from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, for_whom, loss_to_plain, written
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES
 from discreet.ledger.pages import Pages, found_ledger, identity, length
 from discreet.ledger.place import parts, there, to_csv, to_json
@@ -157,7 +157,7 @@ class Ledger:
                 try:
                     after, price = pages.account(name, part).charge(loss)  # [store.1]
                 except OverBudget as error:
-                    raise for_whom(error, part) from None
+                    raise error if part is None else OverBudget(f"of what {part} may spend: {error}") from None
                 prices["price" if part is None else "part"] = [written(price.cost), written(price.delta)]
                 pages.keep(name, part, after)  # [store.3]: accounts only ever grow
             entry, head = pages.append(head, "charge", name, who, request=asked, body=canonical(body | prices))

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread, check_confidence
-from discreet.privacy.mechanism import After, Before, Mechanism
+from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
 from discreet.privacy.values import Coefficients, Link
 from discreet.subsample.block_table import BlockTable
@@ -123,4 +123,4 @@ def in_blocks(
         spread = None if release.spread is None else NamedSpread(release.spread, of)
         return replace(release, answer=of(release.value), spread=spread)
 
-    return After(Before(table, inner), shown)
+    return Wrapped(inner, before=table, after=shown)

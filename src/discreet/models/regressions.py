@@ -23,7 +23,7 @@ from discreet.privacy.declaration import Columns, Public, Reads, category, numbe
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.mechanism import Before, Mechanism
+from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Coefficients
 from discreet.subsample.estimators import LineFit
@@ -318,7 +318,7 @@ def _generalised(
         mechanism = _friendly(people, X, features, family, **budget)
     else:
         mechanism = make(features, budget["epsilon"], budget["delta"])
-    return mechanism if classes is None else Before(partial(_coded, places=_places(classes)), mechanism)
+    return mechanism if classes is None else Wrapped(mechanism, before=partial(_coded, places=_places(classes)))
 
 
 def _places(classes: Sequence[Any]) -> Mapping[Any, float]:

@@ -80,35 +80,30 @@ class Prior:
         self._each = np.array([*weights, 0], dtype=object)
         self._sums = np.array(self._before, dtype=object)
 
-    def up_to(self, key: int) -> int:
-        """The weight of all keys in [0, key); for a negative key minus the weight of [key, 0)."""
-        if key < 0:  # keys -1, ..., key mirror 1, ..., -key
-            return self.weights[0] - self.up_to(-key + 1)
-        binade, inside = divmod(key, PER_BINADE)
-        return self._before[binade] + (inside * self.weights[binade] if inside else 0)
-
-    def between(self, low: int, high: int) -> int:
-        """The weight of all keys from low to high, both included."""
-        return self.up_to(high + 1) - self.up_to(low)
-
-    def between_all(self, low: Keys, high: Keys) -> Whole:
-        """The same for many pairs of keys at once, as Python's integers."""
-        one, other = np.abs(low) // PER_BINADE, np.abs(high) // PER_BINADE
-        weights: Whole = (high - low + 1).astype(object) * self._each[one]  # as many as there are, in one binade
-        wide = np.flatnonzero((one != other) | ((low < 0) != (high < 0)))
-        weights[wide] = self._up_to_all(high[wide] + 1) - self._up_to_all(low[wide])
-        return weights
-
-    def _up_to_all(self, keys: Keys) -> Whole:
-        mirrored = np.where(keys < 0, 1 - keys, keys)
+    def up_to(self, keys: Keys) -> Whole:
+        """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        mirrored = np.where(keys < 0, 1 - keys, keys)  # keys -1, ..., key mirror 1, ..., -key
         binades = mirrored // PER_BINADE
         found = self._sums[binades] + (mirrored % PER_BINADE).astype(object) * self._each[binades]
         weights: Whole = np.where(keys < 0, self.weights[0] - found, found)
         return weights
 
+    def between(self, low: int, high: int) -> int:
+        """The weight of all keys from low to high, both included."""
+        before, upto = self.up_to(np.array([low, high + 1]))
+        return int(upto - before)
+
+    def between_all(self, low: Keys, high: Keys) -> Whole:
+        """The same for many pairs of keys at once."""
+        one, other = np.abs(low) // PER_BINADE, np.abs(high) // PER_BINADE
+        weights: Whole = (high - low + 1).astype(object) * self._each[one]  # as many as there are, in one binade
+        wide = np.flatnonzero((one != other) | ((low < 0) != (high < 0)))
+        weights[wide] = self.up_to(high[wide] + 1) - self.up_to(low[wide])
+        return weights
+
     def locate(self, low: int, offset: int) -> int:
         """The key at weight `offset` from the start of `low`."""
-        place = self.up_to(low) + offset
+        place = int(self.up_to(np.array([low]))[0]) + offset
         if place >= 0:
             binade = bisect_right(self._before, place) - 1
             return binade * PER_BINADE + (place - self._before[binade]) // self.weights[binade]

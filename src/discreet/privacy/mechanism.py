@@ -131,11 +131,16 @@ promised: Final = Promised()
 
 
 @dataclass(frozen=True, slots=True)
-class After(Generic[T]):
-    """A mechanism whose release is changed by a step that reads nothing else: post-processing, at no cost."""
+class Wrapped(Generic[T]):
+    """A mechanism with a step before or after it, neither of which costs anything.
+
+    `before` changes the rows, each by a fixed function of itself: neighbours stay neighbours. `after` changes the
+    release and reads nothing else: post-processing.
+    """
 
     inner: Mechanism[Any]
-    step: Callable[[Release[Any]], Release[T]]
+    before: Callable[[Any], Any] | None = None
+    after: Callable[[Release[Any]], Release[T]] | None = None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -156,38 +161,9 @@ class After(Generic[T]):
         check_machine(self.inner)
 
     def release(self, rows: Any, rng: Randomness) -> Release[T]:
-        """The inner release, changed."""
-        return self.step(self.inner.release(rows, rng))
-
-
-@dataclass(frozen=True, slots=True)
-class Before(Generic[T]):
-    """A mechanism on rows that were changed first, each by a fixed function of itself: neighbours stay neighbours."""
-
-    step: Callable[[Any], Any]
-    inner: Mechanism[T]
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The inner mechanism's."""
-        return self.inner.guarantee
-
-    @property
-    def loss(self) -> Loss:
-        """The inner mechanism's."""
-        return self.inner.loss
-
-    def check(self, size: int | None) -> None:
-        """What the inner mechanism refuses by public numbers."""
-        check(self.inner, size)
-
-    def check_machine(self) -> None:
-        """What the inner mechanism needs of the machine."""
-        check_machine(self.inner)
-
-    def release(self, rows: Any, rng: Randomness) -> Release[T]:
-        """The release on the changed rows."""
-        return self.inner.release(self.step(rows), rng)
+        """The inner release on the changed rows, changed."""
+        found = self.inner.release(rows if self.before is None else self.before(rows), rng)
+        return found if self.after is None else self.after(found)
 
 
 def check(mechanism: Mechanism[Any], size: int | None) -> None:

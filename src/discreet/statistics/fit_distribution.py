@@ -11,7 +11,7 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, Reads, boolean, category, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.mechanism import After, Mechanism
+from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_laplace import NormalSpread, gaussian
@@ -140,7 +140,7 @@ def fit_distribution(
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     match kind:
         case "gaussian":
-            return After(Gaussian1D(epsilon, size=people.size, **terms), fitted_normal)
+            return Wrapped(Gaussian1D(epsilon, size=people.size, **terms), after=fitted_normal)
         case "multinomial":
             return MultinomialFit(Categories.of(categories), epsilon, **terms)
         case "bernoulli" | "binomial":

@@ -42,7 +42,7 @@ from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import After, Mechanism, Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -338,4 +338,4 @@ def std(
     >>> 18 < discreet.std(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 29
     True
     """
-    return After(variance(people, x, epsilon=epsilon, model=model, bounds=bounds), standard_deviation)
+    return Wrapped(variance(people, x, epsilon=epsilon, model=model, bounds=bounds), after=standard_deviation)

@@ -74,7 +74,8 @@ def test_one_number_is_that_of_each_group() -> None:
 
 
 def test_power_grows_with_people_and_epsilon() -> None:
-    for name, assumed in (("paired_test", {"effect": 0.1}), ("custom_test", {"effect": 0.1, "smallest": 10})):
+    cases: Any = (("paired_test", {"effect": 0.1}), ("custom_test", {"effect": 0.1, "smallest": 10}))
+    for name, assumed in cases:
         at = [power(name, n=n, epsilon=e, **assumed) for n, e in ((400, 0.8), (400, 2.0), (1600, 2.0))]
         assert 0.05 < at[0] < at[1] < at[2] <= 1
     assert power("paired_test", n=400, effect=0.2, epsilon=1.0, alternative="less") < 0.01
@@ -82,12 +83,13 @@ def test_power_grows_with_people_and_epsilon() -> None:
 
 def test_without_effect_the_power_is_the_level() -> None:
     """Within 5 standard errors of 200 runs."""
-    for name, assumed in (
+    cases: tuple[tuple[str, dict[str, Any]], ...] = (
         ("two_samples_test", {"n": 100}),
         ("mean_test", {"n": 600}),
         ("anova", {"n": (100, 100, 100)}),
         ("closeness_test", {"n": 200, "effect": 1e-9}),
-    ):
+    )
+    for name, assumed in cases:
         assert power(name, epsilon=1.0, **{"effect": 0, **assumed}) < 0.05 + 5 * math.sqrt(0.05 * 0.95 / 200)
     assert power("custom_test", n=1000, effect=0, epsilon=1.0, level=0.01) == pytest.approx(0.01, abs=1e-3)
 
@@ -113,7 +115,7 @@ def test_without_effect_the_power_is_the_level() -> None:
     ],
 )
 def test_bad_arguments_are_explained(options: dict[str, Any], words: str) -> None:
-    asked = {"test": "paired_test", "n": 100, "effect": 0.3, "epsilon": 1.0} | options
+    asked: dict[str, Any] = {"test": "paired_test", "n": 100, "effect": 0.3, "epsilon": 1.0} | options
     with pytest.raises(BadInput, match=words):
         power(**asked)
 

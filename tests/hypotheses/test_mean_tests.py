@@ -10,7 +10,8 @@ from discreet import audit, mean_test, two_means_test
 from discreet.audit.replay import Recorder
 from discreet.audit.worlds import Pair, neighbours_of
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest, inverted, tail_of_two, unclipped
+from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest, unclipped
+from discreet.hypotheses.null_distributions import inverted, tail_of_two
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours

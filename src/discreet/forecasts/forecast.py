@@ -208,7 +208,7 @@ def power(
     True
     """
     samples = declared(test).samples
-    sizes = list(n) if isinstance(n, list | tuple) else [n] * (2 if samples else 1)
+    sizes: list[Any] = list(n) if isinstance(n, list | tuple) else [n] * (2 if samples else 1)
     if not samples and len(sizes) > 1:
         raise BadInput(f"n is {n!r}; {test} is about one group of people: give one number")
     for size in sizes:

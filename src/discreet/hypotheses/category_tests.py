@@ -35,13 +35,13 @@ from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, fewer, publ
 from discreet.hypotheses.null_distributions import DRAWS, Floats, Integers, check_draws, simulated_p_value
 from discreet.hypotheses.private_sizes import pairs
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace, pure
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -82,12 +82,7 @@ class ClosenessTest:
         check_draws(self.draws)
         check_sizes((self.first,))
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
@@ -143,12 +138,7 @@ class IndependenceTest:
         if min(len(self.one), len(self.other)) < 2:
             raise BadInput("each column needs two categories or more; list them")
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""

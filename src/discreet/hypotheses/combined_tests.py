@@ -30,10 +30,11 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyDistribution, check_powerful, wave_of_sums
+from discreet.hypotheses.result import pure
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -69,12 +70,7 @@ class ScoreSum:
         words = f"{self.blocks} blocks at epsilon {show(self.epsilon)}"
         check_powerful(self.distribution, -STEPS * self.blocks, STEPS * self.blocks, words)
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon: few steps."""
-        return Approximate(self.epsilon, 0)  # [combined_tests.1]
+    guarantee, loss = promised, pure  # [combined_tests.1]
 
     @property
     def distribution(self) -> NoisyDistribution:
@@ -113,12 +109,7 @@ class VoteCount:
         words = f"{self.blocks} votes at epsilon {show(self.epsilon)}"
         check_powerful(self.distribution, 0, self.blocks, words)
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)  # [combined_tests.1]
+    guarantee, loss = promised, pure  # [combined_tests.1]
 
     @property
     def distribution(self) -> NoisyDistribution:

@@ -49,11 +49,12 @@ from discreet.hypotheses.private_sizes import (
     stand_ins,
     uniform,
 )
+from discreet.hypotheses.result import pure
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -161,12 +162,7 @@ class SimpleTest:
         if np.ptp(self.cells.ratios) < 1e-12:
             raise BadInput("both distributions are the same; there is nothing to tell apart")
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum and the p-value, or a refusal."""

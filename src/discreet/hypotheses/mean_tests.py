@@ -33,7 +33,7 @@ Source
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -43,12 +43,13 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
+from discreet.hypotheses.null_distributions import inverted, tail_of_two
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SignedRankTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
-from discreet.privacy.exact import Number, bisect, is_number, show, solve
+from discreet.privacy.exact import Number, is_number, show, solve
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
@@ -69,7 +70,7 @@ from discreet.stages.clip import (
 )
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
-from discreet.stages.normal_laplace import ConvolvedSpread, student_factor, tail
+from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
 from discreet.statistics.mean import REACH, UNSEEN, WIDEST, BoundedMean, RankClippedMean, plan_mean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
@@ -80,7 +81,6 @@ from discreet.worlds.shapes import shifted_sample, two_groups
 Model = Literal["gaussian"] | None
 SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data
 LIMITS: Final = (1e-3, 1e3)  # of a variance, in squared radii
-APART: Final = 1e-3  # scales that are closer than this are taken apart, upwards
 LIMIT: Final = "the p-value holds in the limit of many people: it inverts the interval of a private mean"
 
 
@@ -331,34 +331,6 @@ def p_value_of_difference(means: Sequence[Moment], squares: Sequence[Moment], al
         return tail_of_two(t, math.sqrt(variance), means[0].noise, means[1].noise)
 
     return inverted(means[0].mean - means[1].mean, chance, freedom, alternative)
-
-
-def tail_of_two(t: float, normal: float, one: float, other: float) -> float:
-    """P(N + L + M > t) with two Laplace noises, whose sum has the density (b^2 f_b - c^2 f_c) / (b^2 - c^2).
-    [mean_tests.3]"""
-    small, large = sorted((one, other))
-    if small <= normal / 100:  # as good as normal, up to 10^-7; the difference below would blow that up
-        return tail(t, math.hypot(normal, math.sqrt(2) * small), large)
-    large = max(large, small * (1 + APART))
-    weight = 1 / (1 - (small / large) ** 2)
-    return weight * tail(t, normal, large) - (weight - 1) * tail(t, normal, small)
-
-
-def inverted(apart: float, chance: Callable[[float], float], freedom: float, alternative: Alternative) -> float:
-    """The least level at which an interval of this distribution, widened as Student's, leaves 0 out. [mean_tests.3]
-
-    The interval at confidence 1 - p reaches t(p) F(p), with chance(t(p)) = p / 2 and F Student's factor. Both fall with
-    p, so that the p with t(p) F(p) = |apart| is found by halving.
-    """
-
-    def leaves_out(log: float) -> bool:
-        p = math.exp(log)
-        inside = abs(apart) / student_factor(freedom, 1 - p) if p < 1 else abs(apart)
-        return 2 * chance(inside) <= p
-
-    two_sided = min(1.0, math.exp(bisect(leaves_out, math.log(1e-12), 0.0, steps=45)[1]))
-    towards = (apart > 0) == (alternative == "greater")
-    return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
 
 
 @statistic({"x": number()}, world=shifted_sample)

@@ -35,8 +35,9 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput, DiscreetError
 from discreet.noise import distributions as simulated
-from discreet.privacy.exact import least_whole
+from discreet.privacy.exact import bisect, least_whole
 from discreet.privacy.mechanism import Randomness
+from discreet.stages.normal_laplace import student_factor, tail
 from discreet.statistics.proportion import Alternative, one_or_two_sided
 
 FAR: Final = 36  # e^-36 is 2e-16
@@ -46,6 +47,7 @@ CELLS: Final = 2**21  # of a table that is held at once
 DRAWS: Final = 9_999
 LEAST: Final = 10  # scales of the noise that a statistic must range over
 MISS: Final = 1e-4  # the chance that a band of sizes misses the private number of people, a part of each p-value
+APART: Final = 1e-3  # scales that are closer than this are taken apart, upwards
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Wave = Callable[[Integers, int], npt.NDArray[Any]]
@@ -216,3 +218,31 @@ def check_powerful(
             f"clearest data would be told from the null hypothesis with a power of {best:.2g} at level 0.05; bring "
             f"{LEAST / spans:.3g} times as many people, or ask for an epsilon so much larger"
         )
+
+
+def tail_of_two(t: float, normal: float, one: float, other: float) -> float:
+    """P(N + L + M > t) with two Laplace noises, whose sum has the density (b^2 f_b - c^2 f_c) / (b^2 - c^2).
+    [mean_tests.3]"""
+    small, large = sorted((one, other))
+    if small <= normal / 100:  # as good as normal, up to 10^-7; the difference below would blow that up
+        return tail(t, math.hypot(normal, math.sqrt(2) * small), large)
+    large = max(large, small * (1 + APART))
+    weight = 1 / (1 - (small / large) ** 2)
+    return weight * tail(t, normal, large) - (weight - 1) * tail(t, normal, small)
+
+
+def inverted(apart: float, chance: Callable[[float], float], freedom: float, alternative: Alternative) -> float:
+    """The least level at which an interval of this distribution, widened as Student's, leaves 0 out. [mean_tests.3]
+
+    The interval at confidence 1 - p reaches t(p) F(p), with chance(t(p)) = p / 2 and F Student's factor. Both fall with
+    p, so that the p with t(p) F(p) = |apart| is found by halving.
+    """
+
+    def leaves_out(log: float) -> bool:
+        p = math.exp(log)
+        inside = abs(apart) / student_factor(freedom, 1 - p) if p < 1 else abs(apart)
+        return 2 * chance(inside) <= p
+
+    two_sided = min(1.0, math.exp(bisect(leaves_out, math.log(1e-12), 0.0, steps=45)[1]))
+    towards = (apart > 0) == (alternative == "greater")
+    return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2

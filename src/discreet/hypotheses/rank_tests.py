@@ -59,14 +59,14 @@ from discreet.hypotheses.null_distributions import (
     simulated_p_value,
 )
 from discreet.hypotheses.private_sizes import PrivateGroups
-from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
+from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace, pure
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -106,12 +106,7 @@ class RankSumTest:
         check_replace(self.neighbours)
         check_sizes((self.first,))
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon, however many steps."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of pairs in which the first group's value is larger, and the p-value."""
@@ -166,12 +161,7 @@ class GroupsTest:
         check_sizes(self.sizes)
         check_draws(self.draws)
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon, however many steps."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """4 (n - 1) / n^2 times the noisy A, and the p-value."""

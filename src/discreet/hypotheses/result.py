@@ -7,7 +7,7 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Loss
+from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
@@ -22,6 +22,15 @@ from discreet.statistics.proportion import (
 )
 from discreet.worlds.assumptions import About, Effect
 
+
+class PureLoss:
+    """The loss of a test whose draws all have Laplace noise: pure, however many there are."""
+
+    def __get__(self, mechanism: Any, owner: type | None = None) -> Approximate:
+        return Approximate(mechanism.epsilon, 0)
+
+
+pure: Final = PureLoss()
 PUBLIC_GROUPS: Final = "which group a person is in is public; what is hidden is the person's value"
 
 

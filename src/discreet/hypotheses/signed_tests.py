@@ -53,12 +53,13 @@ from discreet.hypotheses.private_sizes import (
     stand_ins,
     uniform,
 )
+from discreet.hypotheses.result import pure
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace
+from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -90,12 +91,7 @@ class SignTest:
         check_budget(self.epsilon, 0, None)
         check_alternative(self.alternative)
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy share of positive differences and the p-value."""
@@ -132,12 +128,7 @@ class SignedRankTest:
         check_budget(self.epsilon, 0, None)
         check_alternative(self.alternative)
 
-    guarantee = promised
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon, however many steps."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy sum of positive ranks, centred, in standard deviations without noise, and the p-value."""

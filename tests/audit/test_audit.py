@@ -72,7 +72,7 @@ def test_distinguish_wants_runs_and_says_what_it_found() -> None:
 
 
 def test_check_by_default_uses_numbers_and_can_look_at_outputs() -> None:
-    assert audit.check(Count(1.0), runs=200).passed
+    assert audit.check(Count(1.0, ADD), runs=200).passed
 
 
 def test_rows_that_can_be_read_only_once() -> None:

@@ -10,7 +10,10 @@ from discreet.privacy.neighbours import Neighbours
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_planted_fault_is_found(mutant: Mutant) -> None:
-    verdict = audit.check(mutant, audit.numbers(mutant.relation, 3))
+    world = audit.numbers(mutant.relation, 3)
+    verdict = audit.check(mutant, world[::6])
+    if verdict.passed:
+        verdict = audit.check(mutant, world)
     assert not verdict.passed, mutant.name
     with pytest.raises(Exception, match="findings"):
         verdict.require()

@@ -1,6 +1,6 @@
 """Real records of every verb, a whole report of them, and one of anything."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
@@ -73,9 +73,28 @@ def questions() -> dict[str, Callable[[], Any]]:
     }
 
 
+class Records(Mapping[str, dict[str, Any]]):
+    """Each question's record, asked for when it is needed, with noise of its own: whatever was asked before it."""
+
+    def __init__(self) -> None:
+        self._names = list(questions())
+        self._found: dict[str, dict[str, Any]] = {}
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        if name not in self._found:
+            self._found[name] = questions()[name]().to_dict()
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @cache
 def records() -> Mapping[str, dict[str, Any]]:
-    return {name: ask().to_dict() for name, ask in questions().items()}
+    return Records()
 
 
 def entry(record: Any, question: str = "mean of bmi", **changed: Any) -> dict[str, Any]:

@@ -47,13 +47,13 @@ class Seen:
     said: tuple[str, ...]
 
 
-def watch(run: Callable[[], Any], *, but: type[BaseException]) -> Seen:
-    """All that a run shows; only an exception of type `but` is let through."""
+def watch(run: Callable[[], Any], *, but: type[BaseException], words: bool = True) -> Seen:
+    """All that a run shows; only an exception of type `but` is let through. `words`: also how the release is told."""
     said: list[str] = []
     try:
         with _overhearing(said):
             release = run()
-            shown = (trace(release), ADDRESS.sub("", f"{release.to_dict()}\n{release}"))
+            shown = (trace(release), ADDRESS.sub("", f"{release.to_dict()}\n{release}") if words else "")
         return Seen(shown, None, tuple(said))
     except but:
         raise
@@ -292,14 +292,23 @@ def replay(mechanism: Mechanism[Any], pair: Pair, *, seed: int = 0, fate: Fate =
 
 
 def replayed(
-    mechanism: Mechanism[Any], pair: Pair, *, seed: int = 0, fate: Fate = "fair", again: bool = True
+    mechanism: Mechanism[Any],
+    pair: Pair,
+    *,
+    seed: int = 0,
+    fate: Fate = "fair",
+    again: bool = True,
+    words: bool = True,
 ) -> Replay:
-    """Run on the left table, then with the same answers on the right one, and compare all that is seen."""
+    """Run on the left table, then with the same answers on the right one, and compare all that is seen.
+
+    Without `words` releases are compared by what they hold, to the last bit, and not also by how they are told.
+    """
     recorder = Recorder(Seeded(seed), fate)
-    first = _watched(mechanism, pair.left, recorder)
+    first = _watched(mechanism, pair.left, recorder, words=words)
     replayer = Replayer(recorder)
     try:
-        second = _watched(mechanism, pair.right, replayer)
+        second = _watched(mechanism, pair.right, replayer, words=words)
     except _DivergedError:
         return Replay(replayer.objections, recorder.spent, recorder.free)
     found = list(replayer.objections)
@@ -309,7 +318,7 @@ def replayed(
         found.append(f"the neighbour asks for {replayer.unused} draws fewer")
     elif first.said != second.said:
         if again:  # a warning at a first import is no fault: look once more
-            return replayed(mechanism, pair, seed=seed, fate=fate, again=False)
+            return replayed(mechanism, pair, seed=seed, fate=fate, again=False, words=words)
         found.append("a warning, a log or a print depends on the data")
     elif not found and first.release != second.release:
         found.append("with equal draws the releases differ: something left without passing the door")
@@ -329,6 +338,6 @@ def answers(mechanism: Mechanism[Any], pair: Pair) -> bool:
     return _watched(mechanism, pair.left, Seeded(0)).error is None
 
 
-def _watched(mechanism: Mechanism[Any], rows: Any, door: Door) -> Seen:
+def _watched(mechanism: Mechanism[Any], rows: Any, door: Door, *, words: bool = True) -> Seen:
     """A run on a copy of the rows: one that sorts or empties them must not spoil the next."""
-    return watch(lambda: mechanism.release(copy(rows), door), but=_DivergedError)
+    return watch(lambda: mechanism.release(copy(rows), door), but=_DivergedError, words=words)

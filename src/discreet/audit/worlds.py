@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 from typing import Any
 
 import numpy as np
@@ -78,8 +78,13 @@ def lasting(rows: Any) -> Any:
     return list(rows) if isinstance(rows, Iterator) else rows
 
 
-def neighbours_of(rows: Sequence[Any], values: Sequence[Any], relation: Neighbours) -> Iterator[Pair]:
-    """Every neighbour pair whose common rows are `rows`; the odd row stands first, in the middle or last."""
+def neighbours_of(
+    rows: Sequence[Any], values: Sequence[Any], relation: Neighbours, *, once: bool = False
+) -> Iterator[Pair]:
+    """Every neighbour pair whose common rows are `rows`; the odd row stands first, in the middle or last.
+
+    `once`: where rows are replaced, each two values meet once, now one of them on the left and now the other.
+    """
     place = (0, len(rows) // 2, len(rows))[len(rows) % 3]
     tables = [[*rows[:place], value, *rows[place:]] for value in values]
     if relation is Neighbours.ADD_OR_REMOVE:
@@ -87,8 +92,8 @@ def neighbours_of(rows: Sequence[Any], values: Sequence[Any], relation: Neighbou
             yield Pair(list(rows), table)
             yield Pair(table, list(rows))
         return
-    for left, right in permutations(tables, 2):
-        yield Pair(left, right)
+    for index, (left, right) in enumerate(combinations(tables, 2) if once else permutations(tables, 2)):
+        yield Pair(right, left) if once and index % 2 else Pair(left, right)
 
 
 def small(values: Sequence[Any], largest: int, relation: Neighbours) -> list[Pair]:
@@ -119,8 +124,8 @@ def labels(relation: Neighbours, largest: int = 4) -> list[Pair]:
 
 def hostile(relation: Neighbours, common: Sequence[Any] = (0.0, 1.0, 1.0)) -> list[Pair]:
     """Odd values against each other, and thorny ones against a few: bad values must never raise."""
-    thorny = [pair for thorn in THORNS for pair in neighbours_of(common, (0.0, 1e300, thorn), relation)]
-    return [*neighbours_of(common, HOSTILE, relation), *thorny]
+    thorny = [pair for thorn in THORNS for pair in neighbours_of(common, (0.0, 1e300, thorn), relation, once=True)]
+    return [*neighbours_of(common, HOSTILE, relation, once=True), *thorny]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Gaussian, atoms
 from discreet.privacy.neighbours import Neighbours
+from discreet.stages import normal_stages
 from discreet.statistics.normal import Gaussian1D, GaussianMean, predicted, pure_stages
 
 BOTH = list(Neighbours)
@@ -179,6 +180,43 @@ def test_distributions_are_learnt(relation: Neighbours) -> None:
     assert release.to_dict()["value"]["parameters"].keys() == {"mean", "variance"}
 
 
+FAR = [(1e6, 1.0), (1.7e9, 3600.0), (-1e6, 1.0)]
+
+
+@pytest.mark.claim("normal.6")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize(("size", "epsilon"), [(300, 0.5), (300, 1.0), (400, 1.0), (1600, 0.5)])
+def test_data_far_from_zero_get_an_interval_that_holds_or_a_refusal(
+    relation: Neighbours, size: int, epsilon: float
+) -> None:
+    """30 runs a place, seeded. Of 90 runs 5% miss by sampling alone; centres outside the data would miss in most."""
+    rng, missed, answered = np.random.default_rng(5), 0, 0
+    for place, scale in FAR:
+        for run in range(30):
+            rows = rng.normal(place, scale, size)
+            release = GaussianMean(epsilon, neighbours=relation).release(rows, Seeded(run))
+            if release.refusal is None:
+                low, high = release.interval(0.95)
+                missed, answered = missed + (not low <= place <= high), answered + 1
+    assert missed <= 12
+    assert answered < 20 if size * epsilon < 200 else answered > 75
+
+
+@pytest.mark.claim("normal.6")
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_centre_beside_the_data_is_refused_by_a_released_number(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.random.default_rng(6).normal(10.0, 1.0, 2000)
+    for centre, refused in [(10.0, False), (10.2, False), (12.0, True), (7.0, True), (1e6, True), (-1e300, True)]:
+        monkeypatch.setattr(normal_stages, "middle", lambda *_, centre=centre, **__: centre)
+        for mechanism in (GaussianMean(1.0, neighbours=relation), Gaussian1D(1.0, neighbours=relation)):
+            for seed in range(5):
+                assert (mechanism.release(rows, Seeded(seed)).refusal is not None) == refused
+    known = GaussianMean(1.0, sigma=1.0, neighbours=relation)
+    assert known.release(rows, Seeded(0)).refusal is not None  # at the last of these centres
+
+
 def test_offsets_ties_and_extreme_values() -> None:
     generator = np.random.default_rng(0)
     base = generator.normal(size=2000)
@@ -189,7 +227,8 @@ def test_offsets_ties_and_extreme_values() -> None:
     assert abs(GaussianMean(1.0).release(integers, Seeded(2)).value - 40) < 2
     spoilt = np.concatenate([base, [math.inf, -math.inf, math.nan, 1e300, 5e-324] * 4])
     assert abs(GaussianMean(1.0).release(spoilt, Seeded(3)).value) < 0.2
-    assert GaussianMean(1.0, bounds=(0.0, 1.0)).release(base - 5, Seeded(3)).value == 0.0  # within what is known
+    beside = GaussianMean(1.0, bounds=(0.0, 1.0)).release(base - 5, Seeded(3))  # bounds that do not hold the mean
+    assert "beside the data" in str(beside.refusal)
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,8 @@ class Release(Generic[T]):
         if shown.value is None:
             said = f"refused. {self.refusal}" if self.refusal is not None else "None"
             return [f"{clean(self.name)}: {said}", *self._promise()]
-        lines = [f"{clean(self.name)}: {shown.value}"]
+        target = getattr(self.spread, "target", "")  # what was done to the values, where the name alone would mislead
+        lines = [f"{clean(self.name)}{' ' * bool(target)}{target}: {shown.value}"]
         if shown.interval is not None:
             lines.append(f"  {shown.interval.name} for {shown.interval.about}: {shown.range}")
         elif shown.no_interval is not None:

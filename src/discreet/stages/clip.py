@@ -26,7 +26,7 @@ Source
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -63,7 +63,7 @@ class ClippedSum:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A noisy mean of powers, the scale of the Laplace noise on it, and the size that it was divided by."""
+    """A noisy mean of powers, the scale of its Laplace noise (deviation of Gaussian), and the size it is divided by."""
 
     mean: float
     noise: float
@@ -126,7 +126,7 @@ def noisy_moment(
 
 def moments(
     values: Numbers,
-    costs: Mapping[Power, Laplace],
+    costs: Mapping[Power, Laplace | Gaussian],
     *,
     centre: float,
     radius: float,
@@ -137,7 +137,8 @@ def moments(
     """The means of clip((x - centre) / radius, +-1)^power for one or two powers, cut to what they can be. [clip.1]
 
     `size` is public or was released. If it is None, under ADD_OR_REMOVE, a mean is a share of two sums that tell the
-    size too; their noises are taken as one Laplace variable of the same variance, which is a little wide. [clip.3]
+    size too, in Laplace noise; their noises are taken as one Laplace variable of the same variance, which is a little
+    wide. [clip.3]
     """
     powers, bits = tuple(costs), min(map(fitting_bits, costs.values()))
     found = []
@@ -148,7 +149,9 @@ def moments(
             noisy = _blurred(total, bits, sensitivity=moved, cost=costs[power], rng=rng)
             found.append(Moment(min(max(noisy.total / size, least), 1.0), noisy.noise / size, size))
             continue
-        up, down, noise = _parted(total, bits, size=len(values), signed=power == 1, cost=costs[power], rng=rng)
+        cost = costs[power]
+        assert isinstance(cost, Laplace)
+        up, down, noise = _parted(total, bits, size=len(values), signed=power == 1, cost=cost, rng=rng)
         whole = max(1.0, up + down)
         share = min(max(up / whole, 0.0), 1.0)
         error = (1 - least) * noise / whole * math.hypot(share, 1 - share)
@@ -268,8 +271,8 @@ def unit_variance(cost: Laplace | Gaussian, size: int, neighbours: Neighbours) -
     return 2 * (move / float(cost.epsilon)) ** 2
 
 
-def noisy_size(values: Numbers, cost: Laplace, rng: Randomness) -> int:
-    """The number of records plus noise ([additive.1], on a fine grid), at least 1."""
+def noisy_size(values: Sized, cost: Laplace | Gaussian, rng: Randomness) -> int:
+    """The number of records plus noise ([additive.1] or [additive.2], on a fine grid), at least 1."""
     bits = fitting_bits(cost)
     blurred: int = rng.blur(len(values) << bits, sensitivity=2**bits, cost=cost)
     return max(1, round(Fraction(blurred, 2**bits)))
@@ -277,4 +280,7 @@ def noisy_size(values: Numbers, cost: Laplace, rng: Randomness) -> int:
 
 def count_error(stages: Allocation, size: float) -> float:
     """The relative standard deviation of a noisy size; 0 where the size is public."""
-    return math.sqrt(2) / (float(stages.part("size", Laplace).epsilon) * size) if "size" in stages else 0.0
+    if "size" not in stages:
+        return 0.0
+    cost = stages.noise("size")
+    return (1 / float(cost.mu) if isinstance(cost, Gaussian) else math.sqrt(2) / float(cost.epsilon)) / size

@@ -8,11 +8,13 @@ each product taken as one exponential. Where b < s/100 the distribution is norma
 """
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from discreet.privacy.exact import bisect, solve
-from discreet.privacy.intervals import Interval
+from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density
 
@@ -72,7 +74,8 @@ class ConvolvedSpread:
     """The error of an estimate with a sampling part, Laplace noise and, if any, further noise taken as normal.
 
     `freedom` widens the interval as Student's t does where the size of the sampling part was itself estimated;
-    `low` and `high` are public ends that the quantity cannot pass.
+    `low` and `high` are public ends that the quantity cannot pass. `target` says what was done to the values, where the
+    estimate is not about them as they are: it stands beside the name of the answer.
     """
 
     estimate: float
@@ -84,6 +87,7 @@ class ConvolvedSpread:
     low: float = -math.inf
     high: float = math.inf
     about: str = "the population's mean"
+    target: str = ""
 
     @property
     def privacy(self) -> float:
@@ -104,6 +108,41 @@ class ConvolvedSpread:
             confidence=confidence,
             about=self.about,
             population=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateSpread:
+    """One spread a coordinate; each interval holds by itself."""
+
+    parts: tuple[Spread, ...]
+    target: str = ""
+
+    @property
+    def sampling(self) -> Any:
+        """Standard deviations from sampling."""
+        return self._all("sampling")
+
+    @property
+    def privacy(self) -> Any:
+        """Standard deviations from the noise."""
+        return self._all("privacy")
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that was declared, where the parts have one."""
+        return float(getattr(self.parts[0], "confidence", 0.95))
+
+    def _all(self, name: str) -> Any:
+        sizes = [getattr(part, name) for part in self.parts]
+        return None if any(size is None for size in sizes) else np.array(sizes, dtype=float)
+
+    def interval(self, confidence: float) -> Interval:
+        """All coordinates' intervals, side by side."""
+        each = [part.interval(confidence) for part in self.parts]
+        about = each[0].about if len(each) == 1 else f"{each[0].about}, each coordinate by itself"
+        return replace(
+            each[0], low=np.array([one.low for one in each]), high=np.array([one.high for one in each]), about=about
         )
 
 

@@ -97,6 +97,7 @@ def _best(
 
 QUARTILE: Final = 0.6744897502  # of a standard normal
 EDGE: Final = 0.995  # a mean of clipped deviations closer to r than this tells no place
+ASIDE: Final = 0.74  # a share of the mean of clipped deviations from a centre outside the data: beyond it, it is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,12 @@ def find_place(
     return Place(size, centre, distance / QUARTILE, neighbours)
 
 
-def located_mean(values: Numbers, stages: Allocation, at: Place, rng: Randomness) -> Located:
-    """The mean of normal data: clip, blur, and invert the mean of a clipped normal."""
+def located_mean(values: Numbers, stages: Allocation, at: Place, rng: Randomness) -> Located | None:
+    """The mean of normal data: clip, blur, and invert the mean of a clipped normal; None if the centre is not theirs.
+
+    From a centre far outside the data all distances are about the same, and so is their median: the mean of clipped
+    deviations is QUARTILE scales, or r if that is less. From one among normal data it is near 0.
+    """
     size, neighbours, cost = at.size, at.neighbours, stages.noise("mean")
     r, _ = mean_radius(size, unit_variance(cost, size, neighbours))
     found = noisy_moment(values, centre=at.centre, radius=r * at.scale, cost=cost, neighbours=neighbours, rng=rng)
@@ -157,6 +162,8 @@ def located_mean(values: Numbers, stages: Allocation, at: Place, rng: Randomness
     response = clipped_mean(offset, r)
     unit = at.scale / response.slope
     noise, count = found.noise * r / size, abs(clipped) * count_error(stages, size)
+    if abs(clipped) > ASIDE * min(r, QUARTILE) - 3 * noise:
+        return None
     normal = noise if isinstance(cost, Gaussian) else 0.0
     return Located(
         estimate=at.centre + at.scale * offset,

@@ -49,7 +49,7 @@ from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Choice, Laplace, Loss
+from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -67,7 +67,8 @@ from discreet.worlds.shapes import AssumedColumn, AssumedTable
 REACH: Final = 4  # the clip, in units of the distance that m0 records exceed
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
 FAR: Final = Fraction(3, 10)  # the share of epsilon for that distance
-COUNT, CENTRE = Fraction(1, 20), Fraction(1, 10)  # those for the number of records and the median, where it is private
+COUNT, CENTRE = Fraction(1, 20), Fraction(1, 8)  # those for the number of records and the median, where it is private
+LOCATED: Final = 100  # n epsilon with which a median a million standard deviations from 0 is found: 4 (20 + 5)
 SQUARE: Final = Fraction(3, 20)  # that for the interval
 WIDEST: Final = 1e300
 UNSEEN: Final = "a group of fewer than {} people with extreme values is invisible, one of fewer than {} can be"
@@ -100,15 +101,16 @@ class RankClippedMean:
 
     loss = listed  # [mean.1]
 
-    def stages(self, size: int | None, **last: Share) -> Allocation:
-        """A centre, a distance and, unless others are given, a mean and a square: for a public number of records, or
-        in fixed shares for a private one. [mean.3]"""
-        centre = CENTRE if size is None else enough(80, size, self.epsilon, Fraction(1, 20), Fraction(1, 5))
+    def stages(self, size: int | None, times: int = 1, **last: Share) -> Allocation:
+        """A centre, a distance and, unless others are given, a mean and a square, each of so many `times`: for a public
+        number of records, or in fixed shares for a private one. [mean.3]"""
+        each = exact(self.epsilon) / times
+        centre = CENTRE if size is None else enough(LOCATED, size, each, Fraction(1, 20), Fraction(1, 4))
         return Allocation.of(self.epsilon).split(
             size=Share(COUNT) if size is None else None,
-            centre=Share(centre, Choice),
-            scale=Share(FAR, Choice),
-            **(last or {"mean": Share(), "square": Share(SQUARE)}),
+            centre=Share(centre, Choice, times),
+            scale=Share(FAR, Choice, times),
+            **(last or {"mean": Share(times=times), "square": Share(SQUARE, times=times)}),
         )  # [mean.1]
 
     @property
@@ -132,18 +134,13 @@ class RankClippedMean:
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
         if refusal := refusal_of(self, seen):  # [mean.3]
             return replace(blank, refusal=refusal)
-        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [mean.1]
-        cost = stages.part("scale", Choice)
-        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=cost, rng=rng)  # [mean.1]
-        if distance > WIDEST:  # [mean.3]
-            return replace(blank, refusal="the data reach beyond 1e300; rescale them, or give public bounds")
-        radius = REACH * max(distance, 1 / WIDEST)
-        spread = clipped_mean_of(
-            values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
+        spread = rank_clipped_mean(
+            values, stages, size=seen, beyond=self.beyond, neighbours=self.neighbours, rng=rng
         )  # [mean.1]
-        ends = f"[{show(centre - radius)}, {show(centre + radius)}]"
-        spread = replace(spread, about=f"the population's mean, winsorised to {ends}")  # [mean.4]
-        history = replace(blank.provenance, notes=(UNSEEN.format(self.beyond, 2 * self.beyond),))
+        if isinstance(spread, str):  # [mean.3]
+            return replace(blank, refusal=spread)
+        notes = UNSEEN.format(self.beyond, 2 * self.beyond), unlimited(seen, self.epsilon)
+        history = replace(blank.provenance, notes=notes)
         return replace(blank, answer=spread.estimate, spread=spread, provenance=history)
 
 
@@ -201,6 +198,32 @@ class BoundedMean:
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 
+def rank_clipped_mean(
+    values: Numbers, stages: Allocation, *, size: int, beyond: int, neighbours: Neighbours, rng: Randomness
+) -> "ConvolvedSpread | str":
+    """A centre, a distance that `beyond` records exceed, and the mean of values clipped at four of them; or a refusal.
+    [mean.1]"""
+    centre = middle(values, cost=stages.part("centre", Choice), neighbours=neighbours, rng=rng)  # [mean.1]
+    distance = far_distance(values, centre=centre, beyond=beyond, cost=stages.part("scale", Choice), rng=rng)
+    if distance > WIDEST:  # [mean.3]
+        return "the data reach beyond 1e300; rescale them, or give public bounds"
+    radius = REACH * max(distance, 1 / WIDEST)
+    spread = clipped_mean_of(
+        values, stages, size=size, centre=centre, radius=radius, neighbours=neighbours, rng=rng
+    )  # [mean.1]
+    limits = f"after limiting values to between {show(centre - radius)} and {show(centre + radius)}"  # [mean.4]
+    return replace(spread, about=f"the population's mean {limits}", target=limits)
+
+
+def unlimited(size: float, epsilon: Number) -> str:
+    """How to get the mean of all values, and its price."""
+    price = show(3 / (float(epsilon) * float(1 - SQUARE) * max(size, 1.0)))  # the 95% point of Laplace noise
+    return (
+        "for the mean without such limits give public bounds: with bounds=(low, high) the noise adds up to "
+        f"{price} times (high - low) to either side"
+    )
+
+
 def clipped_mean_of(
     values: Numbers,
     stages: Allocation,
@@ -212,9 +235,10 @@ def clipped_mean_of(
     rng: Randomness,
 ) -> ConvolvedSpread:
     """The mean of values clipped to centre +- radius, with the error that its own second moment gives it. [mean.4]"""
+    cost = stages.noise("mean")
     first, second = moments(
         values,
-        {1: stages.part("mean", Laplace), 2: stages.part("square", Laplace)},
+        {1: cost, 2: stages.noise("square")},
         centre=centre,
         radius=radius,
         size=size,
@@ -223,11 +247,12 @@ def clipped_mean_of(
     )
     others = max(1.0, first.size - 1)
     variance = max(second.mean + second.noise - first.mean**2, second.noise)  # [mean.4]
+    gaussian = first.noise if isinstance(cost, Gaussian) else 0.0
     return ConvolvedSpread(
         estimate=centre + radius * first.mean,
         sampling=radius * math.sqrt(variance / others),
-        laplace=radius * first.noise,
-        normal_noise=radius * abs(first.mean) * count_error(stages, first.size),
+        laplace=radius * (first.noise - gaussian),
+        normal_noise=radius * math.hypot(gaussian, first.mean * count_error(stages, first.size)),
         freedom=others,
     )
 

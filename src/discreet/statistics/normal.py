@@ -11,6 +11,8 @@ Promise
          zCDP. Where the size is declared, the guarantee says which is promised; else it is (epsilon, delta).
     [normal.3] Refusals and the choice of r and of the stages read public numbers and earlier answers only.
     [normal.4] For independent normal records the interval holds the mean with its confidence, to first order.
+    [normal.6] A centre that is not among the data is refused, but for a chance of about 1 in 100: however far normal
+         data are from 0 in units of their spread, the interval holds or there is none.
     [normal.5] With the confidence of its interval, the normal distribution that `Gaussian1D` releases is within
          `total_variation` of the population's, if that is normal.
 Why
@@ -25,8 +27,12 @@ Why
     [normal.5] Moving the mean by d at a standard deviation s costs 2 Phi(d / 2s) - 1 <= d / (s sqrt(2 pi)) of total
     variation. Moving s to t costs at most 2 phi(1) |log(t / s)|, 2 phi(1) = 0.48394: that is the ratio's limit as t
     nears s, and total variation obeys the triangle inequality on the way. Both intervals hold at once by Bonferroni.
+    [normal.6] A centre k standard deviations beside normal data sees a median distance that tends to k of them: the
+    mean of clipped deviations, in units of the scale, tends to 0.67 or, if that is less, r; from k = 1.5 on it is 0.78
+    of that or more. Beyond 0.74 of it, less three scales of the noise, the answer is refused. At k = 0 it is the
+    noise. With sigma known it is r from k = r on. It reads a released number.
 Needs
-    n epsilon of about 150 (105 if sigma is known); for places up to a thousand standard deviations from 0 about 200.
+    n epsilon of about 150 (105 if sigma is known); for places up to a million standard deviations from 0 about 300.
     Missing values count as 0 (or the middle of the bounds) for the median and as the median afterwards.
 Accuracy
     Variance sigma^2 (V / (n p^2) + 8 r^2 / (n e3 p)^2), p = P(|Z| < r): at n epsilon = 1000, 1.06 times the sample
@@ -59,8 +65,13 @@ from discreet.tables.entries import long_numbers, public_size
 
 LOCATE: Final = 42.0  # n epsilon that it takes to locate a centre without bounds: 4 (3.5 + ln 1000)
 SCALE: Final = 52.0  # and a scale
+FAR: Final = 100  # what a centre a million standard deviations from 0 takes: 4 (20 + 5)
 MOST_CENTRE, MOST_SCALE = Fraction(2, 5), Fraction(7, 20)  # the largest shares of epsilon, where n is public
 COUNT, CENTRE, WIDTH = Fraction(1, 20), Fraction(1, 5), Fraction(1, 5)  # the shares where it is not
+NOWHERE: Final = (
+    "the middle that was found lies beside the data: they are far from 0 in units of their spread, or far from normal. "
+    "Subtract a public number near them, give public bounds, ask for a larger epsilon, or use model=None"
+)
 NOTE: Final = "the interval rests on a normal model; for data of any shape use model=None"
 
 
@@ -161,6 +172,8 @@ class GaussianMean:
         if not SMALLEST < at.scale < LARGEST:  # [normal.3]
             return replace(blank, refusal=odd_scale(at.scale))
         found = located_mean(values, stages, at, rng)  # [normal.1]
+        if found is None:  # [normal.6]
+            return replace(blank, refusal=NOWHERE)
         spread = mean_spread(found, self.bounds, freedom(seen, stages, self.neighbours))
         return replace(blank, answer=spread.estimate, spread=spread)
 
@@ -226,7 +239,10 @@ class Gaussian1D:
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [normal.3]
             return replace(blank, refusal=odd_scale(at.scale))
-        mean = mean_spread(located_mean(values, stages, at, rng), self.bounds, freedom(seen, stages, self.neighbours))
+        found = located_mean(values, stages, at, rng)  # [normal.1]
+        if found is None:  # [normal.6]
+            return replace(blank, refusal=NOWHERE)
+        mean = mean_spread(found, self.bounds, freedom(seen, stages, self.neighbours))
         square = located_square(
             values, stages.part("square", Laplace), replace(at, centre=mean.estimate), rng
         )  # [normal.1]
@@ -257,7 +273,7 @@ def pure_stages(epsilon: Number, size: int | None, *, known_sigma: bool, **last:
     """Enough for centre and scale, or fixed shares where the size is private, and these stages last. [normal.1]"""
     centre, scale = CENTRE, WIDTH
     if size is not None:
-        centre = enough(80, size, epsilon, Fraction(1, 10), MOST_CENTRE)
+        centre = enough(FAR, size, epsilon, Fraction(1, 10), MOST_CENTRE)
         scale = enough(100, size, epsilon, Fraction(1, 10), MOST_SCALE)
     return Allocation.of(epsilon).split(
         size=Share(COUNT) if size is None else None,

@@ -200,8 +200,8 @@ class Variance:
         spread = clipped_variance(
             values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
         )
-        about = f"the population's variance, winsorised at {show(radius)} from the mean"  # [variance.3]
-        return replace(spread, about=about), UNSEEN.format(few, 2 * few)
+        limits = f"after limiting values to within {show(radius)} of the mean"  # [variance.3]
+        return replace(spread, about=f"the population's variance {limits}", target=limits), UNSEEN.format(few, 2 * few)
 
 
 def clipped_variance(
@@ -263,6 +263,11 @@ class RootSpread:
 
     inner: Spread
     root: float
+
+    @property
+    def target(self) -> str:
+        """What was done to the values."""
+        return getattr(self.inner, "target", "")
 
     @property
     def sampling(self) -> float:

@@ -58,7 +58,7 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number, exact, least_whole, show
 from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.intervals import Interval, QuantileSpread, Spread
+from discreet.privacy.intervals import QuantileSpread
 from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss, compose
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
@@ -67,7 +67,7 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import charged, concentrated, enough, noisy_moment, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.locate import median_distance, middle
-from discreet.stages.normal_laplace import ConvolvedSpread
+from discreet.stages.normal_laplace import ConvolvedSpread, EstimateSpread
 from discreet.stages.normal_stages import QUARTILE, freedom
 from discreet.statistics.normal import LOCATE, MOST_CENTRE, MOST_SCALE, SCALE
 from discreet.statistics.quantile import Quantile
@@ -80,40 +80,6 @@ PLACES, SCALES = 80, 72  # blocks times epsilon with which a place up to 1,000 d
 SWAP: Final = Neighbours.REPLACE
 SHARES: Final = (Fraction(12, 100), Fraction(13, 100), Fraction(3, 4))  # of rho: place, scale, mean
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateSpread:
-    """One spread a coordinate; each interval holds by itself."""
-
-    parts: tuple[Spread, ...]
-
-    @property
-    def sampling(self) -> Any:
-        """Standard deviations from sampling."""
-        return self._all("sampling")
-
-    @property
-    def privacy(self) -> Any:
-        """Standard deviations from the noise."""
-        return self._all("privacy")
-
-    @property
-    def confidence(self) -> float:
-        """The confidence that was declared, where the parts have one."""
-        return float(getattr(self.parts[0], "confidence", 0.95))
-
-    def _all(self, name: str) -> Any:
-        sizes = [getattr(part, name) for part in self.parts]
-        return None if any(size is None for size in sizes) else np.array(sizes, dtype=float)
-
-    def interval(self, confidence: float) -> Interval:
-        """All coordinates' intervals, side by side."""
-        each = [part.interval(confidence) for part in self.parts]
-        about = each[0].about if len(each) == 1 else f"{each[0].about}, each coordinate by itself"
-        return replace(
-            each[0], low=np.array([one.low for one in each]), high=np.array([one.high for one in each]), about=about
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,10 +77,7 @@ class People:
             )
         if not word.strip():
             raise BadInput("unit is an empty text; name what a row is, for example 'patient'")
-        try:
-            return cls(person, word, Neighbours(neighbours))
-        except ValueError:
-            raise BadInput(f"neighbours is {neighbours!r}; give 'add_or_remove' or 'replace'") from None
+        return cls(person, word, Neighbours(neighbours))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

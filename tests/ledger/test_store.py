@@ -354,6 +354,7 @@ def test_the_default_key_and_anchor_are_beside_the_file(tmp_path: Path) -> None:
         "",
         None,
         "sqlite://",
+        ":memory:",
         "sqlite:///:memory:",
         "sqlite:///file:x?mode=memory&uri=true",
         "mysql://x/y",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.accounting.calibrate import gaussian
+from discreet.accounting.filter import Budget
 from discreet.errors import BadInput
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.meaning import (
@@ -26,6 +27,8 @@ from discreet.privacy.meaning import (
     power_zcdp,
 )
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
 
 LEVELS = [1e-9, 1e-4, 0.01, 0.05, 0.3, 0.5, 0.9, 0.999]
 
@@ -160,6 +163,32 @@ def test_explained() -> None:
     assert "Delta" not in text
     with pytest.raises(FrozenInstanceError):
         meaning.prior = 0.5  # type: ignore[misc]
+
+
+def test_anything_that_promises_can_be_explained() -> None:
+    present = Guarantee(1.0, 1e-6, Neighbours.ADD_OR_REMOVE, "person")
+    release = Release(present, Provenance("Count", {}, True), answer=3)
+    plain = explain(epsilon=1.0, delta=1e-6)
+    assert explain(present) == explain(release) == explain(Budget(1.0, 1e-6)) == explain(1.0, delta=1e-6) == plain
+    assert str(plain).splitlines() == list(plain.sentences)
+    assert "had not been in the data" in str(explain(1.0))
+    assert "had other data" in str(explain(1.0, neighbours="replace"))
+    for wrong in (
+        {},
+        {"what": 1.0, "epsilon": 1.0},
+        {"what": "much"},
+        {"epsilon": 1.0, "n": 0},
+        {"what": True},
+        {"epsilon": 1.0, "neighbours": "both"},
+    ):
+        with pytest.raises(BadInput):
+            explain(**wrong)  # type: ignore[arg-type]
+
+
+def test_what_delta_comes_to_for_many_people() -> None:
+    assert "one or another of 5,000 people has a chance of at most 0.5%." in str(explain(epsilon=1, delta=1e-6, n=5000))
+    assert "give a delta of at most 1e-06" in str(explain(epsilon=1, delta=1e-5, n=100_000))
+    assert "one or another" not in str(explain(epsilon=1, n=5000))
 
 
 def test_delta_is_said_honestly() -> None:

@@ -101,15 +101,16 @@ def explain(
     delta: Annotated[float, typer.Option(help="What is added to the chance of any set of answers; 0 is pure.")] = 0.0,
     group: Annotated[int, typer.Option(help="How many people change together, a family say.")] = 1,
     prior: Annotated[float, typer.Option(help="How likely a guess about a person was beforehand.")] = 0.01,
+    people: Annotated[int | None, typer.Option(help="How many people there are, for what delta comes to.")] = None,
     as_json: Json = False,
 ) -> None:
     """What an epsilon means, in plain words."""
-    from discreet.privacy.guarantee import Guarantee, check_budget
+    from discreet.privacy.guarantee import check_budget
     from discreet.privacy.meaning import explain as meaning_of
     from discreet.privacy.values import plain
 
     check_budget(epsilon, delta, 1)
-    meaning = meaning_of(Guarantee(epsilon, delta, unit="person"), prior=prior, group=group)
+    meaning = meaning_of(epsilon=epsilon, delta=delta, n=people, prior=prior, group=group)
     if as_json:
         _print(plain(meaning) | {"sentences": list(meaning.sentences)})
     else:

@@ -203,6 +203,11 @@ class Database:
 def _address(where: str | Path) -> sa.URL:
     if not isinstance(where, str | Path) or not str(where):
         raise BadInput(f"the ledger is {where!r}; give the path of a file, or postgresql://...")
+    if str(where) == ":memory:":
+        raise BadInput(
+            "a ledger must outlive its process; give the path of a file. For a trial, "
+            'discreet.open(table, budget=1.0, ledger=":memory:") keeps one until the session is closed'
+        )
     if isinstance(where, Path) or "://" not in where:
         return _file_url(Path(where))
     try:

@@ -52,7 +52,7 @@ Source
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, bisect, is_number, show
@@ -186,6 +186,11 @@ class Meaning:
     power_at_1_percent: float
     double_chance: float
     gaussian_chance: float | None
+    people: int | None = None
+    somebody_chance: float | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -242,18 +247,53 @@ class Meaning:
                 f"Delta is not the chance of answers that are more than {_times(self.factor)} as likely: that may be "
                 f"larger{noise}."
             )
+        if self.somebody_chance:
+            least = (
+                f"; give a delta of at most {show(1 / (10 * (self.people or 1)))}" if self.somebody_chance > 0.1 else ""
+            )
+            said.append(
+                f"That the answer tells all about one or another of {self.people:,} people has a chance of at most "
+                f"{_percent(self.somebody_chance)}{least}."
+            )
         if self.guess > 0.98 or promise.delta > 0.01:
             said.append("This is next to no promise. 0.1 to 1 protects people well, 3 is the most commonly defended.")
         return tuple(said)
 
 
-def explain(guarantee: Guarantee, prior: float = 0.01, group: int = 1) -> Meaning:
-    """What a guarantee means for someone whose secret was guessed with probability `prior`, or for a group.
+def explain(
+    what: Any = None,
+    prior: float = 0.01,
+    group: int = 1,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    n: int | None = None,
+    neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
+    unit: str = "person",
+) -> Meaning:
+    """What a promise means for someone whose secret was guessed with probability `prior`, or for a group.
 
-    >>> print(explain(Guarantee(1.0, unit="person")).sentences[1])
-    No answer becomes more than 2.72 times as likely as if that person had other data.
+    The promise is an epsilon (and a delta), a guarantee, a release, or a budget. With `n` people it says what delta
+    comes to for all of them.
+
+    >>> print(explain(epsilon=1.0).sentences[1])
+    No answer becomes more than 2.72 times as likely as if that person had not been in the data.
     """
-    whole = guarantee if group == 1 else guarantee.for_group(group)
+    given = getattr(what, "guarantee", what)
+    if (given is None) == (epsilon is None):
+        raise BadInput("say once what to explain: explain(epsilon=1.0), a guarantee, a release or a budget")
+    if not isinstance(given, Guarantee):
+        size, rest = (given, delta) if given is not None and is_number(given) else (epsilon, delta)
+        if size is None:  # a budget
+            size, rest = getattr(given, "epsilon", None), getattr(given, "delta", None)
+        if size is None or rest is None:
+            raise BadInput(
+                f"{type(what).__name__} is not a promise; give an epsilon, a guarantee, a release or a budget"
+            )
+        given = Guarantee(size, rest, Neighbours(neighbours), unit)
+    if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
+        raise BadInput(f"n is {n!r}; give the number of people, 1 or more")
+    whole = given if group == 1 else given.for_group(group)
     epsilon, delta = whole.epsilon, whole.delta
     return Meaning(
         guarantee=whole,
@@ -269,6 +309,8 @@ def explain(guarantee: Guarantee, prior: float = 0.01, group: int = 1) -> Meanin
         power_at_1_percent=power(0.01, epsilon=epsilon, delta=delta),
         double_chance=min(1.0, 2 * float(delta)),  # [meaning.7]
         gaussian_chance=_gaussian_chance(float(epsilon), float(delta)),
+        people=n,
+        somebody_chance=None if n is None else min(1.0, n * float(given.delta)),  # [meaning.7], added up
     )
 
 

@@ -2,6 +2,8 @@
 
 from enum import Enum
 
+from discreet.errors import BadInput
+
 
 class Neighbours(Enum):
     """Two tables are neighbours if they differ by this change.
@@ -14,10 +16,11 @@ class Neighbours(Enum):
     ADD_OR_REMOVE = "one person is added or removed"
 
     @classmethod
-    def _missing_(cls, value: object) -> "Neighbours | None":
-        if isinstance(value, str):
-            return {"replace": cls.REPLACE, "add_or_remove": cls.ADD_OR_REMOVE}.get(value.lower())
-        return None
+    def _missing_(cls, value: object) -> "Neighbours":
+        named = {"replace": cls.REPLACE, "add_or_remove": cls.ADD_OR_REMOVE}
+        if not isinstance(value, str) or value.lower() not in named:
+            raise BadInput(f"neighbours is {value!r}; give 'add_or_remove' or 'replace'")
+        return named[value.lower()]
 
     @property
     def size_is_public(self) -> bool:

@@ -1,18 +1,61 @@
-"""The lectures' weights: complete, sound and stable on every small graph; their mean no further than claimed."""
+"""The lectures' weights: complete, sound and stable on every small graph; their mean no further than claimed.
 
+Random retention: its exact privacy on every small graph.
+
+Algorithms that are private on friends only, made private on all tables.
+"""
+
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.friendly.graphs import code_of, graph, graphs
-from tests.friendly.worlds import REPLACE, SHARP, VALUES, replaced, tables
+from tests.friendly.graphs import Graph, code_of, graph, graphs, without
+from tests.friendly.worlds import ADD, REPLACE, SHARP, VALUES, crowds, replaced, tables
 
+from discreet import audit
+from discreet.accounting.compose import implies
+from discreet.audit.replay import replay
 from discreet.errors import BadInput
-from discreet.friendly.core import UNITS, Apart, Points, Within, match_core
+from discreet.friendly.core import UNITS, Apart, Pairwise, Points, Within, match_core
 from discreet.friendly.friendly_mean import FriendlyMean
-from discreet.friendly.weights import STABILITY, friendly_weights, moves_at_most, weight_units, weighted_centre
+from discreet.friendly.weights import (
+    STABILITY,
+    Retained,
+    friendly,
+    friendly_weights,
+    moves_at_most,
+    weight_units,
+    weighted_centre,
+)
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+
+ONE = Approximate(1, 0)
+
+
+@dataclass(frozen=True)
+class Length:
+    """How many rows, with noise: private on any table."""
+
+    loss: Loss = ONE
+    neighbours: Neighbours = ADD
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(1.0, 0.0, self.neighbours)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        noisy = rng.blur(len(rows), sensitivity=1, cost=Laplace(1))
+        return Release(self.guarantee, Provenance("Length", {}, rng.secure), noisy)
 
 
 @pytest.mark.claim("weights.1")
@@ -106,3 +149,167 @@ def test_it_is_a_check_on_the_other_filter() -> None:
     assert plain.spread is not None
     assert lectured.spread is not None
     assert 1 < lectured.spread.privacy / plain.spread.privacy < 6
+
+
+Floats = np.ndarray[Any, Any]
+OUT = np.arange(-8, 14)
+
+
+class Given:
+    """A predicate that is a graph."""
+
+    def __init__(self, strangers: object) -> None:
+        self.given = strangers
+
+    def strangers(self, rows: object) -> object:
+        return self.given
+
+
+def chances(apart: Any, relation: Neighbours) -> Floats:
+    units, whole = Retained(Length(), Given(Graph(apart)), relation).chances(np.zeros((len(apart), 1)))  # type: ignore[arg-type]
+    return np.asarray(units) / whole
+
+
+def distribution(weights: Floats, epsilon: float) -> Floats:
+    """The exact distribution of a noisy count of the rows that are kept, which is pure epsilon."""
+    kept = np.ones(1)
+    for weight in weights:
+        kept = np.convolve(kept, [1 - weight, weight])
+    noise = np.exp(-epsilon * np.abs(OUT[None, :] - np.arange(len(kept))[:, None]))
+    return np.asarray(kept @ (noise * math.tanh(epsilon / 2)))
+
+
+@pytest.mark.claim("weights.6")
+@pytest.mark.claim("weights.7")
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_adding_a_row(size: int) -> None:
+    for _, strangers in graphs(size):
+        more = chances(strangers.apart, ADD)
+        for row in range(size):
+            fewer = chances(without(strangers.apart, row), ADD)
+            assert np.abs(np.delete(more, row) - fewer).sum() + more[row] <= 2 + 1e-12  # [weights.7]
+            ratio = np.log(distribution(more, 0.5) / distribution(fewer, 0.5))
+            assert np.abs(ratio).max() <= 2 * math.expm1(0.5)
+
+
+@pytest.mark.claim("weights.6")
+@pytest.mark.parametrize("size", [3, 4])
+def test_replacing_a_row(size: int) -> None:
+    largest = 0.0
+    for code, strangers in graphs(size):
+        mine = distribution(chances(strangers.apart, REPLACE), 0.5)
+        for bits in product((0, 1), repeat=size - 1):
+            other = code & ~(2 ** (size - 1) - 1) | sum(bit << place for place, bit in enumerate(bits))
+            theirs = distribution(chances(graph(size, other).apart, REPLACE), 0.5)
+            largest = max(largest, float(np.abs(np.log(mine / theirs)).max()))
+    assert 0.5 < largest <= 3 * math.expm1(0.5)
+
+
+@pytest.mark.claim("weights.6")
+def test_what_it_promises() -> None:
+    for relation, moved in ((REPLACE, 3), (ADD, 2)):
+        mechanism = Retained(Length(Approximate(0.5, 1e-6)), Within(1.0), relation)
+        size = moved * math.expm1(0.5)
+        assert mechanism.guarantee.epsilon == pytest.approx(size)
+        assert mechanism.guarantee.delta == pytest.approx(moved * 1e-6 * math.exp(size))
+        assert implies(mechanism.loss, mechanism.guarantee)
+    with pytest.raises(BadInput, match="too large"):
+        Retained(Length(Approximate(6, 0)), Within(1.0))
+
+
+def test_rows_are_kept_as_often_as_they_weigh() -> None:
+    """Five friends and two strangers: 1/3 each; 2,000 runs keep 3,333 rows, give or take 310 (6 deviations)."""
+    rows = np.array([0.0] * 5 + [50.0, np.nan])
+    mechanism = Retained(Length(), Within(1.0))
+    assert mechanism.chances(rows[:, None])[0].tolist() == [2] * 5 + [0, 0]
+    total = sum(mechanism.release(rows, Seeded(seed)).value for seed in range(2000))
+    assert abs(total - 2000 * 5 / 3) < 310 + 6 * math.sqrt(2 * 2000)
+    assert mechanism.release(rows, Seeded(0)).provenance.mechanism == "retained Length"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The span of the rows, which moves by at most a radius: on friends within a radius, and nowhere else."""
+
+    loss: Loss = ONE
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(1.0, 1e-5, ADD)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+        steps = np.rint(np.asarray(rows) * 1024)
+        span = int(steps.max() - steps.min()) if len(steps) else 0
+        noisy = rng.blur(span, sensitivity=1025, cost=Laplace(1))
+        return Release(self.guarantee, Provenance("Spread", {}, rng.secure), noisy)
+
+
+@pytest.mark.claim("weights.8")
+def test_what_it_promises_of_algorithm() -> None:
+    for relation, times in ((ADD, 1), (REPLACE, 2)):
+        mechanism = friendly(Spread(), Within(1.0), neighbours=relation)
+        assert mechanism.guarantee.epsilon == times
+        assert mechanism.guarantee.neighbours is relation
+        assert mechanism.loss == Approximate(Fraction(times), 0)
+    assert friendly(Spread(), Within(1.0)).guarantee.delta == pytest.approx((1 + np.e) * 1e-5)
+    assert friendly(Length(Gaussian(1, 1e-9)), Within(1.0)).loss == Gaussian(2, 1e-9)
+
+
+@pytest.mark.claim("weights.8")
+def test_add_or_remove_is_sound_by_replay() -> None:
+    near = Pairwise(lambda one, other: bool(abs(one[0] - other[0]) <= 1))
+    for algorithm in (Spread(), Length()):
+        for predicate in (Within(1.0), near):
+            mechanism = friendly(algorithm, predicate, neighbours=ADD, columns=1)
+            for seed, pair in enumerate(crowds(ADD, 40, (1, 12))):
+                assert replay(mechanism, pair, seed=seed) == []
+    audit.check(friendly(Length(), Within(1.0), neighbours=ADD, columns=1), crowds(ADD, 5, (1, 9))).require()
+
+
+@pytest.mark.claim("weights.8")
+def test_replaced_rows_move_it_twice_as_far_at_most() -> None:
+    """Replay sees the algorithm's own sensitivity, for one row: twice that must do for two."""
+
+    @dataclass(frozen=True)
+    class Doubled(Spread):
+        def release(self, rows: Any, rng: Randomness) -> Release[Any]:
+            steps = np.rint(np.asarray(rows) * 1024)
+            span = int(steps.max() - steps.min()) if len(steps) else 0
+            noisy = rng.blur(span, sensitivity=2 * 1025, cost=Laplace(2))
+            return Release(self.guarantee, Provenance("Spread", {}, rng.secure), noisy)
+
+    mechanism = friendly(Doubled(), Within(1.0), columns=1)
+    for seed, pair in enumerate(crowds(REPLACE, 150, (2, 12))):
+        assert replay(mechanism, pair, seed=seed) == []
+
+
+def test_without_the_core_it_would_not_be_private() -> None:
+    assert not audit.check(Spread(), crowds(ADD, 20, (2, 9)), hostile_values=False).passed
+
+
+def test_friends_lose_nothing_and_others_are_left_out() -> None:
+    rows = np.concatenate([np.zeros((50, 1)), [[np.nan]] * 3, [[1e9]]])
+    for relation in (ADD, REPLACE):
+        release = friendly(Length(), Within(1.0), neighbours=relation).release(rows, Seeded(1))
+        assert abs(release.value - 46) < 12
+        assert release.guarantee.neighbours is relation
+        assert release.provenance.mechanism == "friendly Length"
+        nobody = friendly(Length(), Within(1.0), neighbours=relation).release(rows[50:51], Seeded(1))
+        assert abs(nobody.value) < 12
+
+
+def test_one_column_is_handed_on_as_a_column() -> None:
+    from discreet.statistics.count import Count
+
+    for relation in (ADD, REPLACE):
+        for rows in (np.ones(40), np.ones(0)):
+            release = friendly(Count(1.0, ADD), Within(1.0), neighbours=relation).release(rows, Seeded(0))
+            assert abs(release.value - len(rows)) < 15
+            assert Retained(Count(0.5, ADD), Within(1.0), relation).release(rows, Seeded(0)).refusal is None
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(BadInput, match="ADD_OR_REMOVE"):
+        friendly(Length(neighbours=REPLACE), Within(1.0))
+    with pytest.raises(BadInput, match="samples"):
+        friendly(Length(Sampled(Approximate(1, 0), 0.5)), Within(1.0))

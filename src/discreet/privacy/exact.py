@@ -71,7 +71,7 @@ def show_range(low: float, high: float) -> str:
     ('[0, 1234.57]', '[1699989200, 1700010800]')
     """
     size, width = max(abs(low), abs(high)), abs(high - low)
-    digits = 6 + max(0, math.ceil(math.log10(size / width))) if width and math.isfinite(size) else 6
+    digits = 6 + max(0, math.floor(math.log10(size / width))) if width and math.isfinite(size) else 6
     return "[" + ", ".join(f"{end:.{min(digits, 17)}g}" for end in (low, high)) + "]"
 
 

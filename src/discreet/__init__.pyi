@@ -40,6 +40,7 @@ from discreet.faces import proportion_test as proportion_test
 from discreet.faces import quantile as quantile
 from discreet.faces import sgd as sgd
 from discreet.faces import std as std
+from discreet.faces import sum as sum
 from discreet.faces import two_means_test as two_means_test
 from discreet.faces import two_samples_test as two_samples_test
 from discreet.faces import variance as variance

@@ -47,6 +47,7 @@ __all__ = [
     "quantile",
     "sgd",
     "std",
+    "sum",
     "two_means_test",
     "two_samples_test",
     "variance",
@@ -785,6 +786,27 @@ def std(
     >>> import discreet
     >>> import numpy as np
     >>> 18 < discreet.std(np.arange(9000.0) % 80, epsilon=2.0, rng=discreet.Seeded(1)).value < 29
+    True
+    """
+
+def sum(
+    x: Any,
+    *,
+    epsilon: Number,
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The total of the values in this table. No bounds needed. Pure.
+
+    Values are limited to the public `bounds`, or to a range around 0 that is found privately and that few records lie
+    beyond. The interval is for the total of the limited values; it names the range.
+
+    >>> import discreet
+    >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
     True
     """
 
@@ -1622,6 +1644,43 @@ class Asking:
         *,
         epsilon: Number,
         model: Literal["gaussian"] | None = None,
+        bounds: tuple[float, float] | None = None,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def sum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[float, float] | None = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The total of the values in this table. No bounds needed. Pure.
+
+        Values are limited to the public `bounds`, or to a range around 0 that is found privately and that few records lie
+        beyond. The interval is for the total of the limited values; it names the range.
+
+        Example: session.sum("age", epsilon=0.5)
+        """
+    @overload
+    def sum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
         bounds: tuple[float, float] | None = None,
         delta: Any = 0.0,
         groupby: str,

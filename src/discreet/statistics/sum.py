@@ -1,0 +1,207 @@
+"""The total of a column: a noisy sum of values within public bounds, or within a range that is found privately.
+
+Releases
+    The sum of min(max(x, low), high) over all records plus discrete Laplace noise. Low and high are public bounds, or
+    -R and R, R four times a distance from 0 that about m0 records exceed. Then, where the number of records is
+    private, a noisy one decides first whether there are enough of them.
+Promise
+    [sum.1] Pure epsilon under both relations.
+    [sum.2] Refusals read public numbers and earlier answers only.
+    [sum.3] The interval holds the total of the limited values in this table with at least its confidence, up to the
+          rounding of each record to 2^-27 of the larger end.
+Why
+    [sum.1] A record becomes a whole number of steps by a fixed function of itself and the ends; a missing one is taken
+    for 0, then limited too. The function does not fall, so all records lie between the steps of `low` and of `high`:
+    one replaced moves the sum by at most their difference, one added or removed by at most the larger of their sizes.
+    Then [additive.1]. Without bounds this is adaptively composed with a count of sensitivity 1 ([additive.1]) and the
+    choice [locate.2]; the parts are exact fractions of epsilon ([allocation.1]).
+    [sum.2] Under REPLACE n is public, and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
+    distance beyond 1e250 / 4 is refused after it was released.
+    [sum.3] What is blurred is an exact integer, and the noise has the distribution that the interval is read off.
+Needs
+    With bounds nothing. Without bounds 4 m0 records, m0 = (2 / e) (7 + ln 1000) with e = epsilon / 4.
+Accuracy
+    Noise of scale r / epsilon, r the larger end (under REPLACE high - low). Without bounds 4 C / (0.7 epsilon), C the
+    distance: the values of the few people beyond 4 C count as 4 C.
+Source
+    The Laplace mechanism of Dwork, McSherry, Nissim and Smith 2006, on integers; for the range see statistics/mean.py.
+"""
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting.allocation import Allocation, Share
+from discreet.errors import Refused
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale
+from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.exact import Number, exact, show_range
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
+from discreet.stages.declared import check_bounds
+from discreet.stages.locate import far_distance
+from discreet.statistics.mean import NATS, REACH
+from discreet.statistics.normal import too_few
+from discreet.tables.entries import Numbers, each, long_numbers, public_size
+from discreet.worlds.assumptions import About, World
+from discreet.worlds.shapes import AssumedColumn
+
+COUNT, FAR = Fraction(1, 20), Fraction(1, 4)  # shares of epsilon: the number of records, and the distance
+LARGEST = 1e250  # values whose total is a number
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The total of one column in the table, within public `bounds` or within a range that is found.
+
+    >>> from discreet.noise.randomness import Seeded
+    >>> release = Sum(epsilon=1.0, bounds=(0, 100)).release([float(k % 100) for k in range(2000)], Seeded(1))
+    >>> 98_000 < release.value < 100_000
+    True
+    """
+
+    epsilon: Number
+    _: KW_ONLY
+    bounds: tuple[float, float] | None = None
+    neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        check_bounds(self.bounds)
+
+    guarantee = promised
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon: the draws add up to it. [sum.1]"""
+        return Approximate(self.epsilon, 0)
+
+    @property
+    def stages(self) -> Allocation:
+        """What each draw costs. [sum.1]"""
+        found = self.bounds is None
+        return Allocation.of(self.epsilon).split(
+            size=Share(COUNT) if found and not self.neighbours.size_is_public else None,
+            scale=Share(FAR, Choice) if found else None,
+            sum=Share(),
+        )
+
+    @property
+    def beyond(self) -> int:
+        """m0: how many records lie beyond the distance that is found. Public."""
+        return math.ceil(2 * NATS / float(exact(self.epsilon) * FAR))
+
+    def check(self, size: int | None) -> None:
+        """Refuse so few records that a quarter of them is fewer than `beyond`. [sum.2]"""
+        if size is not None and self.bounds is None and 4 * self.beyond > size:
+            needed = 4 * self.beyond * float(self.epsilon)
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, model=False))
+
+    def release(self, rows: Any, rng: Randomness) -> Release[float]:
+        """The total and the error of its noise, or a refusal."""
+        values, stages = long_numbers(rows), self.stages
+        size = public_size(values, self.neighbours)
+        shown = {"bounds": self.bounds, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
+        blank: Release[float] = Release(self.guarantee, Provenance("Sum", shown, rng.secure), name="sum")
+        if self.bounds is not None:
+            low, high = float(self.bounds[0]), float(self.bounds[1])
+        else:
+            seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [sum.1]
+            if refusal := refusal_of(self, seen):  # [sum.2]
+                return replace(blank, refusal=refusal)
+            cost = stages.part("scale", Choice)
+            distance = far_distance(values, centre=0.0, beyond=self.beyond, cost=cost, rng=rng)  # [sum.1]
+            if REACH * distance > LARGEST:  # [sum.2]
+                return replace(blank, refusal="the data reach beyond 1e250; rescale them, or give public bounds")
+            high = REACH * max(distance, 1 / LARGEST)
+            low = -high
+            blank = replace(
+                blank,
+                provenance=replace(
+                    blank.provenance,
+                    notes=(f"fewer than {2 * self.beyond} people beyond the range may leave no trace",),
+                ),
+            )
+        spread = noisy_total(
+            values, (low, high), cost=stages.part("sum", Laplace), neighbours=self.neighbours, rng=rng
+        )  # [sum.1]
+        return replace(blank, answer=spread.estimate, spread=spread)
+
+
+def noisy_total(
+    values: Numbers, ends: tuple[float, float], *, cost: Laplace, neighbours: Neighbours, rng: Randomness
+) -> "TotalSpread":
+    """The sum of values limited to these ends plus noise. [sum.1]"""
+    low, high = ends
+    bits, largest = fitting_bits(cost), max(abs(low), abs(high))
+    limited = each(lambda piece: np.clip(np.where(np.isnan(piece), 0.0, piece), low, high), values)
+    (total,) = exact_sums(limited, 0.0, largest, bits=bits)
+    least, most = (int(end) for end in steps_of(np.array([low, high]), 0.0, largest, bits=bits)[0])
+    moved = max(1, most - least if neighbours.size_is_public else max(abs(least), abs(most)))  # [sum.1]
+    blurred: int = rng.blur(total, sensitivity=moved, cost=cost)  # [sum.1]
+    return TotalSpread(blurred, largest / 2**bits, LaplaceDistribution(laplace_scale(moved, cost.epsilon)), ends)
+
+
+@dataclass(frozen=True, slots=True)
+class TotalSpread:
+    """The error of a noisy total of whole steps: noise alone, the table is the target. [sum.3]"""
+
+    steps: int
+    step: float
+    noise: LaplaceDistribution
+    ends: tuple[float, float]
+    sampling: None = None
+
+    @property
+    def estimate(self) -> float:
+        """In the data's units."""
+        return self.steps * self.step
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of the noise."""
+        return self.noise.sd * self.step
+
+    def interval(self, confidence: float) -> Interval:
+        """The noise is within its radius with at least this probability."""
+        radius = self.noise.radius(confidence)
+        about = f"the total in this table, values limited to {show_range(*self.ends)}"
+        low, high = ((self.steps + move) * self.step for move in (-radius, radius))
+        return Interval(low, high, confidence=confidence, about=about, population=False)
+
+
+def _world(about: About) -> World:
+    entries = AssumedColumn.of(about)
+    return World(
+        make=lambda g, n: {"x": entries.draw(g, n)},
+        measure="median absolute error, against the total in the table",
+        plain=lambda x: x.sum(),
+        total=True,
+    )
+
+
+@statistic({"x": number(streams=True)}, groups=True, world=_world)
+def sum(  # noqa: A001  the field's word
+    people: Public, x: Columns, *, epsilon: Number, bounds: tuple[float, float] | None = None
+) -> Sum:
+    """The total of the values in this table. No bounds needed. Pure.
+
+    Values are limited to the public `bounds`, or to a range around 0 that is found privately and that few records lie
+    beyond. The interval is for the total of the limited values; it names the range.
+
+    >>> import discreet
+    >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
+    True
+    """
+    return Sum(epsilon, bounds=bounds, neighbours=people.neighbours, unit=people.unit)

@@ -80,8 +80,8 @@ def guessed(
         if statistic.loose is None and not (statistic.blocks and parameter == "y"):
             one = column.get(parameter, column["x"]) if reads.kind == "number" else column[reads.kind]
             arguments[parameter] = several if reads.width == "several" else one
-    for name, one in statistic.signature.parameters.items():
-        if one.default is one.empty and name not in (*statistic.columns, *own, "epsilon", "delta", statistic.loose):
+    for name in statistic.needed:
+        if name not in (*statistic.columns, *own, "epsilon", "delta", statistic.loose):
             arguments[name] = CODE[name] if name in CODE else ast.literal_eval(statistic.shown[name])
     return arguments
 
@@ -94,8 +94,8 @@ def mechanism_of(name: str, relation: Neighbours, **options: Any) -> Mechanism[A
     for parameter in statistic.columns:
         reference = arguments.pop(parameter, None)
         names = (reference,) if isinstance(reference, str) else tuple(reference or ())
-        unknown: tuple[Kind, ...] = ("unknown",) * len(names)
-        facts[parameter] = Facts(names, unknown, several=isinstance(reference, list)) if names else None
+        kinds: tuple[Kind, ...] = tuple("unknown" for _ in names)
+        facts[parameter] = Facts(names, kinds, several=isinstance(reference, list)) if names else None
     return made(statistic, Public(relation, "row", 100 if relation.size_is_public else None), facts, arguments)
 
 

@@ -59,7 +59,7 @@ def make_csv(path: Path, rows: int) -> None:
 def column(path: Path) -> Any:
     """The column as discreet reads it: a long one is a stream."""
     from discreet.tables.opening import read
-    from discreet.tables.table import Want
+    from discreet.tables.wanted import Want
 
     return read(path).columns([Want("x", "number")])["x"]
 

@@ -25,7 +25,7 @@ from discreet.models.formula import Formula
 from discreet.tables import entries as rows
 from discreet.tables.entries import declared_type, declared_whole, key
 from discreet.tables.opening import read
-from discreet.tables.table import Want
+from discreet.tables.wanted import Want
 
 ROWS = 400
 ODD: tuple[Any, ...] = (None, "x", 0.5, 2**70, True)

@@ -22,6 +22,8 @@ def subject(statistic: Statistic) -> Subject:
     reads = [statistic.reads(name, posed(statistic.name)) for name in statistic.columns]
     several, labels = any(one.width == "several" for one in reads), any(one.kind == "category" for one in reads)
     values: tuple[Any, ...]
+    crowd: list[Any]
+    odd: Any
     if several:
         values, crowd, odd = (TRIPLES, CROWD, (1e12, -1e12, 1.0)) if len(reads) > 1 else (POINTS, CLOUD, (1e12, -1e12))
     elif len(reads) > 1:

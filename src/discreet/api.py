@@ -21,8 +21,8 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.entries import check_held, column, key, numbers
 from discreet.tables.frames import Held, from_mapping
-from discreet.tables.table import OWN, Table
-from discreet.tables.wanted import Terms
+from discreet.tables.table import Table
+from discreet.tables.wanted import OWN, Terms
 
 UNKNOWN: Final[Kind] = "unknown"
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function

@@ -133,7 +133,9 @@ def price(
                 f"groups by {groupby!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
             )
         spare = rest / 2 if statistic.needs_delta(options, columns) else Fraction(0)
-        finder = _finder(share * KEYS, rest - spare, relation, people.unit)
+        from discreet.statistics.open_histogram import OpenHistogram
+
+        finder = OpenHistogram(share * KEYS, rest - spare, neighbours=relation, unit=people.unit)
         share, rest = share - share * KEYS, spare
     if halved or finder is not None:
         options["epsilon"] = share
@@ -143,7 +145,9 @@ def price(
     about = schema if schema is None or counted is None else schema.counting(counted)
     mechanism = made(statistic, Public(relation, people.unit, counted, about), columns, options)  # [asking.1]
     if halved or finder is not None:
-        if not _implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # [asking.2], [asking.3]
+        from discreet.accounting.compose import implies
+
+        if not implies(mechanism.loss, Guarantee(share, rest, relation, people.unit)):  # [asking.2], [asking.3]
             raise DiscreetError(f"{statistic.name} would cost more than its part; nothing was read")
         loss: Loss = Approximate(epsilon, delta)  # type: ignore[arg-type]
         guarantee = Guarantee(epsilon, delta, people.neighbours, people.unit)  # type: ignore[arg-type]
@@ -194,11 +198,13 @@ class Question:
     @property
     def title(self) -> str:
         """In a few words, for people."""
-        formula = next((one.formula for one in self.wanted.facts.values() if one is not None and one.formula), None)
-        about = formula or self.wanted.names
+        first = next(iter(self.wanted.facts.values()), None)
+        about = (first is not None and first.formula) or self.wanted.names
         words = f"{self.statistic.name.replace('_', ' ')}{f' of {about}' if about else ''}"
         words += "" if self.where is None else f" where {self.where.text}"
-        return words + ("" if self.by is None else f" by {self.by}")
+        words += "" if self.by is None else f" by {self.by}"
+        folds = self.people.person is not None and not self.statistic.blocks
+        return words + (self.wanted.of_each(self.where, self.by) if folds else "")
 
     @property
     def record(self) -> dict[str, Any]:
@@ -215,27 +221,33 @@ class Question:
 
     def check(self) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
-        if not _implies(self.price.loss, self.price.guarantee):
+        from discreet.accounting.compose import implies
+
+        if not implies(self.price.loss, self.price.guarantee):
             raise DiscreetError(f"{self.statistic.name} would cost more than it says; nothing was read")
         self.price.check(self.title)
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
-        return self._grouped(table, rng) if self.by is not None else self._single(table, rng)
-
-    def _single(self, table: Table, rng: Randomness) -> Release[Any]:
+        if self.by is not None:
+            return self._grouped(table, rng)
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
         found = table.columns(
-            self.wanted.wants, where=self.where, person=None if whole else person, owner=person if whole else None
+            self.wanted.wants,
+            where=self.where,
+            person=None if whole else person,
+            owner=person if whole else None,
+            rules=self.wanted.rules,
         )
-        if not self._streams:  # whether it is long may be private: nobody is refused for it
+        streams = all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
+        kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
+        if not streams or not kept:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
         owners = found.pop(OWNER) if whole else None
-        return self._released(found if whole else self._shuffled(found, table, rng), rng, owners)
-
-    @property
-    def _streams(self) -> bool:
-        return all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
+        if not kept:  # a mechanism may read places, and the table does not keep them: [asking.4]
+            order = rng.permutation(len(next(iter(found.values()))))
+            found = {name: np.asarray(values)[order] for name, values in found.items()}
+        return self._released(found, rng, owners)
 
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
         release = self.price.mechanism.release(arranged(self.statistic, self.wanted, columns, owners), rng)
@@ -247,8 +259,8 @@ class Question:
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
         assert self.by is not None
-        wants = with_groups(self.wanted.wants, self.by)
-        columns = table.columns(wants, where=self.where, person=self.people.person)
+        wants = with_groups(self.wanted, self.by)
+        columns = table.columns(wants, where=self.where, person=self.people.person, rules=self.wanted.rules)
         label = [group_of(entry) for entry in columns[self.by]]
         notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
         if self.price.finder is not None:
@@ -269,15 +281,6 @@ class Question:
             releases.append((name, replace(self._released(part, rng), name=f"{self.title}: {name}")))
         return Groups(self.by, self.price.guarantee, releases=tuple(releases), name=self.title, notes=tuple(notes))
 
-    def _shuffled(self, columns: dict[str, Any], table: Table, rng: Randomness) -> dict[str, Any]:
-        """In a random order where a mechanism may read places and the table does not keep them. [asking.4]"""
-        kept = self.people.person is None and table.ordered
-        if kept or self.price.relation is not Neighbours.REPLACE:
-            return columns
-        in_memory = {name: held(values) for name, values in columns.items()}
-        order = rng.permutation(len(next(iter(in_memory.values()))))
-        return {name: np.asarray(values)[order] for name, values in in_memory.items()}
-
 
 def prepare(
     table: Table,
@@ -294,8 +297,10 @@ def prepare(
     """
     asked = wanted(table, statistic, arguments, terms, facts)
     condition = None if terms.where is None else Where.parse(terms.where)
-    keys = listed_keys(table, statistic, terms, asked)
-    table.check(with_groups(asked.wants, terms.groupby), where=condition, person=people.person)
+    grouped = terms.groupby is not None or terms.keys is not None
+    keys = listed_keys(table, statistic, terms, asked) if grouped else None
+    wants = with_groups(asked, terms.groupby) if grouped else asked.wants
+    table.check(wants, where=condition, person=people.person)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
     found = price(
@@ -326,16 +331,15 @@ def arranged(statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], ow
     if not asked.references:  # a count of all
         (one,) = columns.values()
         return np.ones(len(one))
-    placed = {name: _placed(reference, columns) for name, reference in asked.references.items()}
+    placed: dict[str, Any] = {}
+    for name, reference in asked.references.items():
+        if isinstance(reference, str):
+            placed[name] = columns[reference]
+            continue
+        several = {column: columns[column] for column in reference}
+        by_name = isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
+        placed[name] = several if by_name else np.column_stack(list(several.values()))
     return statistic.rows(placed | {"people": owners} if statistic.blocks else placed)
-
-
-def _placed(reference: Any, columns: Mapping[str, Any]) -> Any:
-    if isinstance(reference, str):
-        return columns[reference]
-    if isinstance(reference, dict) or any(columns[name].dtype.kind == "O" for name in reference):
-        return {name: columns[name] for name in reference}
-    return np.column_stack([columns[name] for name in reference])
 
 
 def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name: str | None) -> Release[Any]:
@@ -350,18 +354,6 @@ def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
         return delta
     weight = Fraction(group_delta(float(epsilon / TWO), 1e-300, TWO)) / Fraction(1e-300)
     return exact(float(delta / weight * Fraction(999_999, 1_000_000)))
-
-
-def _finder(epsilon: Fraction, delta: Fraction, relation: Neighbours, unit: str) -> Any:
-    from discreet.statistics.open_histogram import OpenHistogram
-
-    return OpenHistogram(epsilon, delta, neighbours=relation, unit=unit)
-
-
-def _implies(loss: Loss, guarantee: Guarantee) -> bool:
-    from discreet.accounting.compose import implies
-
-    return implies(loss, guarantee)
 
 
 def held(values: Any) -> Any:

@@ -10,33 +10,36 @@ from typing import Any, Final
 from discreet.api import function
 from discreet.privacy.declaration import declared, homes
 
-TERMS: Final = {"where": None, "groupby": None, "keys": None, "missing": None, "per_person": None, "max_rows": None}
+TERMS: Final = ("where", "groupby", "keys", "missing", "per_person", "max_rows", "request")
 
 
 class _Method:
-    """A statistic as a method, which is looked up when it is first used."""
+    """A statistic as a method, which is made when it is first used, and then stands in its own place."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, session: Any, kind: type) -> Callable[..., Any]:
-        statistic = declared(self.name)
-        if session is None:
-            return function(self.name)
+    def __get__(self, session: Any, kind: type) -> Any:
+        setattr(Asking, self.name, _method(self.name))
+        return getattr(kind if session is None else session, self.name)
 
-        def asked(*columns: Any, **options: Any) -> Any:
-            return session.ask(self.name, *columns, **options)
 
-        own = statistic.signature
-        parameters = [one for one in own.parameters.values() if one.name not in ("neighbours", "unit", "rng")]
-        extra = {name: value for name, value in {**TERMS, "request": None}.items() if name not in own.parameters}
-        if not statistic.groups:
-            extra = {name: value for name, value in extra.items() if name not in ("groupby", "keys")}
-        parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=extra[name]) for name in extra]
-        asked.__name__ = asked.__qualname__ = self.name
-        asked.__doc__ = method_doc(self.name)
-        asked.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return asked
+def _method(name: str) -> Callable[..., Any]:
+    statistic = declared(name)
+
+    def asked(session: Any, *columns: Any, **options: Any) -> Any:
+        return session.ask(name, *columns, **options)
+
+    own = [one for one in statistic.signature.parameters.values() if one.name not in ("neighbours", "unit", "rng")]
+    extra = [term for term in TERMS if term not in statistic.signature.parameters]
+    if not statistic.groups:
+        extra = [term for term in extra if term not in ("groupby", "keys")]
+    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    terms = [inspect.Parameter(term, inspect.Parameter.KEYWORD_ONLY, default=None) for term in extra]
+    asked.__name__ = asked.__qualname__ = name
+    asked.__doc__ = method_doc(name)
+    asked.__signature__ = inspect.Signature([first, *own, *terms])  # type: ignore[attr-defined]
+    return asked
 
 
 def method_doc(name: str) -> str:

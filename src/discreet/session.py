@@ -50,8 +50,8 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled, recalled_groups
 from discreet.tables.opening import read
-from discreet.tables.table import Table, Want
-from discreet.tables.wanted import Terms, known
+from discreet.tables.table import Table
+from discreet.tables.wanted import Terms, Want, known
 
 FAILED: Final = '{"failed": true}'  # the answer to a charge for which none could be made
 HIDDEN: Final = "why is not shown, as it might tell of the data"
@@ -61,12 +61,10 @@ T = TypeVar("T")
 class _Watched(Door):
     """Knows whether anything was drawn."""
 
-    def __init__(self, inner: Any) -> None:
-        self._inner, self.drawn = inner, False
+    secure = False  # as what it watches
 
-    @property
-    def secure(self) -> bool:
-        return bool(self._inner.secure)
+    def __init__(self, inner: Any) -> None:
+        self._inner, self.drawn, self.secure = inner, False, bool(inner.secure)
 
     def draw(self, request: Request) -> Any:
         self.drawn = True
@@ -144,9 +142,8 @@ class Session(Asking):
             found = remembered(receipt.answer)
             assert isinstance(found, Release)
             return found
-        rows = paid(lambda: self._rows(wants))
         with self.once(receipt) as rng:
-            answer = paid(lambda: _released(mechanism, rows, rng))
+            answer = paid(lambda: _released(mechanism, self._rows(wants), rng))
         shown = self.settle(receipt, answer)
         assert isinstance(shown, Release)
         return shown
@@ -235,10 +232,10 @@ def asked(
     for ours in ("neighbours", "unit", "rng"):
         if ours in options:
             raise BadInput(f"{ours} is the session's, given to discreet.open; leave it out")
-    finds = terms.groupby is not None and terms.keys is None and "delta" not in statistic.options
-    own = {option: value for option, value in options.items() if not (finds and option == "delta")}
-    arguments = statistic.bind(given, own) | ({"delta": options["delta"]} if finds and "delta" in options else {})
-    return prepare(table, people, statistic, arguments, terms=terms)
+    own, delta = dict(options), {}
+    if terms.groupby is not None and terms.keys is None and "delta" not in statistic.options and "delta" in own:
+        delta = {"delta": own.pop("delta")}  # to find the groups
+    return prepare(table, people, statistic, statistic.bind(given, own) | delta, terms=terms)
 
 
 def open(  # noqa: A001  as people call it: discreet.open
@@ -335,7 +332,10 @@ def session_of(
 
 
 def paid(work: Callable[[], T]) -> T:
-    """What `work` gives, or NotAnswered: BadInput and its kind mean that nothing was spent."""
+    """What `work` gives, or NotAnswered: BadInput and its kind mean that nothing was spent.
+
+    It is raised after what it replaces was handled, so that it knows nothing of it: a message may hold a value.
+    """
     try:
         return work()
     except NotAnswered:

@@ -17,7 +17,7 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables import cells
 from discreet.tables.opening import read
-from discreet.tables.table import Want
+from discreet.tables.wanted import Want
 
 NUMBERLIKE = st.text(alphabet="0123456789.+-eE \tinfa_x,", max_size=12)
 TEXTS = st.one_of(
@@ -218,4 +218,4 @@ IDS: list[Any] = [
 def test_both_zeros_are_one_person_and_a_row_without_an_id_is_nobodys(ids: Any) -> None:
     table = read(pa.table({"id": ids}) if isinstance(ids, pa.Array | pa.ChunkedArray) else {"id": ids})
     assert table.people("id") == 3
-    assert table.whose("id").tolist() == [0, 0, 1, 0, 2]
+    assert list(table.columns([], owner="id")[""]) == [0, 0, 1, 0, 2]

@@ -11,7 +11,8 @@ import pytest
 from discreet.errors import BadInput
 from discreet.tables.databases import Duck
 from discreet.tables.opening import read
-from discreet.tables.table import Table, Want
+from discreet.tables.table import Table
+from discreet.tables.wanted import Want
 
 duckdb = pytest.importorskip("duckdb")
 

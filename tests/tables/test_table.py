@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput
-from discreet.tables import arrow_files as files
 from discreet.tables import entries as rows
 from discreet.tables import frames, table
+from discreet.tables import opening as files
 from discreet.tables import text_files as lines
 from discreet.tables.opening import read
-from discreet.tables.per_person import RULES, one_each, turns
-from discreet.tables.table import Table, Want
+from discreet.tables.table import Table
+from discreet.tables.wanted import RULES, Rules, Want, one_each, turns
 from discreet.tables.where import Where
 
 nan = math.nan
@@ -30,7 +30,7 @@ VISITS = {
 }
 
 
-@pytest.mark.claim("per_person.1")
+@pytest.mark.claim("wanted.1")
 @pytest.mark.parametrize(
     ("rule", "cap", "expected"),
     [
@@ -62,12 +62,52 @@ def test_truths_and_keys_of_people() -> None:
     assert list(people["town"]) == ["X", "Y", None]
     np.testing.assert_array_equal(people["x"], [1, 0.5, 0.5])
     dropped = read(VISITS).columns([Want("x", "number", missing="drop"), Want("town", "category")], person="id")
-    np.testing.assert_array_equal(dropped["x"], [1, 5])
-    assert list(dropped["town"]) == ["U", "Y"]
+    np.testing.assert_array_equal(dropped["x"], [1])  # the first rows of b and c have none
+    assert list(dropped["town"]) == ["U"]
     filtered = read(VISITS).columns([Want("x", "number")], person="id", where=Where.parse("town != 'U'"))
-    np.testing.assert_array_equal(filtered["x"], [3, 5])
+    np.testing.assert_array_equal(filtered["x"], [])  # of first rows
     stand_in = read(VISITS).columns([Want("town", "category", missing="none")])["town"]
     assert list(stand_in) == ["U", "none", "V", "W", "X", "Y", "none"]
+
+
+TESTED = {
+    "id": ["a", "a", "b", "b", "c", "c", "d"],
+    "result": ["negative", "positive", "positive", "negative", "negative", None, "positive"],
+    "hours": [2.0, 6.0, 1.0, 3.0, 5.0, nan, nan],
+}
+
+
+@pytest.mark.claim("table.1")
+@pytest.mark.parametrize(
+    ("rules", "condition", "kept"),
+    [
+        ({}, "result == 'positive'", "bd"),  # the first row
+        ({"": "last"}, "result == 'positive'", "ad"),
+        ({"result": "any"}, "result == 'positive'", "abd"),
+        ({"result": "all"}, "result == 'positive'", "d"),
+        ({"": "last"}, "result is missing", "c"),
+        ({}, "hours >= 4", "ac"),  # the mean
+        ({"": "last"}, "hours >= 4", "a"),
+        ({"": "max"}, "hours >= 4 and result != 'positive'", "ac"),
+        ({"": "any"}, "hours >= 4 or result == 'positive'", "abcd"),
+        ({}, "not hours >= 4", "bd"),
+        ({"": "sum"}, "hours > 5", "a"),
+    ],
+)
+def test_a_condition_is_about_the_row_of_a_person(rules: Any, condition: str, kept: str) -> None:
+    """The same for a filter and for a condition that stands for a column."""
+    held, how = read(TESTED), Rules(rules, 2)
+    found = held.columns([Want("id", "category")], where=Where.parse(condition), person="id", rules=how)
+    assert list(found["id"]) == list(kept)
+    truths = held.columns([Want(condition, "where"), Want("id", "category")], person="id", rules=how)
+    assert [who for who, true in zip("abcd", truths[condition], strict=True) if true] == list(kept)
+
+
+def test_numbers_of_a_person_are_missing_if_all_are() -> None:
+    held = read(TESTED, types={"hours": "number"})
+    for condition, kept in {"hours is missing": "d", "hours is not missing": "abc"}.items():
+        found = held.columns([Want("id", "category")], where=Where.parse(condition), person="id")
+        assert list(found["id"]) == list(kept)
 
 
 @pytest.mark.parametrize(
@@ -86,22 +126,22 @@ def test_truths_and_keys_of_people() -> None:
 def test_ids_of_any_kind(ids: list[Any]) -> None:
     held = read({"id": ids, "x": range(5)})
     assert held.people("id") == 2
-    assert list(held.whose("id")) == [0, 1, 0, 0]
+    assert list(held.columns([], owner="id")[""]) == [0, 1, 0, 0]
     assert list(held.columns([Want("x", "number", rule="last")], person="id")["x"]) == [4, 1]
 
 
 def test_texts_that_are_declared_whole_are_one_person() -> None:
     held = read({"id": ["01", "1", "2", "x"]}, types={"id": "integer"})
-    assert list(held.whose("id")) == [0, 0, 1]
+    assert list(held.columns([], owner="id")[""]) == [0, 0, 1]
     odd = read(pa.table({"id": [2, 3, 0]}), types={"id": "boolean"})
-    assert list(odd.whose("id")) == [0, 0, 1]
+    assert list(odd.columns([], owner="id")[""]) == [0, 0, 1]
 
 
 NUMBERS = st.one_of(st.none(), st.floats(), st.sampled_from([1e16, 1.0, -1e16, 1e-300, 0.1, 0.2]))
 ROWS = st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4)
 
 
-@pytest.mark.claim("per_person.1")
+@pytest.mark.claim("wanted.1")
 @pytest.mark.claim("table.1")
 @settings(max_examples=120, deadline=None)
 @given(st.lists(ROWS, min_size=1, max_size=5), ROWS, st.data())
@@ -307,7 +347,7 @@ def test_pieces_of_different_make_are_one_column(tmp_path: Path, monkeypatch: py
     """Arrow's parser refuses one piece, objects are mixed in another: ids and cells do not tell."""
     monkeypatch.setattr(frames, "ROWS", 2)
     held = read({"id": ["a", "b", "a", 3, b"x", "b"], "x": range(6)})
-    assert list(held.whose("id")) == [0, 1, 0, 2, 3, 1]
+    assert list(held.columns([], owner="id")[""]) == [0, 1, 0, 2, 3, 1]
     (tmp_path / "a.csv").write_text("id,x\n" + "a,1\nb,2\n" * 10)
     monkeypatch.setattr(lines, "PIECE", 30)
     parser, calls = pa.csv.read_csv, iter(range(100))
@@ -318,4 +358,4 @@ def test_pieces_of_different_make_are_one_column(tmp_path: Path, monkeypatch: py
         return parser(*given)
 
     monkeypatch.setattr("pyarrow.csv.read_csv", moody)
-    assert list(read(tmp_path / "a.csv").whose("id")) == [0, 1] * 10
+    assert list(read(tmp_path / "a.csv").columns([], owner="id")[""]) == [0, 1] * 10

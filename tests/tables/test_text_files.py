@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.errors import BadInput
 from discreet.tables import text_files as lines
 from discreet.tables.opening import read
-from discreet.tables.table import Want
+from discreet.tables.wanted import Want
 
 PIECES = st.sampled_from(
     [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import BadInput
 from discreet.tables.opening import read
-from discreet.tables.table import Want
+from discreet.tables.wanted import Want
 from discreet.tables.where import DEEPEST, LONGEST, Where
 
 PEOPLE = read(

@@ -13,8 +13,8 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -139,7 +139,7 @@ def values_of(rows: Any) -> Any:
     return rows[:, 1] if rows.ndim == 2 else np.array([entry for _, entry in rows], dtype=object)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Statistic:
     """A declared statistic. `make` gives the mechanism for public facts and options.
 
@@ -160,24 +160,24 @@ class Statistic:
     wants_delta: Callable[[Mapping[str, Any], Mapping[str, Columns | None]], bool] | None = None
     world: Any = None
 
-    @property
+    @cached_property
     def signature(self) -> inspect.Signature:
         """Of the declared function, without `people`."""
         found = inspect.signature(self.make)
         return found.replace(parameters=list(found.parameters.values())[1:])
 
-    @property
+    @cached_property
     def loose(self) -> str | None:
         """The parameter that takes any number of samples, if there is one."""
         found = [one.name for one in self.signature.parameters.values() if one.kind is one.VAR_POSITIONAL]
         return found[0] if found else None
 
-    @property
+    @cached_property
     def options(self) -> tuple[str, ...]:
         """The names of what is not a column."""
         return tuple(name for name in self.signature.parameters if name not in self.columns)
 
-    @property
+    @cached_property
     def shown(self) -> dict[str, str]:
         """The arguments of the call in its docstring's example, as they are written there."""
         text = inspect.cleandoc(self.make.__doc__ or "")
@@ -188,7 +188,7 @@ class Statistic:
                 return given | {str(one.arg): ast.unparse(one.value) for one in node.keywords}
         return {}
 
-    @property
+    @cached_property
     def samples(self) -> bool:
         """Whether its groups of people are public: then it is no question about one table."""
         return any(self.reads(name, {}).sample for name in self.columns)
@@ -206,44 +206,41 @@ class Statistic:
         asked = delta.default is inspect.Parameter.empty
         return asked or (self.wants_delta is not None and self.wants_delta(options, columns))
 
+    @cached_property
+    def positional(self) -> tuple[str, ...]:
+        """What may be given by position."""
+        return tuple(name for name, one in self.signature.parameters.items() if one.kind is not one.KEYWORD_ONLY)
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """What has to be given."""
+        given = {name for name, one in self.signature.parameters.items() if one.default is one.empty}
+        return frozenset(given - {name for name in self.columns if self.reads(name, {}).optional})
+
     def bind(self, given: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name; BadInput for what does not fit."""
         parameters = self.signature.parameters
-        if self.loose is not None:
-            arguments: dict[str, Any] = {self.loose: tuple(given)}
-        else:
-            first = [name for name, one in parameters.items() if one.kind is not inspect.Parameter.KEYWORD_ONLY]
-            if len(given) > len(first):
-                raise BadInput(
-                    f"{self.name} takes {', '.join(first)} by position; {len(given)} were given. Name the options: "
-                    f"{', '.join(name for name in parameters if name not in first)}"
-                )
-            arguments = dict(zip(first, given, strict=False))
+        if self.loose is None and len(given) > len(self.positional):
+            raise BadInput(
+                f"{self.name} takes {', '.join(self.positional)} by position; {len(given)} were given. Name the "
+                f"options: {', '.join(name for name in parameters if name not in self.positional)}"
+            )
+        arguments = (
+            dict(zip(self.positional, given, strict=False)) if self.loose is None else {self.loose: tuple(given)}
+        )
         for name, value in options.items():
             if name not in parameters:
                 raise BadInput(f"{self.name} has no option {name!r}; it has {', '.join(parameters)}")
             if name in arguments:
                 raise BadInput(f"{self.name} got {name!r} twice; give it once")
             arguments[name] = value
-        absent = [
-            name
-            for name, one in parameters.items()
-            if one.default is inspect.Parameter.empty and name not in arguments and not self._optional(name)
-        ]
-        if absent:
-            raise BadInput(f"{self.name} needs {', '.join(absent)}; it takes {', '.join(parameters)}")
+        if not self.needed <= arguments.keys():
+            absent = ", ".join(name for name in parameters if name in self.needed and name not in arguments)
+            raise BadInput(f"{self.name} needs {absent}; it takes {', '.join(parameters)}")
         return arguments
 
-    def _optional(self, name: str) -> bool:
-        return name in self.columns and self.reads(name, {}).optional
 
-
-@dataclass(frozen=True, slots=True)
-class _Registry:
-    declared: dict[str, Statistic] = field(default_factory=dict)
-
-
-_REGISTRY: Final = _Registry()
+_DECLARED: Final[dict[str, Statistic]] = {}
 
 
 def statistic(
@@ -260,7 +257,7 @@ def statistic(
     """Declare a statistic under the function's name; the function stays what it is."""
 
     def declare(make: Callable[..., Mechanism[Any]]) -> Callable[..., Mechanism[Any]]:
-        made = Statistic(
+        _DECLARED[make.__name__] = Statistic(
             name=make.__name__,
             make=make,
             columns=columns,
@@ -272,7 +269,6 @@ def statistic(
             wants_delta=wants_delta,
             world=world,
         )
-        _REGISTRY.declared[made.name] = made
         return make
 
     return declare
@@ -292,8 +288,9 @@ def homes() -> Mapping[str, str]:
 
 def declared(name: object) -> Statistic:
     """A statistic by its name."""
+    if isinstance(name, str) and name in _DECLARED:
+        return _DECLARED[name]
     if not isinstance(name, str) or name not in homes():
         raise BadInput(f"the statistic is {name!r}; give one of {', '.join(homes())}")
-    if name not in _REGISTRY.declared:
-        import_module(homes()[name])
-    return _REGISTRY.declared[name]
+    import_module(homes()[name])
+    return _DECLARED[name]

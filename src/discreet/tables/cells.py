@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from importlib import import_module
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -27,7 +28,31 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind as Kind  # noqa: PLC0414  all of tables/ has it from here
 from discreet.tables import entries as rows
-from discreet.tables.arrow import is_arrow, is_chunked, pa, pc
+
+
+class _Later:
+    """Arrow is loaded when it is first needed: arrays of numpy and lists are read without it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
+
+
+pa: Any = _Later("pyarrow")
+pc: Any = _Later("pyarrow.compute")
+
+
+def is_arrow(values: object) -> bool:
+    """Whether these are an array of Arrow, in one piece or in several; Arrow is not loaded to find out."""
+    return type(values).__module__.startswith("pyarrow") and hasattr(values, "type")
+
+
+def is_chunked(values: object) -> bool:
+    """Whether these are an array of Arrow in several pieces."""
+    return is_arrow(values) and hasattr(values, "chunks")
+
 
 KINDS: Final = ("number", "integer", "boolean", "category", "text", "date", "unknown")
 Floats: TypeAlias = npt.NDArray[np.float64]

@@ -28,7 +28,7 @@ from urllib.parse import quote
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables.cells import plain
-from discreet.tables.source import Piece, guarded, named
+from discreet.tables.frames import Piece, guarded, named
 
 ROWS: Final = 2**16  # rows of a batch
 COLUMNS: Final = (

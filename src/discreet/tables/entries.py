@@ -125,6 +125,8 @@ def long_column(rows: Any) -> npt.NDArray[Any] | Stream:
 
 def long_numbers(rows: Any) -> Numbers:
     """One column of numbers for a statistic that reads streams too. [entries.1]"""
+    if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype == np.float64:
+        return rows
     return rows if isinstance(rows, Stream) else numbers(rows)
 
 

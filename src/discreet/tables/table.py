@@ -3,83 +3,41 @@
 Promise
     [table.1] Each row that `columns` gives is a function of one row of the table and of public arguments; with
           `person=` of all rows of that person, in their order. Replacing a person's rows, without changing who is
-          where, changes one row of the answer, whatever the values are; none raises or warns.
+          where, changes one row of the answer, whatever the values are, or leaves it out, or adds one; none raises or
+          warns.
     [table.2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
 
 Why
-    Rows pass a filter [where.1] and "drop", which look at one row each; entries become values one by one [cells.1]; the
-    rows of a person are folded into one by themselves [per_person.1]. What is refused is decided by names, declared
-    kinds and the public arguments, before the first row is read.
+    Entries become values one by one [cells.1]; the rows of a person are folded into one by themselves [wanted.1], the
+    columns of a filter too; then rows pass the filter [where.1] and "drop", which look at one row each. What is refused
+    is decided by names, declared kinds and the public arguments, before the first row is read.
 """
 
-import datetime
 import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
-from discreet.privacy.exact import is_number
 from discreet.tables import entries as rows
-from discreet.tables.arrow import is_arrow, pa
-from discreet.tables.cells import READERS, Codes, Column, Floats, keys, owners
-from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, one_each, turns
-from discreet.tables.source import Source, guarded, in_order
-from discreet.tables.where import Where
+from discreet.tables.cells import READERS, Codes, Column, Floats, is_arrow, keys, owners, pa
+from discreet.tables.frames import Source, guarded, in_order
+from discreet.tables.wanted import OF_TRUTHS, Rule, Rules, Want, one_each, turns
+from discreet.tables.where import Mask, Test, Where
 
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
-Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
-OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
+NO_RULES: Final = Rules()
 OWNER: Final = ""  # the name under which the codes of the owners are given
-
-
-@dataclass(frozen=True)
-class Want:
-    """A column as it is wanted.
-
-    `missing` is "keep", "drop" (such rows are left out) or a public value that stands in. `rule` makes several rows of
-    a person one; "sum" and "count" need a `cap`, the largest number of a person's rows that is taken, the first ones.
-    Of kind "where" the name is a condition, and the entries are 1 where it holds, else 0.
-    """
-
-    name: str
-    kind: Literal["number", "boolean", "category", "where"]
-    _: KW_ONLY
-    missing: Missing = "keep"
-    rule: Rule = "first"
-    cap: int | None = None
-
-    def __post_init__(self) -> None:
-        name = self.name.removeprefix(OWN)
-        if self.kind not in ("number", "boolean", "category", "where"):
-            raise BadInput(f"column {name!r} is wanted as {self.kind!r}; give 'number', 'boolean' or 'category'")
-        if self.rule not in RULES:
-            raise BadInput(f"per_person for {name!r} is {self.rule!r}; give one of {', '.join(RULES)}")
-        if self.kind == "category" and self.rule not in OF_KEYS:
-            raise BadInput(f"per_person={self.rule!r} is for numbers; for {name!r} give one of {', '.join(OF_KEYS)}")
-        whole = isinstance(self.cap, int) and not isinstance(self.cap, bool) and self.cap >= 1
-        if self.cap is not None and not whole:
-            raise BadInput(f"max_rows for {name!r} is {self.cap!r}; give a whole number of at least 1")
-        if self.cap is None and self.rule in CAPPED:
-            raise BadInput(
-                f"per_person={self.rule!r} for {name!r} needs max_rows=, how many rows of a person count at most"
-            )
-        if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
-            return
-        number = isinstance(self.missing, bool) or is_number(self.missing)
-        named = self.kind == "category" and isinstance(self.missing, str | datetime.date)
-        if not number and not named:  # several might fit or not, by how many are missing
-            needed = "a date, a text or a number" if self.kind == "category" else "a finite number"
-            raise BadInput(f"missing for {name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
 class _Cells:
@@ -104,39 +62,58 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked of each piece."""
+    """What is asked of each piece. With `fold` all rows are kept, and the tests of conditions stand beside the columns:
+    those of numbers by a rule for numbers as they are read, others as 1 and 0."""
 
     wants: tuple[Want, ...]
     where: Where | None
     owner: str | None
     kinds: Mapping[str, Kind]
-
-    @property
-    def reads(self) -> list[str]:
-        """The columns needed."""
-        names = [name for want in self.wants for name in _reads(want)]
-        names += self.where.columns if self.where else ()
-        return list(dict.fromkeys([*names, *([self.owner] if self.owner is not None else [])]))
+    reads: tuple[str, ...]  # the columns needed
+    fold: Rules | None = None
 
     @property
     def filters(self) -> bool:
         """Whether rows may be left out."""
         return self.where is not None or any(_drops(want) for want in self.wants)
 
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """Those of all conditions, each once."""
+        conditions = [Where.parse(want.name) for want in self.wants if want.kind == "where"]
+        conditions += [self.where] if self.where is not None else []
+        return tuple(dict.fromkeys(test for condition in conditions for test in condition.tests))
+
+    def rule(self, test: Test) -> Rule:
+        """How a test is made one of a person's rows; numbers are missing if all are, unless a row is chosen."""
+        assert self.fold is not None
+        if test.reading == "missing" and self.kinds[test.column] in ("number", "integer"):
+            rule = self.fold.of(test.column, "number")
+            return rule if rule in ("first", "last") else "any" if test.negated else "all"
+        return self.fold.of(test.column, test.reading)
+
     def answer(self, columns: Mapping[str, Column]) -> list[Any]:
         """The values wanted and the owners' ids, of the rows that are kept. [table.1]"""
         cells = _Cells(columns, self.kinds)
-        kept = self.where.holds(cells) if self.where else None
+        kept = self.where.holds(cells) if self.where and self.fold is None else None
         found = []
         for want in self.wants:
-            values, absent = _read(cells, want)
-            if _drops(want):
-                present = ~absent()
-                kept = present if kept is None else kept & present
-            elif not (isinstance(want.missing, str) and want.missing == "keep"):
+            if want.kind == "where" and self.fold is not None:
+                continue
+            named = want.missing if isinstance(want.missing, str) and want.missing in ("keep", "drop") else "stand in"
+            values, absent = _read(cells, want, named == "stand in" or (named == "drop" and self.fold is None))
+            if named == "drop" and absent is not None:
+                kept = ~absent if kept is None else kept & ~absent
+            elif named == "stand in":
                 values = values.copy()
-                values[np.isnan(values) if values.ndim == 2 else absent()] = want.missing
+                values[np.isnan(values) if values.ndim == 2 else absent] = want.missing
             found.append(values)
+        if self.fold is not None:
+            for test in self.tests:
+                if test.reading in ("number", "boolean") and self.rule(test) not in OF_TRUTHS:
+                    found.append(cells.floats(test.column, test.reading))
+                else:
+                    found.append(test.holds(cells).astype(np.float64))
         ids = [columns[self.owner]] if self.owner is not None else []
         if kept is None or kept.all():
             return [*found, *ids]
@@ -145,67 +122,67 @@ class _Question:
             *(column.filter(pa.array(kept)) if is_arrow(column) else column[kept] for column in ids),
         ]
 
-
-def _reads(want: Want) -> tuple[str, ...]:
-    return Where.parse(want.name).columns if want.kind == "where" else (want.name,)
+    def folded(self, found: list[Any], codes: Codes, people: int) -> dict[str, npt.NDArray[Any]]:
+        """A row for each person; then those whom the filter or a missing entry leaves out are left out. [table.1]"""
+        assert self.fold is not None
+        cap = self.fold.cap
+        turn = turns(codes, people) if cap is not None or any(want.cap is not None for want in self.wants) else None
+        plain = [want for want in self.wants if want.kind != "where"]
+        rows_of: dict[str, npt.NDArray[Any]] = {}
+        for want, values in zip(plain, found[: len(plain)], strict=True):
+            rows_of[want.name] = one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)
+        masks: dict[Test, Mask] = {}
+        for test, values in zip(self.tests, found[len(plain) :], strict=True):
+            rule = self.rule(test)
+            each = one_each(values, codes, people, rule=rule, turn=turn, cap=cap)
+            masks[test] = each == 1 if rule in OF_TRUTHS else test.of(each)
+        kept = self.where.of(masks) if self.where is not None else np.ones(people, dtype=np.bool_)
+        for want in self.wants:
+            if want.kind == "where":
+                rows_of[want.name] = Where.parse(want.name).of(masks).astype(np.float64)
+            elif _drops(want):
+                values = rows_of[want.name]
+                missing = [one is None for one in values] if values.dtype == object else np.isnan(values)
+                kept &= ~np.array(missing, dtype=np.bool_)
+        return {want.name: rows_of[want.name] if kept.all() else rows_of[want.name][kept] for want in self.wants}
 
 
 def _drops(want: Want) -> bool:
     return isinstance(want.missing, str) and want.missing == "drop"
 
 
-def _read(cells: _Cells, want: Want) -> tuple[npt.NDArray[Any], Callable[[], npt.NDArray[np.bool_]]]:
-    """A column's values, and, if asked, where they are missing."""
+def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
+    """A column's values, and, if asked, in which rows they are missing."""
+    if want.kind == "category":
+        codes, values = cells.keys(want.name)
+        return values[codes], np.array([value is None for value in values], dtype=np.bool_)[codes] if absent else None
     if want.kind == "where":
-        held = Where.parse(want.name).holds(cells).astype(np.float64)
-        return held, lambda: np.zeros(len(held), dtype=np.bool_)
-    if want.kind != "category":
-        floats = cells.floats(want.name, want.kind)
-        return floats, lambda: _absent(floats)
-    codes, values = cells.keys(want.name)
-    return values[codes], lambda: np.array([value is None for value in values], dtype=np.bool_)[codes]
-
-
-def _absent(floats: Floats) -> npt.NDArray[np.bool_]:
-    missing: npt.NDArray[np.bool_] = np.isnan(floats)
-    return missing if floats.ndim == 1 else np.asarray(missing.any(axis=1))
+        found = Where.parse(want.name).holds(cells).astype(np.float64)
+    else:
+        found = cells.floats(want.name, want.kind)
+    missing = np.isnan(found) if absent else None
+    return found, missing if missing is None or found.ndim == 1 else missing.any(axis=1)
 
 
 class Table:
     """A table that is read when it must be, and only as far."""
 
     def __init__(self, source: Source, kinds: Mapping[str, Kind], place: str | None = None) -> None:
-        self._source, self._kinds = source, MappingProxyType(dict(kinds))
+        self._source = source
+        self.names = source.names
+        self.kinds: Mapping[str, Kind] = MappingProxyType(dict(kinds))  # what each column is declared to hold
+        self.description = source.description  # format and names, for provenance; no folder
+        self.ordered = source.ordered  # whether a row keeps its place when its values change
         self._place = os.urandom(16).hex() if place is None else place  # in memory it is nowhere else
         self._size: int | None = None
 
     def __repr__(self) -> str:
         return printable(f"<{self.description}: {', '.join(self.names[:20])}>")
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns, in order."""
-        return self._source.names
-
-    @property
-    def kinds(self) -> Mapping[str, Kind]:
-        """What each column is declared to hold."""
-        return self._kinds
-
-    @property
-    def description(self) -> str:
-        """Format and names, for provenance; no folder."""
-        return self._source.description
-
-    @property
+    @cached_property
     def identity(self) -> str:
         """What tells this table from others: a digest of where it is and of what it declares, of nothing it holds."""
-        return hashlib.sha256(json.dumps([self._place, self.description, dict(self._kinds)]).encode()).hexdigest()
-
-    @property
-    def ordered(self) -> bool:
-        """Whether a row keeps its place when its values change."""
-        return self._source.ordered
+        return hashlib.sha256(json.dumps([self._place, self.description, dict(self.kinds)]).encode()).hexdigest()
 
     def size(self) -> int:
         """The number of rows: from the table's own records where it keeps them, else counted once."""
@@ -218,13 +195,8 @@ class Table:
 
     def people(self, person: str) -> int:
         """How many different people there are; rows without an id are nobody's."""
-        _, ids = self._gathered(self._question((), None, person))
-        return owners(ids, self._kinds[person])[1]
-
-    def whose(self, person: str, *, where: Where | None = None) -> Codes:
-        """The code of the person of each row that is kept and has one."""
-        codes: Codes = self.columns((), where=where, owner=person)[OWNER]  # type: ignore[assignment]
-        return codes
+        _, ids = self._gathered(self.check((), owner=person))
+        return owners(ids, self.kinds[person])[1]
 
     def columns(
         self,
@@ -233,32 +205,28 @@ class Table:
         where: Where | None = None,
         person: str | None = None,
         owner: str | None = None,
+        rules: Rules = NO_RULES,
     ) -> dict[str, npt.NDArray[Any] | rows.Stream]:
-        """The columns wanted, in that order.
+        """The columns wanted, in that order, of the rows that `where` and entries missing in a column of "drop" leave.
 
-        First `where` leaves rows out, then those whose entry is missing in a column of "drop". `person` makes the rows
-        of a person one, in order of first appearance; `owner` keeps all rows and adds the code of each one's person
+        `person` makes the rows of a person one, in order of first appearance, before any row is left out: `where` is
+        about people, whose columns are made by `rules`. `owner` keeps all rows and adds the code of each one's person
         under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
         HELD rows, comes as a stream.
         """
-        self.check(wants, where=where, person=person, owner=owner)
-        question = self._question(wants, where, person if owner is None else owner)
+        question = self.check(wants, where=where, person=person, owner=owner, rules=rules)
         if len(wants) == 1 and wants[0].kind != "category" and question.owner is None:
             return {wants[0].name: self._alone(question)}
         found, ids = self._gathered(question)
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
-        codes, people = owners(ids, self._kinds[question.owner])
+        codes, people = owners(ids, self.kinds[question.owner])
         present = codes >= 0
         if not present.all():
             codes, found = codes[present], [values[present] for values in found]
         if person is None:
             return {**dict(zip((want.name for want in wants), found, strict=True)), OWNER: codes}
-        turn = turns(codes, people) if any(want.cap is not None for want in wants) else None
-        return {
-            want.name: one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)  # [table.1]
-            for want, values in zip(wants, found, strict=True)
-        }
+        return {**question.folded(found, codes, people)}
 
     def check(
         self,
@@ -267,33 +235,36 @@ class Table:
         where: Where | None = None,
         person: str | None = None,
         owner: str | None = None,
-    ) -> None:
+        rules: Rules = NO_RULES,
+    ) -> _Question:
         """Refuse what `columns` would refuse, by the schema alone: nothing is read."""
         if person is not None and owner is not None:
             raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
-        self._question(wants, where, person if owner is None else owner)
-
-    def _question(self, wants: Sequence[Want], where: Where | None, owner: str | None) -> _Question:
-        """Checked against the schema, before anything is read."""
+        whose = person if owner is None else owner
         names = [want.name for want in wants]
         if len(set(names)) < len(names):
             raise BadInput("a column is wanted twice; ask for each once")
-        if not names and owner is None:
+        if not names and whose is None:
             raise BadInput("no column is wanted; name at least one")
+        reads: dict[str, None] = {}
         for want in wants:
-            if want.kind == "where":
-                Where.parse(want.name).check(self._kinds)
-        plain = [want.name for want in wants if want.kind != "where"]
-        for name in [*plain, *([owner] if owner is not None else [])]:
-            if name not in self._kinds:
+            condition = Where.parse(want.name) if want.kind == "where" else None
+            if condition is not None:
+                condition.check(self.kinds)
+            reads |= dict.fromkeys([want.name] if condition is None else condition.columns)
+        reads |= {} if whose is None else {whose: None}
+        for name in reads:
+            if name not in self.kinds:
                 seen = ", ".join(map(repr, self.names[:20])) + (" and others" if len(self.names) > 20 else "")
                 raise BadInput(f"there is no column {name!r}; the table has {seen}")
         for want in wants:
-            if want.kind in READERS:
-                READERS[want.kind](np.empty(0), self._kinds[want.name], want.name)
+            if want.kind in READERS and self.kinds[want.name] in ("text", "category", "date"):
+                READERS[want.kind](np.empty(0), self.kinds[want.name], want.name)
         if where is not None:
-            where.check(self._kinds)
-        return _Question(tuple(wants), where, owner, self._kinds)
+            where.check(self.kinds)
+            reads |= dict.fromkeys(where.columns)
+        fold = None if person is None else rules
+        return _Question(tuple(wants), where, whose, self.kinds, tuple(reads), fold)
 
     def _unreadable(self) -> BadInput:
         return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")
@@ -309,20 +280,23 @@ class Table:
         """All pieces: the values joined, the ids as they came."""
         answers = list(self._answers(question))
         wants = question.wants
+        whose = question.owner is not None
         if len(answers) == 1:
-            return answers[0][: len(wants)], answers[0][len(wants) :]
-        kinds = [np.dtype(object) if want.kind == "category" else np.dtype(np.float64) for want in wants]
+            return (answers[0][:-1], answers[0][-1:]) if whose else (answers[0], [])
+        plain = [want for want in wants if want.kind != "where" or question.fold is None]
+        kinds = [np.dtype(object) if want.kind == "category" else np.dtype(np.float64) for want in plain]
+        kinds += [np.dtype(np.float64)] * (len(question.tests) if question.fold is not None else 0)
         if not answers:
             return [np.empty(0, dtype=kind) for kind in kinds], []
         found = [
             np.concatenate([answer[place] for answer in answers]).astype(kind, copy=False)
             for place, kind in enumerate(kinds)
         ]
-        return found, [answer[-1] for answer in answers] if question.owner is not None else []
+        return found, [answer[-1] for answer in answers] if whose else []
 
     def _alone(self, question: _Question) -> Floats | rows.Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
-        if getattr(self._source, "whole", False):
+        if set(question.reads) <= getattr(self._source, "plain", frozenset()):
             return self._held_alone(question)
         held: list[Floats] = []
         length, holding = 0, 0
@@ -347,7 +321,7 @@ class Table:
         (want,) = question.wants
         given = self._source.held.get(want.name)  # type: ignore[attr-defined]
         if not isinstance(given, rows.Stream):
-            values: Floats = next(self._answers(question))[0]
+            values: Floats = question.answer(self._source.held)[0]  # type: ignore[attr-defined]
             return values
         if not _drops(want):
             return given if want.missing == "keep" else rows.each(lambda piece: _filled_in(piece, want.missing), given)

@@ -37,7 +37,7 @@ import pyarrow.csv as pcsv
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables.cells import Column
-from discreet.tables.source import Piece, guarded, named
+from discreet.tables.frames import Piece, guarded, named
 
 PIECE: Final = 2**22  # bytes
 LONGEST: Final = 2**26

@@ -1,18 +1,129 @@
-"""Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
+"""Which columns a question reads, as what, and how the rows of a person become one.
 
+All is decided by names, options and declared kinds, before any row is read.
+
+Promise
+    [wanted.1] A person's row is a function of that person's own rows, in their order in the table, and of nothing else,
+          bit for bit. So a change of all rows of one person changes one row here, or adds or removes one.
+
+Why
+    [wanted.1] Every rule folds the rows in the order of the table into one place for each person: sums by
+    `numpy.bincount` and extremes by `ufunc.at`, which take one row after the other and touch only the place of its
+    person; no partial sum ever joins rows of two people, so the order of additions within a person is that of the
+    person's own rows. "first", "last" and the first `cap` rows are places within the person's own rows.
+
+Missing entries are passed over by "mean", "sum", "min", "max", "any" and "all", and a person without any other is
+missing; "first" and "last" take the row as it is; "count" counts rows.
+"""
+
+import datetime
+import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
+from discreet.privacy.exact import is_number
+from discreet.tables.cells import Codes
 from discreet.tables.entries import key
 from discreet.tables.entries import name as name_of
-from discreet.tables.table import OWN, Table, Want
 from discreet.tables.where import Where
 
+if TYPE_CHECKING:
+    from discreet.tables.table import Table
+
+Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
+Rule: TypeAlias = Literal["first", "last", "mean", "sum", "count", "min", "max", "any", "all"]
+RULES: Final = ("first", "last", "mean", "sum", "count", "min", "max", "any", "all")
+CAPPED: Final = ("sum", "count")
+OF_KEYS: Final = ("first", "last", "count")
+OF_TRUTHS: Final = ("first", "last", "any", "all")
+OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 MOST_KEYS: Final = 10_000
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
+
+
+@dataclass(frozen=True)
+class Want:
+    """A column as it is wanted.
+
+    `missing` is "keep", "drop" (such rows are left out) or a public value that stands in. `rule` makes several rows of
+    a person one; "sum" and "count" need a `cap`, the largest number of a person's rows that is taken, the first ones.
+    Of kind "where" the name is a condition, and the entries are 1 where it holds, else 0.
+    """
+
+    name: str
+    kind: Literal["number", "boolean", "category", "where"]
+    _: KW_ONLY
+    missing: Missing = "keep"
+    rule: Rule = "first"
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        name = self.name.removeprefix(OWN)
+        if self.kind not in ("number", "boolean", "category", "where"):
+            raise BadInput(f"column {name!r} is wanted as {self.kind!r}; give 'number', 'boolean' or 'category'")
+        if self.rule not in RULES:
+            raise BadInput(f"per_person for {name!r} is {self.rule!r}; give one of {', '.join(RULES)}")
+        if self.kind == "category" and self.rule not in OF_KEYS:
+            raise BadInput(f"per_person={self.rule!r} is for numbers; for {name!r} give one of {', '.join(OF_KEYS)}")
+        whole = isinstance(self.cap, int) and not isinstance(self.cap, bool) and self.cap >= 1
+        if self.cap is not None and not whole:
+            raise BadInput(f"max_rows for {name!r} is {self.cap!r}; give a whole number of at least 1")
+        if self.cap is None and self.rule in CAPPED:
+            raise BadInput(
+                f"per_person={self.rule!r} for {name!r} needs max_rows=, how many rows of a person count at most"
+            )
+        if isinstance(self.missing, str) and self.missing in ("keep", "drop"):
+            return
+        number = isinstance(self.missing, bool) or is_number(self.missing)
+        named = self.kind == "category" and isinstance(self.missing, str | datetime.date)
+        if not number and not named:  # several might fit or not, by how many are missing
+            needed = "a date, a text or a number" if self.kind == "category" else "a finite number"
+            raise BadInput(f"missing for {name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
+
+
+def turns(codes: Codes, people: int) -> Codes:
+    """Which row of its person each row is: 0 for the first. [wanted.1]"""
+    order = np.argsort(codes, kind="stable")
+    starts = np.cumsum(np.bincount(codes, minlength=people)) - np.bincount(codes, minlength=people)
+    turn = np.empty(len(codes), dtype=np.int64)
+    turn[order] = np.arange(len(codes)) - starts[codes[order]]
+    return turn
+
+
+def one_each(
+    values: npt.NDArray[Any], codes: Codes, people: int, *, rule: Rule, turn: Codes | None, cap: int | None
+) -> npt.NDArray[Any]:
+    """One entry for each person, in the order of their codes; `turn` is needed where there is a cap. [wanted.1]"""
+    if cap is not None and turn is not None:
+        within = turn < cap
+        values, codes = values[within], codes[within]
+    if rule == "count":
+        return np.bincount(codes, minlength=people).astype(np.float64)
+    if rule in ("first", "last"):
+        first = rule == "first"
+        chosen = np.full(people, len(codes) if first else -1, dtype=np.int64)
+        (np.minimum if first else np.maximum).at(chosen, codes, np.arange(len(codes)))
+        return values[chosen]
+    known = ~np.isnan(values)
+    values, codes = values[known], codes[known]
+    if rule in ("any", "all"):
+        values = (values != 0).astype(np.float64)
+    counts = np.bincount(codes, minlength=people)
+    with np.errstate(all="ignore"):  # no entry warns
+        if rule in ("mean", "sum"):
+            found = np.bincount(codes, weights=values, minlength=people).astype(np.float64, copy=False)
+            found = found / counts if rule == "mean" else found
+        else:
+            least = rule in ("min", "all")
+            found = np.full(people, math.inf if least else -math.inf)
+            (np.minimum if least else np.maximum).at(found, codes, values)
+    return np.where(counts > 0, found, math.nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +139,31 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class Rules:
+    """What is made of a person's several rows: a rule by column, or for all of them under "", and how many rows count.
+
+    It is the same for columns, for conditions and for groups: what a condition says is said of a person's row. Of a
+    column with "any" or "all" it is said of each row, and holds in any, or in all.
+    """
+
+    by: Mapping[str, Rule] = field(default_factory=dict)
+    cap: int | None = None
+
+    def of(self, name: str, kind: str) -> Rule:
+        """The rule of a column as it is read; one that does not fit what is read, texts say, is "first"."""
+        rule = self.by.get(name, self.by.get("", "mean" if kind == "number" else "first"))
+        fits = ("first", "last") if kind == "category" else OF_TRUTHS if kind in ("text", "missing") else RULES
+        return rule if rule in fits else "first"
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """The columns of a question: `references` by parameter (a name, names, or a formula's), and how each is read."""
 
     references: Mapping[str, Any]
     wants: tuple[Want, ...]
     facts: Mapping[str, Columns | None]
+    rules: Rules
 
     @property
     def names(self) -> str:
@@ -49,34 +179,47 @@ class Wanted:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of a statistic of one table whose columns have names: what its numbers are called."""
-        match [fact for fact in self.facts.values() if fact is not None]:
-            case [Columns(several=True, named=True, formula=None) as fact]:
-                return fact.names
-        return ()
+        first = next(iter(self.facts.values()), None)
+        alone = first is not None and len(self.references) == 1
+        return first.names if alone and first.several and first.named and first.formula is None else ()  # type: ignore[union-attr]
 
     @property
     def leaves_out(self) -> bool:
         """Whether people may be left out for a missing entry."""
-        return any(_leaves_out(want) for want in self.wants)
+        return "drop" in [want.missing for want in self.wants if isinstance(want.missing, str)]
+
+    def of_each(self, where: Where | None, by: str | None) -> str:
+        """What is made of each person's rows, in a few words."""
+        tests = [test for want in self.wants if want.kind == "where" for test in Where.parse(want.name).tests]
+        tests += where.tests if where is not None else ()
+        rules = [want.rule for want in self.wants if want.kind != "where" and self.references]
+        rules += [self.rules.of(test.column, test.reading) for test in tests]
+        rules += [self.rules.of(by, "category")] if by is not None else []
+        cap = "" if self.rules.cap is None else f"first {self.rules.cap} "
+        last = f"the last of each person's {cap}rows" if cap else "each person's last row"
+        said = {"first": "each person's first row", "last": last}
+        words = [said.get(rule, f"the {rule} of each person's {cap}rows") for rule in dict.fromkeys(rules)]
+        return "" if not words else f" ({', '.join(words)})"
 
     def notes(self, unit: str, several_rows: bool) -> list[str]:
         """What was done about missing entries and a person's several rows."""
-        shown, notes = self.wants if any(not want.name.startswith(OWN) for want in self.wants) else (), []
-        for want in shown:
+        notes, dropped = [], []
+        for want in self.wants:
             name = want.name.removeprefix(OWN)
-            if want.missing not in ("drop", "keep"):
-                notes.append(f"where {name} is missing, {want.missing!r} stands in")
-            if several_rows:
-                cap = f" of at most {want.cap}" if want.cap is not None else ""
-                notes.append(f"{name}: the {want.rule}{cap} of a person's rows")
-        dropped = [want.name.removeprefix(OWN) for want in shown if _leaves_out(want)]
-        if dropped:
-            notes.insert(0, f"each {unit} whose {' or '.join(dropped)} is missing is left out")
-        return notes
+            if name == want.name:
+                if isinstance(want.missing, str) and want.missing == "drop":
+                    dropped.append(name)
+                elif not isinstance(want.missing, str) or want.missing != "keep":
+                    notes.append(f"where {name} is missing, {want.missing!r} stands in")
+                if several_rows:
+                    cap = f" of at most {want.cap}" if want.cap is not None else ""
+                    notes.append(f"{name}: the {want.rule}{cap} of a person's rows")
+        left_out = [f"each {unit} whose {' or '.join(dropped)} is missing is left out"] if dropped else []
+        return [*left_out, *notes]
 
 
 def wanted(
-    table: Table,
+    table: "Table",
     statistic: Statistic,
     arguments: Mapping[str, Any],
     terms: Terms,
@@ -85,24 +228,39 @@ def wanted(
     """The columns that a statistic is asked about, looked up in a table; BadInput for what does not fit."""
     references: dict[str, Any] = {}
     kinds: dict[str, str] = {}
+    about: dict[str, Columns | None] = dict.fromkeys(statistic.columns)
     for parameter in statistic.columns:
         given, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
         if given is None:
             if not reads.optional and not any(isinstance(one, dict) for one in references.values()):
                 raise BadInput(f"{statistic.name} needs {parameter}; give the name of a column")
-        elif statistic.formula is not None and isinstance(given, str) and "~" in given:
-            factors = statistic.formula(given)
-            references[parameter] = dict.fromkeys(factors, given)
-            for name in factors:
-                kinds[name] = _kind(table, name, factors[name], statistic.name, formula=True)
-        else:
-            references[parameter] = _reference(given, parameter, reads)
-            listed = [references[parameter]] if isinstance(references[parameter], str) else references[parameter]
-            kinds |= {name: _kind(table, name, reads, statistic.name) for name in listed}
+            continue
+        factors, formula = None, None
+        if statistic.formula is not None and isinstance(given, str) and "~" in given:
+            factors, formula = statistic.formula(given), given
+        reference = dict.fromkeys(factors, given) if factors is not None else _reference(given, parameter, reads)
+        names = (reference,) if isinstance(reference, str) else tuple(reference)
+        for name in names:
+            read = reads if factors is None else factors[name]
+            kinds[name] = _kind(table, name, read, statistic.name, formula=formula is not None)
+        references[parameter] = reference
+        seen = tuple([table.kinds.get(name, "boolean") for name in names])
+        about[parameter] = Columns(names, seen, several=not isinstance(reference, str), formula=formula)
+        if facts is not None and parameter in facts:
+            about[parameter] = facts[parameter]
+    missing, rules = _by_column(terms.missing, table), Rules(_by_column(terms.per_person, table), terms.max_rows)
     if not kinds:  # any column tells how many there are
-        return Wanted({}, (Want(table.names[0], "category"),), dict.fromkeys(statistic.columns))
-    known_facts = {name: _facts(table, name, references.get(name), facts) for name in statistic.columns}
-    return Wanted(references, _wants(table, kinds, terms), known_facts)
+        return Wanted({}, (Want(table.names[0], "category"),), about, rules)
+    wants = []
+    for name, kind in kinds.items():
+        chosen = "keep" if kind == "where" else missing.get(name, missing.get("", "drop"))
+        rule = (
+            "first"
+            if kind == "where"
+            else rules.by.get(name, rules.by.get("", "mean" if kind == "number" else "first"))
+        )
+        wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows))  # type: ignore[arg-type]
+    return Wanted(references, tuple(wants), about, rules)
 
 
 def _reference(given: Any, parameter: str, reads: Reads) -> Any:
@@ -117,7 +275,7 @@ def _reference(given: Any, parameter: str, reads: Reads) -> Any:
     return list(given)
 
 
-def _kind(table: Table, name: str, reads: Reads, verb: str, *, formula: bool = False) -> str:
+def _kind(table: "Table", name: str, reads: Reads, verb: str, *, formula: bool = False) -> str:
     """As what a column is read."""
     if name not in table.names and reads.kind == "boolean" and _is_condition(table, name):
         return "where"
@@ -137,7 +295,7 @@ def _kind(table: Table, name: str, reads: Reads, verb: str, *, formula: bool = F
     return "number"
 
 
-def _is_condition(table: Table, text: str) -> bool:
+def _is_condition(table: "Table", text: str) -> bool:
     """Whether a yes or no is asked for as a condition, "age >= 65", rather than as a column."""
     if not any(letter in text for letter in " `<>=!"):
         return False
@@ -145,18 +303,7 @@ def _is_condition(table: Table, text: str) -> bool:
     return True
 
 
-def _wants(table: Table, kinds: Mapping[str, str], terms: Terms) -> tuple[Want, ...]:
-    """How each column is read: what a missing entry stands for, and what is made of a person's rows."""
-    missing, rule = (_by_column(given, table) for given in (terms.missing, terms.per_person))
-    found = []
-    for name, kind in kinds.items():
-        chosen = "keep" if kind == "where" else missing.get(name, missing.get("", "drop"))
-        by = rule.get(name, rule.get("", "mean" if kind == "number" else "first"))
-        found.append(Want(name, kind, missing=chosen, rule=by, cap=terms.max_rows))  # type: ignore[arg-type]
-    return tuple(found)
-
-
-def _by_column(given: Any, table: Table) -> dict[str, Any]:
+def _by_column(given: Any, table: "Table") -> dict[str, Any]:
     """One choice for all columns, under "", or one by name."""
     if isinstance(given, Mapping):
         own = {name: OWN + name for name in given if isinstance(name, str) and OWN + name in table.names}
@@ -164,20 +311,7 @@ def _by_column(given: Any, table: Table) -> dict[str, Any]:
     return {} if given is None else {"": given}
 
 
-def _leaves_out(want: Want) -> bool:
-    return isinstance(want.missing, str) and want.missing == "drop"
-
-
-def _facts(table: Table, parameter: str, reference: Any, facts: Mapping[str, Columns] | None) -> Columns | None:
-    if reference is None or (facts is not None and parameter in facts):
-        return None if facts is None else facts.get(parameter)
-    names = (reference,) if isinstance(reference, str) else tuple(reference)
-    formula = next(iter(reference.values())) if isinstance(reference, dict) else None
-    kinds = tuple(table.kinds.get(name, "boolean") for name in names)
-    return Columns(names, kinds, several=not isinstance(reference, str), formula=formula)
-
-
-def known(table: Table, name: object) -> str:
+def known(table: "Table", name: object) -> str:
     """The name of a column that is there."""
     if not isinstance(name, str) or name not in table.names:
         more = ", ..." if len(table.names) > 20 else ""
@@ -192,7 +326,7 @@ def short(thing: object) -> str:
     return seen if len(seen) <= 60 else f"{seen[:57]}..."
 
 
-def listed_keys(table: Table, statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
+def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
     """The public groups of `groupby`; None where there is none, or the groups are to be found."""
     by, keys = terms.groupby, terms.keys
     if by is None:
@@ -213,11 +347,11 @@ def listed_keys(table: Table, statistic: Statistic, terms: Terms, asked: Wanted)
     return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
 
 
-def with_groups(wants: tuple[Want, ...], by: str | None) -> tuple[Want, ...]:
+def with_groups(asked: Wanted, by: str | None) -> tuple[Want, ...]:
     """The columns of a question and the one that says who is in which group."""
-    if by is None or any(want.name == by for want in wants):
-        return wants
-    return (*wants, Want(by, "category"))
+    if by is None or any(want.name == by for want in asked.wants):
+        return asked.wants
+    return (*asked.wants, Want(by, "category", rule=asked.rules.of(by, "category"), cap=asked.rules.cap))
 
 
 def group_of(entry: Any) -> Hashable:

@@ -18,7 +18,7 @@ import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -80,16 +80,24 @@ class Test:
     def holds(self, cells: Cells) -> Mask:
         """Row by row. [where.1]"""
         if self.reading in ("number", "boolean"):
-            floats = cells.floats(self.column, self.reading)
-            found = self.sign is ast.Is or SIGNS[self.sign](floats, np.array(self.constants))
-            return np.asarray(~np.isnan(floats) & found)
+            return self.of(cells.floats(self.column, self.reading))
         codes, values = cells.keys(self.column)
-        wanted, negated = frozenset(self.constants), self.sign in (ast.NotEq, ast.NotIn, ast.IsNot)
+        wanted = frozenset(self.constants)
         if self.reading == "missing":
-            kept = [(value is None) != negated for value in values]
+            kept = [(value is None) != self.negated for value in values]
         else:
-            kept = [value is not None and wanted.isdisjoint(_texts(value)) == negated for value in values]
+            kept = [value is not None and wanted.isdisjoint(_texts(value)) == self.negated for value in values]
         return np.asarray(np.array(kept, dtype=np.bool_)[codes])
+
+    @property
+    def negated(self) -> bool:
+        """Whether it finds what is not so."""
+        return self.sign in (ast.NotEq, ast.NotIn, ast.IsNot)
+
+    def of(self, floats: Floats) -> Mask:
+        """Of numbers, or of 1 and 0."""
+        found = self.sign is ast.Is or SIGNS[self.sign](floats, np.array(self.constants))
+        return np.asarray(~np.isnan(floats) & found)
 
     def misfit(self, kind: Kind) -> str:
         """Why a column of that kind cannot be tested so; empty if it can."""
@@ -126,9 +134,9 @@ class Joined:
     word: type[ast.AST]
     parts: tuple[Tree, ...]
 
-    def holds(self, cells: Cells) -> Mask:
-        """Row by row."""
-        masks = [part.holds(cells) for part in self.parts]
+    def of(self, known: Mapping[Test, Mask]) -> Mask:
+        """Of what each test has found."""
+        masks = [known[part] if isinstance(part, Test) else part.of(known) for part in self.parts]
         joined = np.logical_and if self.word is ast.And else np.logical_or
         return ~masks[0] if self.word is ast.Not else np.asarray(joined.reduce(masks))
 
@@ -145,15 +153,12 @@ class Where:
     tree: Tree
     tests: tuple[Test, ...]  # in order of appearance
 
-    @classmethod
-    def parse(cls, text: str) -> "Where":
+    @staticmethod
+    def parse(text: str) -> "Where":
         """Understood, or refused with the place where it could not be."""
         if not isinstance(text, str):
             raise BadInput(f'where is of type {type(text).__name__}; give a text such as "age >= 18"')
-        if len(text) > LONGEST:
-            raise BadInput(f"where has {len(text)} characters; {LONGEST} are allowed; put the filter into the data")
-        parser = _Parser(text)
-        return cls(text, parser.tree(parser.parsed()), tuple(parser.tests))
+        return _parsed(text)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -171,7 +176,19 @@ class Where:
 
     def holds(self, cells: Cells) -> Mask:
         """Whether each row is kept. [where.1]"""
-        return self.tree.holds(cells)
+        return self.of({test: test.holds(cells) for test in self.tests})
+
+    def of(self, known: Mapping[Test, Mask]) -> Mask:
+        """Of what each test has found, of rows or of people."""
+        return known[self.tree] if isinstance(self.tree, Test) else self.tree.of(known)
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> Where:
+    if len(text) > LONGEST:
+        raise BadInput(f"where has {len(text)} characters; {LONGEST} are allowed; put the filter into the data")
+    parser = _Parser(text)
+    return Where(text, parser.tree(parser.parsed()), tuple(parser.tests))
 
 
 class _Parser:

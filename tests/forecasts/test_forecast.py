@@ -132,6 +132,18 @@ def test_units_pass_through() -> None:
     assert "values are normal with mean 60 and standard deviation 20" in bounded.assumptions
 
 
+def test_without_a_public_scale_errors_are_in_standard_deviations() -> None:
+    said = forecast("mean", rows=3000, epsilon=1.0)
+    assert said.units == "standard deviations"
+    assert "standard deviations to either side" in str(said)
+    assert "give scale=" in said.assumptions[0]
+    assert forecast("variance", rows=3000, epsilon=1.0).units == "squared standard deviations"
+    public: Any
+    for public in ({"scale": 1.0}, {"bounds": (-3, 3)}):
+        assert forecast("mean", rows=3000, epsilon=1.0, **public).units == ""
+    assert forecast("count", rows=3000, epsilon=1.0).units == forecast("proportion", rows=3000, epsilon=1.0).units == ""
+
+
 def test_tests_have_power_and_no_error() -> None:
     public: Any = {"neighbours": "replace", "missing": "keep"}
     said = forecast("two_samples_test", rows=400, epsilon=1.0, effect=0.3, **public)

@@ -51,7 +51,7 @@ def test_what_is_answered_only_above_an_epsilon_is_more_accurate_than_asked() ->
 def test_half_widths_have_needs_too() -> None:
     more = required("mean", half_width=0.1, epsilon=1.0)
     assert more.rows is not None
-    assert "with a half-width of 0.1: needs" in str(more)
+    assert "with a half-width of 0.1 standard deviations: needs" in str(more)
     assert more.forecast is not None
     assert more.forecast.half_width == pytest.approx(0.1, rel=0.05)
 

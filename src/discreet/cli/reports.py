@@ -69,13 +69,14 @@ def show_forecast(bound: Bound) -> None:
     for heading in ("epsilon", "delta", "expected ±"):
         table.add_column(heading, justify="right", no_wrap=True)
     for release in seen["releases"]:
-        half = (release["forecast"] or {}).get("half_width")
+        seen_ahead = release["forecast"] or {}
+        half, units = seen_ahead.get("half_width"), seen_ahead.get("units")
         table.add_row(
             Text(release["id"]),
             Text(release["question"]),
             f"{release['epsilon']:.3g}",
             f"{release['delta']:.1g}" if release["delta"] else "0",
-            _brief(half),
+            _brief(half) + (" sd" if units and half is not None else ""),
         )
     console.print(table)
     console.print(Text(seen["composition"]))
@@ -93,6 +94,8 @@ def show_forecast(bound: Bound) -> None:
         console.print("This plan was answered before: the same answers, at no cost.")
     if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):
         console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
+    if any((release["forecast"] or {}).get("units") for release in seen["releases"]):
+        console.print("sd: in standard deviations of the columns, because the plan gives no scale for that release.")
 
 
 def _brief(number: Any) -> str:

@@ -30,7 +30,8 @@ class Forecast:
     """What to expect of a release that has not been made. `measure` says what `error` is the size of.
 
     `error` is the median; `sampling` and `privacy` are standard deviations; `half_width` is that of the widest
-    interval at `confidence`. For a test `power` is the chance to reject at `level`, and there is no error.
+    interval at `confidence`. `units` says what they are counted in, where that is not the data's own unit: without a
+    public scale, standard deviations. For a test `power` is the chance to reject at `level`, and there is no error.
     """
 
     statistic: str
@@ -51,6 +52,7 @@ class Forecast:
     assumptions: tuple[str, ...]
     power: float | None = None
     level: float | None = None
+    units: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -65,17 +67,15 @@ class Forecast:
         elif self.power is not None:
             lines.append(f"  that is {self.measure}")
         if self.half_width is not None and self.confidence is not None:
-            lines.append(f"  interval at {100 * self.confidence:g}%: about {show(self.half_width)} to either side")
-        parts = [
-            f"{word} {show(size)}"
-            for word, size in (("sampling", self.sampling), ("privacy", self.privacy))
-            if size is not None
-        ]
+            width = in_units(self.half_width, self.units)
+            lines.append(f"  interval at {100 * self.confidence:g}%: about {width} to either side")
+        both = (("sampling", self.sampling), ("privacy", self.privacy))
+        parts = [f"{word} {brief(size)}" for word, size in both if size is not None]
         lines += [f"  standard deviation: {', '.join(parts)}"] if parts else []
         if self.without_privacy is not None and self.error is not None:
-            lines.append(f"  without privacy: {show(self.without_privacy)}")
+            lines.append(f"  without privacy: {brief(self.without_privacy)}")
         if self.floor is not None:
-            lines.append(f"  no private method is below {show(self.floor)} ({self.floor_note})")
+            lines.append(f"  no private method is below {brief(self.floor)} ({self.floor_note})")
         elif self.error is not None:
             lines.append(f"  floor: {self.floor_note}")
         lines += [f"  may be refused {self.refused}"] if self.refused and self._answered() else []
@@ -90,7 +90,7 @@ class Forecast:
         if self.power is not None:
             return f"rejects with probability {self.power:.2f}"
         if self.error is not None:
-            return f"expect an error of {show(self.error)}"
+            return f"expect an error of {in_units(self.error, self.units)}"
         return f"would be refused. {self.refused}"
 
     def __str__(self) -> str:
@@ -168,7 +168,8 @@ def foreseen(
         found, measure = measured(trial, confidence), world.measure
         limit = told_of(float(epsilon), float(delta), relation)
         floor = found.floor if world.floor is None else world.floor(rows, limit)
-        tested = {"floor": floor, "floor_note": found.floor_note or world.floor_note}
+        units = world.units if given.standardised else ""
+        tested = {"floor": floor, "floor_note": found.floor_note or world.floor_note, "units": units}
     return Forecast(
         statistic=statistic,
         rows=rows,
@@ -186,6 +187,16 @@ def foreseen(
         assumptions=tuple(given.said),
         **tested,
     )
+
+
+def brief(number: float) -> str:
+    """Three digits: a forecast has no more."""
+    return show(float(f"{number:.3g}"))
+
+
+def in_units(number: float, units: str) -> str:
+    """A number with what it is counted in, if that is not the data's own unit."""
+    return f"{brief(number)} {units}".rstrip()
 
 
 def check_rows(rows: object, name: str = "rows") -> None:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, Final
 
 from discreet.errors import BadInput
-from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, foreseen
+from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, foreseen, in_units
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.values import plain
@@ -37,13 +37,15 @@ class Need:
     impossible: str | None
     rows_without_privacy: int | None
     forecast: Forecast | None
+    units: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {name: plain(value) for name, value in asdict(self).items()}
 
     def _lines(self) -> list[str]:
-        head = f"{self.statistic.replace('_', ' ')} with {GOALS[self.goal]} of {show(self.target)}: "
+        target = in_units(self.target, self.units)
+        head = f"{self.statistic.replace('_', ' ')} with {GOALS[self.goal]} of {target}: "
         if self.impossible is not None:
             lines = [head + self.impossible]
         elif self.solved == "rows":
@@ -135,6 +137,7 @@ def required(
         impossible=_why(last, what, rows, free) if value is None else None,
         rows_without_privacy=free,
         forecast=None if value is None else last,
+        units="" if power is not None else last.units,
     )
 
 

@@ -202,6 +202,11 @@ def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
     found = required(
         entry.statistic, half_width=entry.accuracy, rows=rows, delta=entry.delta or 0.0, **_assumed(plan, entry)
     )
+    if found.units:
+        raise BadInput(
+            f"release {entry.id!r} asks for an accuracy of {entry.accuracy:g}, which depends on the scale of the "
+            "column; give scale, a public guess of its standard deviation"
+        )
     if found.epsilon is None:
         raise BadInput(f"release {entry.id!r}: an accuracy of {entry.accuracy:g} cannot be reached. {found}")
     return float(found.epsilon)

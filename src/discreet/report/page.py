@@ -121,10 +121,12 @@ def _facts(entry: ReportEntry, shown: Sequence[Shown]) -> list[tuple[str, str]]:
     """What was forecast beside what was achieved, and who answered."""
     forecast, history = entry.forecast or {}, [release.provenance for _, release in entry.keyed]
     planned, achieved = spanned(leaves(forecast.get("half_width"))), half_widths(shown)
-    width = f"forecast ±{planned}; achieved {f'±{achieved}' if achieved else 'none'}" if planned else ""
+    units = str(forecast.get("units") or "")
+    ahead = f"forecast ±{planned} {units}".rstrip()
+    width = f"{ahead}; achieved {f'±{achieved}' if achieved else 'none'}" if planned else ""
     return [
         ("Half-width", width),
-        ("Expected error", spanned(leaves(forecast.get("error")))),
+        ("Expected error", f"{spanned(leaves(forecast.get('error')))} {units}".strip() if forecast else ""),
         ("Only where", entry.where or ""),
         ("For each", entry.by or ""),
         ("Mechanism", ", ".join(dict.fromkeys(one.mechanism for one in history if one.mechanism))),

@@ -329,6 +329,7 @@ def unseen(beyond: int) -> str:
 def _world(about: About) -> World:
     table = AssumedTable.of(about)
     return World(
+        units="squared standard deviations",
         make=lambda g, n: {"x": table.draw(g, n)},
         truth=np.eye(table.columns) * table.entries.scale**2,
         plain=lambda x: np.cov(x, rowvar=False),

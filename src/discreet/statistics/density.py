@@ -257,6 +257,7 @@ def _world(about: About) -> World:
         return np.where((found >= 0) & (found < len(heights)), heights[np.clip(found, 0, len(heights) - 1)], 0.0)
 
     return World(
+        units="",
         make=made,
         truth=truth,
         plain=plain,

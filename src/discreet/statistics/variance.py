@@ -54,7 +54,7 @@ from discreet.stages.normal_stages import find_place, located_square
 from discreet.statistics.mean import REACH, UNSEEN, RankClippedMean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
-from discreet.worlds.assumptions import About, World
+from discreet.worlds.assumptions import SDS, About, World
 from discreet.worlds.floors import BOUND, least_error, normal_scales
 from discreet.worlds.shapes import AssumedColumn
 
@@ -293,6 +293,7 @@ def _world(about: About, power: int = 2) -> World:
     truth, normal = entries.scale**power, entries.shape == "normal"
     spread = math.sqrt(entries.standard.tails - 1) * power / 2
     return World(
+        units="squared standard deviations" if power == 2 else SDS,
         make=lambda g, n: {"x": entries.draw(g, n)},
         truth=truth,
         plain=lambda x: x.std() ** power,

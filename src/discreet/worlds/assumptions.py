@@ -30,6 +30,8 @@ Make = Callable[[Generator, int], Mapping[str, Any]]  # made-up arguments of a s
 ONE: Final = "median absolute error, against the population's value"
 MANY: Final = "median Euclidean length of the error, against the population's values"
 CLOSED: Final = "closed form"
+SDS: Final = "standard deviations"
+STANDARDISED: Final = "standardised units"  # of numbers about several columns, each with standard deviation 1
 NO_FLOOR: Final = "no floor is known for this statistic"
 
 
@@ -41,6 +43,7 @@ class About:
     rows: int
     given: dict[str, Any]
     said: list[str] = field(default_factory=list)
+    standardised: bool = False  # no scale is public: errors are in standard deviations
 
     def take(self, name: str, default: Any) -> Any:
         """An assumption that the statistic itself does not take."""
@@ -173,6 +176,7 @@ class World:
     total: bool = False
     rate: float = 0.5  # errors that do not add up fall as this power of the rows
     runs: int = 48
+    units: str = SDS  # of errors, where no scale is public
     width: Callable[[Any, float], float] | None = None  # of a spread, where intervals of parts are no answer
     most: int = 20_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None

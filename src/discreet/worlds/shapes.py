@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.worlds.assumptions import MANY, About, Effect, Floats, Generator, World
+from discreet.worlds.assumptions import MANY, STANDARDISED, About, Effect, Floats, Generator, World
 from discreet.worlds.floors import Told, least_error, normal_means, places_of, shifted
 
 WIDE: Final = 6.0  # standard deviations in public bounds, where neither is said
@@ -105,9 +105,16 @@ class AssumedColumn:
         shape = shape_of(about) if shaped else "normal"
         middle = 0.0 if bounds is None else bounds[0] / 2 + bounds[1] / 2
         usual = 1.0 if bounds is None else (bounds[1] - bounds[0]) / (math.sqrt(12) if shape == "uniform" else WIDE)
+        given = "scale" in about.given
         location = about.number("location", middle, -1e300, 1e300)
         scale = about.number("scale", usual, 0.0, 1e300)
-        about.say(f"values are {shape} with mean {location:g} and standard deviation {scale:g}")
+        about.standardised = bounds is None and not given
+        about.say(
+            f"values are {shape}; their scale is not public: for the data's own units give scale=, a guess of the "
+            "standard deviation"
+            if about.standardised
+            else f"values are {shape} with mean {location:g} and standard deviation {scale:g}"
+        )
         return cls(shape, location, scale)
 
     def draw(self, generator: Generator, rows: int) -> Floats:
@@ -228,7 +235,7 @@ def regression(about: About, link: str) -> World:
     def plain(X: Any, y: Any, **_: Any) -> Floats:  # noqa: N803
         return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant)
 
-    return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER)
+    return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER, units=STANDARDISED)
 
 
 def outcome(g: Generator, linear: Floats, link: str, noise: float = 1.0) -> Floats:

@@ -172,9 +172,13 @@ def pure(loss: Loss) -> Pair | None:
                 return None
             return times * amplified(found[0], rate), times * exact(rate) * found[1]  # [currency.7]
         case Composed(parts):
-            pairs = [pure(part) for part in parts]
-            known = [pair for pair in pairs if pair is not None]
-            return _sum(known) if len(known) == len(pairs) else None  # [currency.5]
+            cost = rest = Fraction(0)
+            for part in parts:
+                found = pure(part)
+                if found is None:
+                    return None
+                cost, rest = cost + found[0], rest + found[1]  # [currency.5]
+            return cost, rest
         case _:
             assert_never(loss)
 

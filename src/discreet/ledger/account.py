@@ -196,7 +196,8 @@ class Account:
         """The account that was written. [account.1]"""
         plain = json.loads(text)
         currency = Currency(plain["counted"])
-        total, spent = (Amount(currency, *map(Fraction, plain[name])) for name in ("total", "spent"))
+        total = Amount(currency, *map(Fraction, plain["total"]))
+        spent = Amount(currency, *map(Fraction, plain["spent"]))
         budget = Budget(Fraction(plain["epsilon"]), Fraction(plain["delta"]))
         filter_ = Filter(budget, total, spent, Neighbours[plain["neighbours"]])
         return cls(filter_, plain["unit"], plain["charges"])

@@ -129,12 +129,13 @@ class Database:
         return self.read(look)
 
     def close(self) -> None:
-        """Let go of all connections."""
-        self._mine()
-        self.engine.dispose()
+        """Let go of all connections; after a fork the parent's are left alone."""
+        self.engine.dispose(close=self._process == os.getpid())
 
     def _run(self, work: Callable[[sa.Connection], T], options: dict[str, Any]) -> T:
-        self._mine()
+        if self._process != os.getpid():  # after a fork, the parent's connections are left alone
+            self.engine.dispose(close=False)
+            self._process = os.getpid()
         until, pause = time.monotonic() + self.patience, 0.001
         while True:
             try:
@@ -192,12 +193,6 @@ class Database:
             f"the ledger {self.name} was moved, deleted or replaced while it was open; nothing is charged: put it "
             "back, or open it anew"
         )
-
-    def _mine(self) -> None:
-        """After a fork, the parent's connections are left alone."""
-        if self._process != os.getpid():
-            self.engine.dispose(close=False)
-            self._process = os.getpid()
 
 
 def _address(where: str | Path) -> sa.URL:

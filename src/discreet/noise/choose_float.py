@@ -250,10 +250,8 @@ class ChooseFloat:
             levels, first, last = stairs.levels(reach)
             masses = stairs.measure.between_all(first, last)
             distinct, which = np.unique(levels, return_inverse=True)
-            ends = exp_ladder(unit / stairs.grain, distinct.tolist(), bits)
-            low, high = (
-                (masses * np.array([pair[end] for pair in ends], dtype=object)[which]).tolist() for end in (0, 1)
-            )
+            ladder = np.array(exp_ladder(unit / stairs.grain, distinct.tolist(), bits), dtype=object)
+            low, high = (masses[:, None] * ladder[which]).T.tolist()
             rest = whole - sum(masses.tolist())
             if rest:
                 low.append(0)

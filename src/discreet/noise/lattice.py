@@ -167,6 +167,8 @@ def total(values: Steps, most: int) -> int:
 
 def whole(values: Any) -> Steps:
     """Whole numbers as int64, saturated at +-ROOM. Refused by their type, never by their size. [lattice.1]"""
+    if type(values) is int:
+        return np.array(min(max(values, -ROOM), ROOM))  # [lattice.1]
     listed = np.asarray(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
     if listed.dtype.kind == "O":
         if not all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in listed.flat):

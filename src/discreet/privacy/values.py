@@ -43,7 +43,8 @@ def value_of(answer: Any) -> Value:
         case bool() | np.bool_() | str():
             return Scalar(answer if isinstance(answer, str) else bool(answer))
         case Fraction() | np.generic() | int() | float():
-            return Scalar(float(answer) if isinstance(answer, Fraction) else plain_number(answer))
+            number = answer.item() if isinstance(answer, np.generic) else answer
+            return Scalar(float(number) if isinstance(number, Fraction) else number)
         case Mapping() if answer and all(isinstance(one, int | float | np.number) for one in answer.values()):
             return Vector(np.array(list(answer.values())), tuple(map(str, answer)))
         case list() | tuple() | np.ndarray():
@@ -71,11 +72,6 @@ def like(value: Value, end: Any) -> Any:
     if len(numbers) == 1 and many != 1:
         return numbers * many
     return numbers if len(numbers) == many else [None] * many
-
-
-def plain_number(number: Any) -> Any:
-    """A number of Python's own."""
-    return number.item() if isinstance(number, np.generic) else number
 
 
 def plain(thing: Any) -> Any:

@@ -15,6 +15,7 @@ from discreet.errors import OverBudget as OverBudget
 from discreet.errors import Refused as Refused
 from discreet.faces import anova as anova
 from discreet.faces import closeness_test as closeness_test
+from discreet.faces import correlation as correlation
 from discreet.faces import count as count
 from discreet.faces import covariance as covariance
 from discreet.faces import custom_test as custom_test

@@ -11,7 +11,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, TestResult
+from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, Matrix, TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
@@ -22,6 +22,7 @@ __all__ = [
     "Asking",
     "anova",
     "closeness_test",
+    "correlation",
     "count",
     "covariance",
     "custom_test",
@@ -94,6 +95,29 @@ def closeness_test(
     >>> import discreet
     >>> x, y = ["a"] * 150 + ["b"] * 50, ["a"] * 100 + ["b"] * 100
     >>> discreet.closeness_test(x, y, epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def correlation(
+    x: Any,
+    *,
+    epsilon: Number,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Matrix]:
+    """The correlation of the columns, a named matrix, with an interval for each entry. No bounds needed. Pure.
+
+    `x` is an array, a data frame or an Arrow table of numbers, a row for each person. Each column's values are limited
+    to a range that is found privately and that few rows lie beyond; the interval is for the correlation of the limited
+    values and names the ranges. It holds whatever the joint distribution is, and needs no delta.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(20_000)])
+    >>> r = discreet.correlation(x, epsilon=2.0, rng=discreet.Seeded(1))
+    >>> bool(0.4 < r.value[0, 1] < 0.65)
     True
     """
 
@@ -877,6 +901,42 @@ def variance(
 
 class Asking:
     def ask(self, statistic: str, *columns: Any, **options: Any) -> Any: ...
+    @overload
+    def correlation(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Matrix]:
+        """The correlation of the columns, a named matrix, with an interval for each entry. No bounds needed. Pure.
+
+        `x` is an array, a data frame or an Arrow table of numbers, a row for each person. Each column's values are limited
+        to a range that is found privately and that few rows lie beyond; the interval is for the correlation of the limited
+        values and names the ranges. It holds whatever the joint distribution is, and needs no delta.
+
+        Example: session.correlation(["age", "bmi"], epsilon=0.5)
+        """
+    @overload
+    def correlation(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Any = 0.0,
+        groupby: str,
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     @overload
     def count(
         self,

@@ -1,0 +1,331 @@
+"""The correlation of columns of any shape: no bounds, no model, an interval for each entry.
+
+Releases
+    Where the number of rows is private, a noisy one. For each column a median c and a distance C from it that about m0
+    rows exceed; with R = 2 C, u = clip((x - c) / R, +-1), the noisy sums of u and of u^2. For each pair of columns the
+    noisy sums of ((u + v) / 2)^2 and ((u - v) / 2)^2, whose difference is that of u v; last, with all of these, that
+    of the squares of the row's influence on the correlation.
+Promise
+    [correlation.1] Pure epsilon under both relations.
+    [correlation.2] Refusals read public numbers and earlier answers only.
+    [correlation.3] The interval of each entry is for the population's correlation of the limited values, by the normal
+          approximation, whatever their joint distribution is.
+Why
+    [correlation.1] Adaptive composition of [additive.1] for the count, [locate.1], [locate.2], and sums of fixed
+    functions of one row. A row is whole numbers of steps k in [-h, h], h = 2^bits ([clip.1]). It adds k to one sum and
+    floor(k^2 / h), in [0, h], to the next: moves of h and h, under REPLACE 2 h and h. To a pair it adds
+    floor((k + l)^2 / 4 h) and floor((k - l)^2 / 4 h), neither negative and together at most (k^2 + l^2) / 2 h <= h: one
+    row added moves the pair by at most h in L1, one replaced by at most 2 h. A square of influences is cut to [0, h].
+    The parts are exact fractions of epsilon ([allocation.1]).
+    [correlation.2] Under REPLACE n is public and the refusal of too few rows comes before any draw; under ADD_OR_REMOVE
+    the noisy n decides. Distances beyond 1e300 and columns that do not vary are refused after release.
+    [correlation.3] With a = (u - mean) / sd, b likewise, the influence of a row on the correlation r is
+    a b - r (a^2 + b^2) / 2, and the sampling variance of r is the mean of its square, over n. That mean is released; as
+    its noise could make it too small, one scale of the noise is added. The noise on r is the sum of the noises, each
+    times the derivative of r, and is taken as one Laplace variable of the same variance, which is a little wide.
+Needs
+    4 m0 rows, m0 = (2 / e) (7 + ln 1000), e = epsilon / (5 d) for d columns: n epsilon of about 1,120 for two columns.
+    A row with a missing entry is left out by default; kept, the entry counts as the median.
+Accuracy
+    The share of a pair is 0.38 epsilon over the number of pairs, so that many columns need many rows.
+Source
+    The influence function of a correlation: Devlin, Gnanadesikan and Kettenring 1975. The pair of squares is ours.
+"""
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting.allocation import Allocation, Share
+from discreet.errors import BadInput, Refused
+from discreet.noise.distributions import laplace_scale
+from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.exact import Number, exact, show, show_range
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.provenance import Provenance
+from discreet.privacy.release import Release
+from discreet.privacy.values import Matrix
+from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
+from discreet.stages.locate import far_distance, middle
+from discreet.stages.normal_laplace import radius as error_radius
+from discreet.statistics.mean import NATS, WIDEST
+from discreet.tables.entries import Stream
+from discreet.tables.matrix import Rows, matrix
+from discreet.worlds.assumptions import MANY, About, World
+from discreet.worlds.shapes import AssumedTable
+
+COUNT, CENTRE, FAR = Fraction(1, 20), Fraction(1, 10), Fraction(1, 5)  # shares of epsilon, those of columns together
+MEAN, SQUARE, VARY = Fraction(2, 25), Fraction(7, 50), Fraction(1, 20)  # the pairs have the rest
+REACH: Final = 2  # the clip, in units of the distance that m0 rows exceed
+MOST: Final = 20  # columns
+SURE: Final = 3.0  # times its noise that a variance must be
+BLOCK: Final = 1 << 16  # rows whose steps are held at once
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """The correlation of `dimension` columns, a d x d array.
+
+    >>> from discreet.noise.randomness import Seeded
+    >>> import numpy as np
+    >>> rows = np.array([[k % 7, k % 11 + k % 7] for k in range(20_000)])
+    >>> release = Correlation(epsilon=2.0, dimension=2).release(rows, Seeded(1))
+    >>> bool(0.4 < release.value[0, 1] < 0.65)
+    True
+    """
+
+    epsilon: Number
+    _: KW_ONLY
+    dimension: int
+    neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, 0, None)
+        if not 2 <= self.dimension <= MOST:
+            raise BadInput(f"there are {self.dimension} columns; a correlation is of 2 to {MOST}")
+
+    guarantee = promised
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon: the draws add up to it. [correlation.1]"""
+        return Approximate(self.epsilon, 0)
+
+    @property
+    def stages(self) -> Allocation:
+        """What each draw costs. [correlation.1]"""
+        pairs = math.comb(self.dimension, 2)
+        return Allocation.of(self.epsilon).split(
+            size=None if self.neighbours.size_is_public else Share(COUNT),
+            centre=Share(CENTRE, Choice, self.dimension),
+            scale=Share(FAR, Choice, self.dimension),
+            mean=Share(MEAN, times=self.dimension),
+            square=Share(SQUARE, times=self.dimension),
+            pair=Share(times=pairs),
+            vary=Share(VARY, times=pairs),
+        )
+
+    @property
+    def beyond(self) -> int:
+        """m0: how many rows lie beyond the distance found for a column. Public."""
+        return math.ceil(2 * NATS * self.dimension / float(exact(self.epsilon) * FAR))
+
+    def check(self, size: int | None) -> None:
+        """Refuse so few rows that a quarter of them is fewer than `beyond`. [correlation.2]"""
+        if size is not None and 4 * self.beyond > size:
+            noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
+            more = show(math.ceil(4000 * self.beyond * float(self.epsilon) / max(size, 1)) / 1000)
+            raise Refused(
+                f"there are {size} rows{noisy}; a correlation of {self.dimension} columns without bounds needs at "
+                f"least {4 * self.beyond} at epsilon {show(self.epsilon)}. Ask for epsilon={more}, bring more rows, "
+                "or fewer columns"
+            )
+
+    def release(self, rows: Any, rng: Randomness) -> Release[Matrix]:
+        """The correlations and the interval of each, or a refusal."""
+        table, stages = matrix(rows, self.dimension), self.stages
+        public = table.size if self.neighbours.size_is_public else None
+        if public == 0:
+            raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
+        size = public or noisy_size(_column(table, 0), stages.part("size", Laplace), rng)  # [correlation.1]
+        shown = {"neighbours": self.neighbours, "rows": public, "columns": table.width, "costs": stages.shown}
+        blank: Release[Matrix] = Release(
+            self.guarantee, Provenance("Correlation", shown, rng.secure), name="correlation"
+        )
+        if refusal := refusal_of(self, size):  # [correlation.2]
+            return replace(blank, refusal=refusal)
+        clips = [self._clip(_column(table, place), stages, rng) for place in range(table.width)]  # [correlation.1]
+        if any(radius > REACH * WIDEST for _, radius in clips):  # [correlation.2]
+            return replace(blank, refusal="a column reaches beyond 1e300; rescale it")
+        found = _Sums(table, clips, stages, size=size, neighbours=self.neighbours, rng=rng)
+        estimate, sampling, privacy = np.eye(table.width), *np.zeros((2, table.width, table.width))
+        for pair in combinations(range(table.width), 2):
+            entry = found.correlation(pair)
+            if entry is None:  # [correlation.2]
+                return replace(
+                    blank,
+                    refusal=f"columns {pair[0] + 1} and {pair[1] + 1} vary too little beside the noise to say how they "
+                    "vary together; leave out a column that hardly varies, bring more rows, or a larger epsilon",
+                )
+            for i, j in (pair, pair[::-1]):
+                estimate[i, j], sampling[i, j], privacy[i, j] = entry
+        history = replace(
+            blank.provenance, notes=(f"fewer than {2 * self.beyond} people beyond a range may leave no trace",)
+        )
+        spread = CorrelationSpread(estimate, sampling, privacy, clips=tuple(clips))  # [correlation.3]
+        return replace(blank, answer=Matrix(estimate), spread=spread, provenance=history)
+
+    def _clip(self, values: Stream, stages: Allocation, rng: Randomness) -> tuple[float, float]:
+        """The centre and the radius of one column. [correlation.1]"""
+        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)
+        cost = stages.part("scale", Choice)
+        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=cost, rng=rng)
+        return centre, REACH * max(distance, 1 / WIDEST)
+
+
+def _column(table: Rows, place: int) -> Stream:
+    return Stream(table.size, lambda: (block[:, place] for block in table.blocks()))
+
+
+class _Sums:
+    """The noisy means of all sums over rows, and from them one correlation after the other."""
+
+    def __init__(
+        self,
+        table: Rows,
+        clips: list[tuple[float, float]],
+        stages: Allocation,
+        *,
+        size: int,
+        neighbours: Neighbours,
+        rng: Randomness,
+    ) -> None:
+        self.table, self.clips, self.stages, self.size, self.rng = table, clips, stages, size, rng
+        self.moved = 2 if neighbours.size_is_public else 1
+        names = ("mean", "square", "pair", "vary")
+        self.costs = {name: stages.part(name, Laplace) for name in names}
+        self.bits = min(fitting_bits(cost) for cost in self.costs.values())
+        width, pairs = len(clips), list(combinations(range(len(clips)), 2))
+        first, second = [0] * width, [0] * width
+        both = {pair: [0, 0] for pair in pairs}
+        for steps in self._steps():
+            for place, column in enumerate(steps):
+                first[place] += int(column.sum())
+                second[place] += int((column * column >> self.bits).sum())
+            for i, j in pairs:
+                for sign, move in enumerate((steps[i] + steps[j], steps[i] - steps[j])):
+                    both[i, j][sign] += int((move * move >> self.bits + 2).sum())
+        self.first = [self._noisy(total, "mean", self.moved) for total in first]  # [correlation.1]
+        self.second = [self._noisy(total, "square", 1) for total in second]  # [correlation.1]
+        self.both = {
+            pair: self._noisy(np.array(total, dtype=object), "pair", self.moved) for pair, total in both.items()
+        }
+
+    def _steps(self) -> Any:
+        """All rows as whole numbers of steps, column by column, in blocks."""
+        for block in self.table.blocks():
+            for start in range(0, len(block), BLOCK):
+                part = block[start : start + BLOCK]
+                yield [
+                    steps_of(part[:, place], centre, radius, bits=self.bits)[0]
+                    for place, (centre, radius) in enumerate(self.clips)
+                ]
+
+    def _noisy(self, total: Any, name: str, moved: int) -> Any:
+        """A sum of steps plus noise, as a mean. [correlation.1]"""
+        blurred = self.rng.blur(total, sensitivity=moved << self.bits, cost=self.costs[name])  # [correlation.1]
+        return blurred / (self.size << self.bits)
+
+    def _noise(self, name: str, moved: int) -> float:
+        """The scale of the noise on such a mean."""
+        return float(laplace_scale(moved << self.bits, self.costs[name].epsilon)) / (self.size << self.bits)
+
+    def correlation(self, pair: tuple[int, int]) -> tuple[float, float, float] | None:
+        """The estimate and the standard deviations of its sampling error and of its noise. [correlation.3]"""
+        i, j = pair
+        mean, other = float(self.first[i]), float(self.first[j])
+        up, down = (float(part) for part in self.both[pair])
+        mean_noise, pair_noise = self._noise("mean", self.moved), self._noise("pair", self.moved)
+        level = up + down - (mean**2 + other**2) / 2 + 2 * mean_noise**2  # the mean of both variances
+        gap = (float(self.second[i]) - float(self.second[j]) - mean**2 + other**2) / 2  # half their difference
+        if level - abs(gap) < SURE * math.hypot(2 * pair_noise, self._noise("square", 1)):
+            return None
+        root = math.sqrt((level - gap) * (level + gap))
+        r = min(max((up - down - mean * other) / root, -1.0), 1.0)
+        slopes = {
+            "up": 1 / root - r * level / root**2,
+            "down": -1 / root - r * level / root**2,
+            "mean": -other / root + r * mean * (level - gap) / root**2,
+            "other": -mean / root + r * other * (level + gap) / root**2,
+            "square": r * gap / root**2 / 2,
+        }
+        counted = count_error(self.stages, self.size) * (
+            slopes["up"] * up
+            + slopes["down"] * down
+            + slopes["mean"] * mean
+            + slopes["other"] * other
+            + slopes["square"] * float(self.second[i] - self.second[j])
+        )
+        noise = math.sqrt(
+            2 * pair_noise**2 * (slopes["up"] ** 2 + slopes["down"] ** 2)
+            + 2 * mean_noise**2 * (slopes["mean"] ** 2 + slopes["other"] ** 2)
+            + 4 * (self._noise("square", 1) * slopes["square"]) ** 2
+            + counted**2
+        )
+        scales = (math.sqrt(level + gap), math.sqrt(level - gap))
+        return r, math.sqrt(self._vary(pair, r, (mean, other), scales) / self.size), noise
+
+    def _vary(self, pair: tuple[int, int], r: float, means: tuple[float, float], scales: tuple[float, float]) -> float:
+        """The mean square of the rows' influences, one scale of its noise added. [correlation.1], [correlation.3]"""
+        most = min(400.0, max(16.0, self.size * float(self.costs["vary"].epsilon) / 20))  # public or released
+        total, whole = 0, 2**self.bits
+        for steps in self._steps():
+            a, b = ((steps[place] / whole - means[k]) / scales[k] for k, place in enumerate(pair))
+            influence: Floats = a * b - r * (a * a + b * b) / 2
+            total += int(np.floor(np.minimum(influence**2 / most, 1.0) * whole).astype(np.int64).sum())
+        found = float(self._noisy(total, "vary", 1)) + self._noise("vary", 1)
+        return most * max(found, self._noise("vary", 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrelationSpread:
+    """The error of each correlation: sampling taken as normal, the noise as Laplace. [correlation.3]"""
+
+    estimate: Floats
+    sampling: Floats
+    privacy: Floats
+    clips: tuple[tuple[float, float], ...]  # the centre and the radius of each column
+
+    @property
+    def about(self) -> str:
+        """What the intervals are for."""
+        ends = ", ".join(show_range(centre - radius, centre + radius) for centre, radius in self.clips)
+        return f"each entry, one at a time, of the population's correlation of values limited to {ends}"
+
+    def interval(self, confidence: float) -> Interval:
+        """For each entry by itself, within -1 and 1."""
+        width = np.vectorize(lambda normal, noise: error_radius(confidence, normal, noise / math.sqrt(2)))(
+            self.sampling, self.privacy
+        )
+        low, high = np.maximum(self.estimate - width, -1.0), np.minimum(self.estimate + width, 1.0)
+        return Interval(low, high, confidence=confidence, about=self.about, population=True)
+
+
+def _world(about: About) -> World:
+    table = AssumedTable.of(about)
+    return World(
+        make=lambda g, n: {"x": table.draw(g, n)},
+        truth=np.eye(table.columns),
+        plain=lambda x: np.corrcoef(x, rowvar=False),
+        measure=MANY,
+        runs=24,
+    )
+
+
+@statistic({"x": number("several")}, groups=True, world=_world)
+def correlation(people: Public, x: Columns, *, epsilon: Number) -> Correlation:
+    """The correlation of the columns, a named matrix, with an interval for each entry. No bounds needed. Pure.
+
+    `x` is an array, a data frame or an Arrow table of numbers, a row for each person. Each column's values are limited
+    to a range that is found privately and that few rows lie beyond; the interval is for the correlation of the limited
+    values and names the ranges. It holds whatever the joint distribution is, and needs no delta.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(20_000)])
+    >>> r = discreet.correlation(x, epsilon=2.0, rng=discreet.Seeded(1))
+    >>> bool(0.4 < r.value[0, 1] < 0.65)
+    True
+    """
+    return Correlation(epsilon, dimension=len(x.names), neighbours=people.neighbours, unit=people.unit)

@@ -182,7 +182,7 @@ def test_anything_that_promises_can_be_explained() -> None:
         {"epsilon": 1.0, "neighbours": "both"},
     ):
         with pytest.raises(BadInput):
-            explain(**wrong)  # type: ignore[arg-type]
+            explain(**wrong)
 
 
 def test_what_delta_comes_to_for_many_people() -> None:

@@ -283,13 +283,14 @@ def explain(
     if (given is None) == (epsilon is None):
         raise BadInput("say once what to explain: explain(epsilon=1.0), a guarantee, a release or a budget")
     if not isinstance(given, Guarantee):
-        size, rest = (given, delta) if given is not None and is_number(given) else (epsilon, delta)
-        if size is None:  # a budget
-            size, rest = getattr(given, "epsilon", None), getattr(given, "delta", None)
-        if size is None or rest is None:
-            raise BadInput(
-                f"{type(what).__name__} is not a promise; give an epsilon, a guarantee, a release or a budget"
-            )
+        size, rest = epsilon, delta
+        if is_number(given):
+            size = given
+        elif given is not None:  # a budget
+            size, rest = getattr(given, "epsilon", None), getattr(given, "delta", 0.0)
+        if size is None:
+            seen = type(what).__name__
+            raise BadInput(f"{seen} is not a promise; give an epsilon, a guarantee, a release or a budget")
         given = Guarantee(size, rest, Neighbours(neighbours), unit)
     if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
         raise BadInput(f"n is {n!r}; give the number of people, 1 or more")

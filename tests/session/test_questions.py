@@ -13,7 +13,7 @@ from benchmarks.sessions import Asking
 
 import discreet
 from discreet.privacy.neighbours import Neighbours
-from discreet.subsample import sandboxed
+from discreet.subsample import run_block
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 
@@ -97,13 +97,13 @@ def test_labels_ranked_over_the_whole_table_are_caught() -> None:
 
 
 def test_numbers_of_people_sent_to_cells_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    packed: Callable[..., bytes] = sandboxed._message
+    packed: Callable[..., bytes] = run_block._message
 
     def told(raw: bytes, shape: Any, blocks: Any, number: int, correct: Any) -> bytes:
         start, _, stop = blocks.bounds(number)
         return packed(raw, shape, blocks, number, correct) + np.asarray(blocks.table.people)[start:stop].tobytes()
 
-    monkeypatch.setattr(sandboxed, "_message", told)
+    monkeypatch.setattr(run_block, "_message", told)
     asked = Asking(
         "fit", (close, "x"), {"epsilon": 60.0, "blocks": 6, "trust": "sandbox", "names": "number"}, KEPT, True
     )

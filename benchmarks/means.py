@@ -107,7 +107,7 @@ def quantile_rows(runs: int) -> Iterator[Row]:
         low = int(stats.binom.ppf(0.025, size, 0.5))
         for i in range(runs):
             x = people.normal(0, 1, size)
-            interval = quantile(x, 0.5, epsilon=1.0, rng=Seeded(i)).interval(0.95)
+            interval = quantile(x, 0.5, epsilon=1.0, granularity=0, rng=Seeded(i)).interval(0.95)
             order = np.sort(x)
             widths.append(interval.high - interval.low)
             usual.append(order[size - low] - order[low - 1])

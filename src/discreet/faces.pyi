@@ -746,8 +746,9 @@ def quantile(
     """The q-quantile, or several, with an interval for the population's that assumes no shape. No bounds needed. Pure.
 
     The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
-    epsilon goes to the point. Rounded data: declare `granularity=`; a column that is declared to hold integers has
-    granularity 1. `guaranteed=True` holds for any distribution, and is wider.
+    epsilon goes to the point. `granularity` is what the data are rounded to: 1 if the column is declared to hold
+    integers, else found privately, for a small part of epsilon; granularity=0 says that they are not rounded.
+    `guaranteed=True` holds for any distribution, and is wider.
 
     >>> import discreet
     >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
@@ -1618,8 +1619,9 @@ class Asking:
         """The q-quantile, or several, with an interval for the population's that assumes no shape. No bounds needed. Pure.
 
         The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
-        epsilon goes to the point. Rounded data: declare `granularity=`; a column that is declared to hold integers has
-        granularity 1. `guaranteed=True` holds for any distribution, and is wider.
+        epsilon goes to the point. `granularity` is what the data are rounded to: 1 if the column is declared to hold
+        integers, else found privately, for a small part of epsilon; granularity=0 says that they are not rounded.
+        `guaranteed=True` holds for any distribution, and is wider.
 
         Example: session.quantile("age", 0.25, epsilon=0.5)
         """

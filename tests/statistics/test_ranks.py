@@ -1,4 +1,4 @@
-"""What the ends of an interval aim at, and what they may land on."""
+"""What the ends of an interval aim at."""
 
 import itertools
 import math
@@ -6,24 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
-from discreet.noise.choose_float import BINADES, LARGEST_KEY, Staircase, float_of, keys_of
-from discreet.noise.randomness import Seeded
-from discreet.privacy.loss import Choice
+from discreet.noise.choose_float import Staircase, keys_of
 from discreet.statistics import ranks
-from discreet.statistics.ranks import (
-    GRAIN,
-    SPAN,
-    RankCells,
-    lower_rank,
-    lower_share,
-    sample_rank,
-    scale_scores,
-    smooth,
-    worst,
-)
+from discreet.statistics.ranks import GRAIN, lower_rank, lower_share, sample_rank, smooth, tied, worst
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
@@ -81,6 +69,27 @@ def test_the_worst_miss_bounds_every_choice_among_cells() -> None:
             distribution /= distribution.sum()
             for lead in range(40):
                 assert distribution[scores >= lead / GRAIN].sum() <= worst(rate, cells)(lead) + 1e-12
+
+
+@pytest.mark.claim("ranks.5")
+@pytest.mark.parametrize("rate", [0.005, 0.05, 0.3, 2.0])
+def test_the_tied_miss_bounds_the_choice_on_a_grid(rate: float) -> None:
+    """The definition: points with c records each, the score is how far tau is from a point's ranks."""
+    for each, lead in itertools.product((1, 2, 7, 40, 500), (-90.0, -3.25, -0.5, 0.0, 0.25, 1.0, 6.5, 41.0, 300.0)):
+        points = np.arange(-math.ceil(40 / rate / each) - 200, math.ceil(40 / rate / each) + 200)
+        upto = each * (points + 1.0)  # ranks of a point's records: (upto - each, upto]; the quantile is at point 0
+        tau = each - lead
+        scores = np.maximum(0.0, np.maximum(upto - each - tau, tau - upto))
+        weights = np.exp(-rate * (scores - scores.min()))
+        missed = weights[points > 0].sum() / weights.sum()
+        assert missed <= float(tied(rate)(int(GRAIN * lead))) + 1e-9
+
+
+@pytest.mark.claim("ranks.5")
+def test_the_tied_miss_is_no_less_than_the_smooth_one() -> None:
+    for rate in (0.01, 0.2, 3.0):
+        assert (tied(rate)(range(-400, 400)) >= smooth(rate)(range(-400, 400))).all()
+        assert (np.diff(tied(rate)(range(-400, 400))) < 1e-9).all()
 
 
 # --- ranks ---
@@ -156,131 +165,3 @@ def test_the_rank_of_the_sample_quantile() -> None:
         best = [row for row in rows[:n] if stairs.score(int(keys_of([row])[0])) == 0]
         quantiles = [t for t in rows[:n] if sum(x < t for x in rows[:n]) <= q * n <= sum(x <= t for x in rows[:n])]
         assert best == quantiles
-
-
-# --- the scale ---
-
-
-def counted(rows: tuple[int, ...]) -> ranks.Integers:
-    counts = np.zeros(BINADES, dtype=np.int64)
-    for row in rows:
-        counts[row] += 1
-    return counts
-
-
-@pytest.mark.claim("quantile.2")
-@pytest.mark.claim("quantile.3")
-def test_the_scores_of_the_scale_move_by_ten_or_nine() -> None:
-    world = (0, 1000, 1004, 1004 + SPAN, BINADES - 1)
-    replaced = added = 0
-    for n in range(4):
-        for rows in itertools.combinations_with_replacement(world, n):
-            mine = scale_scores(counted(rows))
-            for value in world:
-                more = scale_scores(counted((*rows, value)))
-                added = max(added, int(np.abs(mine - more).max()))
-                for other in world:
-                    swapped = scale_scores(counted((*rows, other)))
-                    replaced = max(replaced, int(np.abs(more - swapped).max()))
-    assert (replaced, added) == (10, 9)
-
-
-@pytest.mark.claim("quantile.2")
-def test_windows_that_hold_the_bulk_have_score_0() -> None:
-    values = np.random.default_rng(2).normal(0, 1e5, size=3000)
-    counts = ranks.magnitudes(values, 0.0)
-    assert counts.sum() == 3000
-    scores = scale_scores(counts)
-    good = {ranks.flat_scale(int(place)) for place in np.flatnonzero(scores == 0)}
-    assert 1 <= len(good) <= SPAN // ranks.STRIDE
-    bottom, top = np.quantile(np.abs(values), [0.1, 0.9])
-    for prior in good:
-        flat = next(e for e, (a, b) in enumerate(itertools.pairwise(prior.weights)) if a > 2**20 and b != 2 * a)
-        assert bottom / 2**8 < 2.0 ** (flat - 1023) < top * 2**8
-    assert ranks.magnitudes(np.array([math.nan, -8.0, math.inf, 0.0]), 8.0)[[1026, 2046, 0]].tolist() == [2, 1, 1]
-
-
-def test_counts_of_magnitudes_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(2).lognormal(0, 30, size=1000)
-    whole = ranks.magnitudes(values, 0.0)
-    monkeypatch.setattr(ranks, "BLOCK", 7)
-    assert (ranks.magnitudes(values, 0.0) == whole).all()
-
-
-@pytest.mark.parametrize("binade", [0, 1, 30, 1020, 1023, 2046, 2047, 2052])
-def test_the_flat_prior_is_flat_below_and_falls_above(binade: int) -> None:
-    weights = ranks.flat_below(binade).weights
-    for e in range(max(1, binade - 40), min(binade, BINADES - 1)):
-        assert weights[e + 1] == 2 * weights[e]  # twice the room, twice the weight: Lebesgue
-    density = [math.log2(weights[e]) - e for e in range(max(binade - 40, 0), BINADES)]
-    assert all(a >= b - 1e-9 for a, b in itertools.pairwise(density))
-    assert all(a - b < 1.71 for a, b in itertools.pairwise(density))
-    assert min(weights) >= 1
-
-
-# --- cells ---
-
-BOUNDS = [
-    None,
-    (0.0, 120.0),
-    (-3.0, 1e-300),
-    (1e15, 1e15 + 1),
-    (-MAX, MAX),
-    (0.0, 5e-324),
-    (-1.0, -1.0 + 2**-53),
-    (1.0, math.nextafter(1.0, 2)),
-]
-
-
-@pytest.mark.claim("quantile.5")
-@pytest.mark.parametrize("bounds", BOUNDS)
-@WIDE
-@given(values=st.lists(ANY, min_size=1, max_size=8), granularity=st.sampled_from([None, 0.1, 1.0, 7.0]))
-def test_cells_are_in_order_and_hold_their_values(
-    bounds: tuple[float, float] | None, values: list[float], granularity: float | None
-) -> None:
-    cells = RankCells.of(bounds, granularity)
-    low, high = bounds or (-MAX, MAX)
-    plain = [min(max(2.0 if math.isnan(value) else value, low), high) for value in values]
-    places = cells.places(np.array(values), 2.0).tolist()
-    assert all(0 <= place < cells.size for place in places)
-    for (a, x), (b, y) in itertools.product(zip(places, plain, strict=True), repeat=2):
-        assert a <= b or x > y
-    for place, value in zip(places, plain, strict=True):
-        first, last = cells.edges(place)
-        assert low <= first <= value <= last <= high
-
-
-@pytest.mark.claim("quantile.5")
-def test_the_number_and_the_fineness_of_cells() -> None:
-    assert RankCells.of(None, None).size == 2 * 2047 * 2**20
-    assert RankCells.of(None, None).edges(0)[0] == -MAX
-    assert RankCells.of(None, None).edges(RankCells.of(None, None).size - 1)[1] == MAX
-    assert 2**19 <= RankCells.of((0.0, 120.0), None).size <= 2**20 + 2
-    assert RankCells.of((0.0, 120.0), 1.0).size == 121
-    assert RankCells.of((0.0, 120.0), 1.0).edges(3) == (3.0, 4.0)
-    assert RankCells.of((-1.0, -1.0 + 2**-53), None).size == 1
-    assert RankCells.of(None, None).edges(int(RankCells.of(None, None).places(np.array([1.0]), 0.0)[0])) == (
-        1.0,
-        float_of(int(keys_of([1.0])[0]) + 2**32 - 1),
-    )
-    assert LARGEST_KEY >> 32 == 2047 * 2**20 - 1
-
-
-@pytest.mark.claim("ranks.2")
-def test_all_cells_weigh_the_same() -> None:
-    cells = RankCells.of((0.0, 4.0), 1.0)
-    assert cells.size == 5
-    rng = Seeded(4)
-    empty = np.zeros(0, dtype=np.int64)
-    drawn = [cells.draw(empty, Fraction(0), Fraction(1), Choice(1), rng) for _ in range(2000)]
-    seen = np.bincount(drawn, minlength=5)
-    assert ((seen - 400) ** 2 / 400).sum() < 40  # chi-square with 4 degrees of freedom: once in 10^7
-    places = np.array([0, 3, 3, 4])
-    distribution = np.exp(
-        -np.array([1.0, 1.0, 1.0, 0.0, 1.0]) / 2
-    )  # scores of rank 2: F- and F are 0 1, 1 1, 1 1, 1 3, 3 4
-    drawn = [cells.draw(places, Fraction(2), Fraction(1), Choice(1), rng) for _ in range(2000)]
-    wanted = 2000 * distribution / distribution.sum()
-    assert ((np.bincount(drawn, minlength=5) - wanted) ** 2 / wanted).sum() < 40
-    assert RankCells.of((-1.0, -1.0 + 2**-53), None).draw(empty, Fraction(0), Fraction(1), Choice(1), rng) == 0

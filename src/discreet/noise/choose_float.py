@@ -2,7 +2,8 @@
 
 Releases
     One float64 t, drawn with probability proportional to W(t) exp(-epsilon s(t) / (2 D)), where the score
-    s(t) = distance from the target rank tau to [#{x < t}, #{x <= t}] and W is a public prior.
+    s(t) = distance from the target rank tau to [#{x < t}, #{x <= t}] and W is a public prior. With a public unit, x < t
+    means that t lies beyond the cell of x: the floats from x up to the next multiple of the unit.
 Promise
     [choose_float.1] If one person's change moves s(t) by at most D for every t, the release is pure epsilon and bounded
          range epsilon (so epsilon^2 / 8 zCDP).
@@ -12,12 +13,13 @@ Promise
 Why
     [choose_float.1] The exponential mechanism with a base measure; as [choose.3], the prior cancels.
     [choose_float.2] Replacing one record moves #{x < t} and #{x <= t} each by at most 1, and the distance of tau to an
-    interval is 1-Lipschitz in its ends. Adding one moves each end by 0 or 1 (together, unless t is the new value) and
-    tau by q: relative to tau an end moves by -q or 1 - q.
+    interval is 1-Lipschitz in its ends. Adding one moves each end by 0 or 1 (together, unless t is the new value, or in
+    its cell) and tau by q: relative to tau an end moves by -q or 1 - q.
     [choose_float.3] float64 is a finite ordered set. Its order is that of integer keys; the score is a step function of
-    the key, constant on each datum and on each gap between neighbouring data. W is constant on each binade, so the
-    W-measure of a gap is an exact integer. A segment is drawn by `lazy.pick` [choose.2], levels beyond the reach of the
-    current precision standing together as one remainder; inside a segment the integer measure is inverted.
+    the key, constant on each datum (or its cell) and on each gap between neighbouring data. W is constant on each
+    binade, so the W-measure of a gap is an exact integer. A segment is drawn by `pick` [choose.2], levels beyond the
+    reach of the current precision standing together as one remainder; inside a segment the integer measure is
+    inverted.
 Needs
     A public prior; optional public bounds, to which the data are clamped record by record.
 Accuracy
@@ -34,7 +36,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate
 from math import ceil
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +54,6 @@ PER_BINADE: Final = 2**52
 LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
 Keys = npt.NDArray[np.int64]
 Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where those would overflow
-SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
 
 
 def keys_of(values: Any, default: float = 0.0) -> Keys:
@@ -67,6 +68,27 @@ def float_of(key: int) -> float:
     """The float at a key."""
     bits = np.uint64(key) if key >= 0 else np.uint64(2**63 + -key)
     return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])
+
+
+def cell_tops(values: Any, unit: Fraction) -> Keys:
+    """The keys of the last floats before the next multiple of the unit, for values that are its multiples.
+
+    Beyond 2^52 units floats are too coarse for cells: there a value stands for itself.
+    """
+    times, keys = quotients(values, unit), keys_of(values)
+    return np.where(np.abs(times) < PER_BINADE, keys_of(multiples(np.rint(times) + 1, unit)) - 1, keys)
+
+
+def quotients(values: Any, unit: Fraction) -> npt.NDArray[np.float64]:
+    """Values in units, as floats."""
+    with np.errstate(all="ignore"):
+        return np.asarray(values, dtype=np.float64) / float(unit)
+
+
+def multiples(times: Any, unit: Fraction) -> npt.NDArray[np.float64]:
+    """So many units, as floats: divided by a whole number where a unit is a part of 1, so that 3 tenths are 0.3."""
+    with np.errstate(all="ignore"):
+        return np.asarray(times / float(1 / unit) if unit.numerator == 1 else times * float(unit))
 
 
 class Prior:
@@ -127,7 +149,8 @@ def uniform() -> Prior:
 class Staircase:
     """The score of every float64: how far the target rank is from the ranks that the float could have.
 
-    `low` and `high` are public; data outside are clamped to them, one record at a time.
+    `low` and `high` are public; data outside are clamped to them, one record at a time. With a public `unit`, data are
+    its multiples, and each stands for all floats up to the next multiple.
     """
 
     values: Any
@@ -137,6 +160,7 @@ class Staircase:
     high: float = float(np.finfo(float).max)
     prior: Prior | None = None
     default: float = 0.0
+    unit: Fraction | None = None
 
     def __post_init__(self) -> None:
         if not (is_number(self.low) and is_number(self.high) and self.low < self.high):
@@ -158,7 +182,19 @@ class Staircase:
     @cached_property
     def keys(self) -> Keys:
         """The data as keys within the bounds, unsorted."""
-        return np.clip(keys_of(order_statistics(self._numbers, 0, len(self._numbers))), *self.ends)
+        return np.clip(keys_of(self._all), *self.ends)
+
+    @cached_property
+    def tops(self) -> Keys:
+        """The last keys of their cells."""
+        return self._tops(self._all, self.keys)
+
+    @cached_property
+    def _all(self) -> npt.NDArray[np.float64]:
+        return order_statistics(self._numbers, 0, len(self._numbers))
+
+    def _tops(self, values: npt.NDArray[np.float64], keys: Keys) -> Keys:
+        return keys if self.unit is None else np.clip(cell_tops(values, self.unit), keys, self.ends[1])
 
     @cached_property
     def _numbers(self) -> npt.NDArray[np.float64] | Ordered:
@@ -191,7 +227,8 @@ class Staircase:
         start, stop = max(0, ceil(tau) - reach - 1), min(size, ceil(tau) + reach + 1)
         window = order_statistics(self._numbers, start, stop)
         low, high = self.ends
-        distinct, times = np.unique(np.clip(keys_of(window), low, high), return_counts=True)
+        distinct, one, times = np.unique(np.clip(keys_of(window), low, high), return_index=True, return_counts=True)
+        tops = self._tops(window[one], distinct)
         places: Whole = np.concatenate([[start], start + np.cumsum(times)])
         if (size + 1) * grain >= 2**62:
             places = places.astype(object)  # Python's integers, which do not overflow
@@ -199,8 +236,8 @@ class Staircase:
         # gap, record, gap, record, ..., gap: where each begins, where it ends, and its score
         first, last = np.empty(2 * len(distinct) + 1, np.int64), np.empty(2 * len(distinct) + 1, np.int64)
         score = np.empty(len(first), upto.dtype)
-        first[1::2] = last[1::2] = distinct
-        first[0], first[2::2] = (distinct[0] if start else low), distinct + 1
+        first[1::2], last[1::2] = distinct, tops
+        first[0], first[2::2] = (distinct[0] if start else low), tops + 1
         last[:-1:2], last[-1] = distinct - 1, high
         score[::2] = abs(target - upto)
         score[1::2] = np.maximum(0, np.maximum(upto[:-1] - target, target - upto[1:]))
@@ -211,13 +248,14 @@ class Staircase:
 
     def score(self, key: int) -> Fraction:
         """The score of one float, by its key: the definition, for audits."""
-        below, upto = int(np.count_nonzero(self.keys < key)), int(np.count_nonzero(self.keys <= key))
+        below, upto = int(np.count_nonzero(self.tops < key)), int(np.count_nonzero(self.keys <= key))
         return max(Fraction(0), below - exact(self.rank), exact(self.rank) - upto)  # [choose_float.2]
 
     def scores(self, places: Keys) -> list[Fraction]:
         """The scores of many floats, by their keys. [choose_float.2]"""
-        ordered, tau = np.sort(self.keys), exact(self.rank)
-        below, upto = (np.searchsorted(ordered, places, side=side).tolist() for side in SIDES)
+        tau = exact(self.rank)
+        below = np.searchsorted(np.sort(self.tops), places, side="left").tolist()
+        upto = np.searchsorted(np.sort(self.keys), places, side="right").tolist()
         return [max(Fraction(0), low - tau, tau - high) for low, high in zip(below, upto, strict=True)]
 
 
@@ -267,11 +305,12 @@ class ChooseFloat:
     def objection(self, neighbour: "ChooseFloat") -> str | None:
         """Different parameters, or a float whose score moves too far: looked for at every datum and gap of both."""
         mine, other = self.staircase, neighbour.staircase
-        if (self.sensitivity, self.cost, mine.ends) != (neighbour.sensitivity, neighbour.cost, other.ends):
+        public = (self.sensitivity, self.cost, mine.ends, mine.unit)
+        if public != (neighbour.sensitivity, neighbour.cost, other.ends, other.unit):
             return "the parameters of a choice depend on the data"
         if mine.measure.weights != other.measure.weights:
             return "the prior depends on the data"
-        data = np.unique(np.concatenate([mine.keys, other.keys, mine.ends]))
+        data = np.unique(np.concatenate([mine.keys, other.keys, mine.tops, other.tops, mine.ends]))
         places = np.clip(np.concatenate([data, data - 1, data + 1]), *mine.ends)
         moved = max(abs(a - b) for a, b in zip(mine.scores(places), other.scores(places), strict=True))
         if moved > exact(self.sensitivity):

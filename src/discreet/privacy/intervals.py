@@ -9,7 +9,7 @@ coefficients is made of it alone. A p-value there is that of the coefficient 0, 
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number, show
@@ -64,12 +64,6 @@ def check_confidence(confidence: object) -> float:
     return float(confidence)  # type: ignore[arg-type]
 
 
-TIES: Final = (
-    "the data are declared as whole numbers, and ties would make an interval too short; "
-    "declare what they are rounded to, granularity=1, or ask for guaranteed=True"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class QuantileSpread:
     """The interval that was drawn; standard deviations of the value, read off the interval's own width."""
@@ -81,12 +75,9 @@ class QuantileSpread:
     about: str
     sampling: Any
     privacy: Any
-    refusal: str | None = None
 
     def interval(self, confidence: float) -> Interval:
         """The interval, at the confidence that was declared."""
-        if self.refusal is not None:
-            raise Refused(f"there is no interval: {self.refusal}")
         if confidence > self.confidence:
             raise Refused(
                 f"the interval was drawn at confidence {show(self.confidence)}, and {show(confidence)} is asked for; "

@@ -3,122 +3,128 @@
 Releases
     confidence=None: for each q one float, drawn around the sample's q-quantile.
     Otherwise, for each q, the two ends of an interval, drawn around two order statistics of the sample; the value is
-    the middle of the two. Without bounds, before them, a rough scale of the data; under ADD_OR_REMOVE a noisy n.
+    the middle of the two. Before them, what the data are rounded to (unless it is declared), without bounds a rough
+    scale of the data, and under ADD_OR_REMOVE a noisy n.
 Promise
     [quantile.1] Points: pure epsilon, one choice of epsilon / m for each of the m quantiles.
     [quantile.2] Intervals under REPLACE: pure epsilon. A choice of epsilon / 16 for the scale (not with bounds, nor if
-         guaranteed), and two for each q that share the rest.
-    [quantile.3] Intervals under ADD_OR_REMOVE: the same after a noisy count of epsilon / 10.
-    [quantile.4] Coverage: for independent records whose density is smooth on the scale of the interval, each of the m
-         intervals holds its quantile with about its own confidence; with granularity=g, for data rounded to multiples
-         of g, with that or more, if the data take many values or, with bounds, any. A quantile at a bound, or at a
-         value that many records share, needs granularity= or guaranteed=True.
+         guaranteed), one of epsilon / 8 for the granularity (not if it is declared, nor if guaranteed), and two for
+         each q that share the rest.
+    [quantile.3] Intervals under ADD_OR_REMOVE: the same after a noisy count of epsilon / 10; the choice of the
+         granularity takes epsilon / 16.
+    [quantile.4] Coverage, for independent records: each of the m intervals holds its quantile with about its own
+         confidence if the density is smooth on the scale of the interval and data are taken as not rounded; with that
+         or more if data are rounded to multiples of the granularity, declared or found, whatever ties there are
+         ([ranks.5]; exactly for equally many at neighbouring points). Too coarse a granularity only widens.
     [quantile.5] guaranteed=True: at least its confidence for independent records of any distribution, with ties, atoms
          and gaps, under both neighbour relations.
-    [quantile.6] Whether a release or its interval is refused depends on parameters, the declared type and the public
-          (or noisy) size alone; a refusal for the size comes before any value is looked at.
+    [quantile.6] Whether a release or its interval is refused depends on parameters and the public (or noisy) size
+          alone; a refusal for the size comes before any value is looked at.
 Why
     [quantile.1] Missing entries become `missing` and all are clamped to the bounds, one by one ([entries.1]).
     Under REPLACE the rank is a function of n; under ADD_OR_REMOVE it is q n. [choose_float.2] gives the
     sensitivities 1 and max(q, 1 - q); then [choose_float.1] and composition.
-    [quantile.2] The ranks are functions of n, q, epsilon and the confidence: [choose_float.2], [choose_float.1]. The
-    scale is chosen among windows whose scores, in tenths of a record, move by at most 10 (9 if n moves with them):
-    [choose.3]. Given the scale, which could be released, the prior of the other draws is public.
+    [quantile.2] The ranks are functions of n, q, epsilon, the confidence and the granularity: [choose_float.2],
+    [choose_float.1]. Scale and granularity are chosen by scores of bounded sensitivity: [quantile_cells.2], [choose.3].
+    Given them, which could be released, the candidates of the other draws are public, and records are placed among
+    them one by one ([quantile_cells.1]).
     [quantile.3] The count costs epsilon / 10 [additive.1]. Given it, the shares q_L and q_U are public; the target rank
     q_L n moves with n as q n does in [choose_float.2], so D = max(q_L, 1 - q_L). A rank that the noisy count fixes
     would have D = 1, and twice the noise near the median.
-    [quantile.4] With B ~ Bin(n, q) records up to the quantile an end misses with the probability of [ranks.1] of
-    statistics/ranks.py; by the choice of its rank [ranks.3] that is (1 - confidence) / 2 on average. With both bounds
-    and a granularity, cells as in [quantile.5] are the candidates, so that a value weighs as much as any other. A
-    private n is taken as the noisy count less one scale of its noise, which leaves second-order errors on the safe
-    side. Swapping ends that were drawn in the wrong order can only gain.
+    [quantile.4] With B ~ Bin(n, q) records up to the quantile, or more if there are ties, an end misses with the
+    probability of [ranks.1], on a grid of [ranks.5]; by the choice of its rank [ranks.3] that is (1 - confidence) / 2
+    on average. On a grid the lower end is drawn among records rounded down and the upper one among records rounded up:
+    a monotone map takes the quantile to the quantile, and rounding is outwards ([quantile_cells.3]). A private n is
+    taken as the noisy count less one scale of its noise, which leaves second-order errors on the safe side. Swapping
+    ends that were drawn in the wrong order can only gain.
     [quantile.5] Records are put into public cells by a monotone map; the cells are the candidates, of equal weight, and
     one has score 0. If the lower edge of the drawn cell lies above the quantile t, the cell lies above t's, at least
     #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in distribution at
-    least Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with #{x >=
-    t}, for the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4] covers the
-    band.
-    [quantile.6] Nothing else is read. No entry is asked whether it is a whole number.
+    least Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with
+    #{x >= t}, for the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4]
+    covers the band.
+    [quantile.6] Nothing else is read.
 Needs
     Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
     Without bounds enough records: epsilon_i min(rank, n - rank) >= 34 D for each draw, 34 = 2 (10 + ln 1000), so that
     a quantile some hundred times as large as the data's spread is missed by far once in a thousand times. At
-    epsilon = 1 that is n = 68 for the value of a median, 183 with its interval. Refused otherwise, except for points
+    epsilon = 1 that is n = 68 for the value of a median, 214 with its interval. Refused otherwise, except for points
     under ADD_OR_REMOVE, which carry a note. With bounds only ranks that are inside the data.
     A missing entry counts as the number `missing` (0, clamped to the bounds): where n is public none can be dropped.
-    Columns declared to hold whole numbers need granularity= or guaranteed=True for an interval: ties break
-    [quantile.4], and coverage with them. Lists, numpy arrays and pandas' numpy columns declare nothing; a note says
-    what is assumed. With bounds, all is about the values clamped to them.
+    Granularities that are looked for: 1000, 100, 10, 1, 1/2, 0.1, 0.01, 0.001, and none. Data rounded to something
+    else (feet given in metres) should declare it. With bounds, all is about the values clamped to them.
 Accuracy
     A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the
     density. Without bounds its prior has a pole at 0: a point within about 11 D / epsilon_i ranks of 0 is drawn to it.
     (Ends of intervals are not: that is what the scale is for. Close to the line of refusal it fails now and then; for
     data centred at 0 on a scale of millions coverage was 0.89 at n epsilon = 200, 0.95 at 300.)
-    The interval of a median at epsilon = 1 is 1.30 to 1.37 times as wide as the order-statistic interval at n = 200,
-    1.02 to 1.04 times at n = 2,000; under ADD_OR_REMOVE 1.15 to 1.18 times at n = 200. The guaranteed one is 3.1 times
-    as wide at n = 2,000.
+    docs/measured-quantiles.md has coverage and width, for rounded data too. The guaranteed interval is 3.1 times as
+    wide as that of order statistics at n = 2,000.
 Source
     Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [ranks.1], the
-    flat prior, the form for a private n and the guaranteed form are ours.
+    flat prior, the search for the granularity, the form for a private n and the guaranteed form are ours.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
+from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.intervals import TIES, QuantileSpread, check_confidence
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss, compose
-from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.intervals import QuantileSpread, check_confidence
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Vector
 from discreet.stages.declared import check_bounds, check_granularity, checked_shares
-from discreet.statistics.ranks import (
+from discreet.statistics.quantile_cells import (
+    GRAINS,
     MAX,
-    Aim,
-    Miss,
     RankCells,
     ceil_to,
-    flat_scale,
+    find_unit,
+    flat_below,
     floor_to,
-    lower_rank,
-    lower_share,
+    grid_stairs,
     magnitudes,
     middle,
     nearest_to,
-    rows_needed,
-    sample_rank,
     scale_scores,
-    smooth,
-    worst,
+    window_end,
 )
-from discreet.tables.entries import declared_whole, long_numbers, public_size
+from discreet.statistics.ranks import Aim, RankAims
+from discreet.tables.entries import long_numbers, public_size
+from discreet.worlds.assumptions import MANY, ONE, About, World
+from discreet.worlds.floors import BOUND
+from discreet.worlds.shapes import AssumedColumn
 
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quantile.2]
-NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
+FINDING: Final = Fraction(1, 16)  # of epsilon, for the granularity; twice that where records are replaced [quantile.2]
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
 SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
     """One or several quantiles of a column; `q` is a number in (0, 1), or a tuple of them.
+
+    `granularity` is what the data are rounded to, 0 if to nothing; None if that is to be found.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = [index / 1000 for index in range(1000)]
@@ -150,33 +156,45 @@ class Quantile:
             raise BadInput("guaranteed=True is about the interval and confidence is None; give confidence=0.95")
         if not is_number(self.missing):
             raise BadInput(f"missing is {self.missing!r}; give the finite number that stands for missing entries")
-        check_granularity(self.granularity, self.bounds)
+        if self.granularity != 0 or isinstance(self.granularity, bool):
+            check_granularity(self.granularity, self.bounds)
 
     guarantee = promised
 
     @property
     def loss(self) -> Loss:
-        """A choice for each point, or two for each interval; before them what the ends need to know of n and scale."""
-        first: list[Loss] = [Approximate(self._counting, 0)] if self._counts else []  # [quantile.3]
-        first += [Choice(self._scaling)] if self._scales else []  # [quantile.2]
-        return compose(*first, *[self._each] * self._draws)  # [quantile.1]
+        """A choice for each point, or two for each interval; before them what the ends need to know of the data."""
+        return self._stages.loss
+
+    @property
+    def _stages(self) -> Allocation:
+        drawn, swap = self.confidence is not None, self.neighbours.size_is_public
+        searched = drawn and not self.guaranteed
+        return Allocation.of(self.epsilon).split(
+            count=Share(COUNTING, lambda cost: Approximate(cost, 0)) if self._counts else None,  # [quantile.3]
+            scale=Share(SCALING, Choice) if searched and self.bounds is None else None,  # [quantile.2]
+            granularity=Share((1 + swap) * FINDING, Choice) if searched and self.granularity is None else None,
+            ends=Share(cost=Choice, times=len(self._shares) * (1 + drawn)),  # [quantile.1]
+        )
+
+    @property
+    def _aims(self) -> RankAims:
+        return RankAims(
+            cost=exact(self._each.epsilon),
+            confidence=self.confidence,
+            counts=self._counts,
+            bounded=self.bounds is not None,
+            cells=self._cells.size if self.guaranteed else 0,
+            rounded=self.granularity != 0,
+        )
 
     @property
     def _each(self) -> Choice:
-        left = exact(self.epsilon) - self._counts * self._counting - self._scales * self._scaling
-        return Choice(left / self._draws)
+        return self._stages.part("ends", Choice)
 
     @property
-    def _draws(self) -> int:
-        return len(self._shares) * (1 if self.confidence is None else 2)
-
-    @property
-    def _counting(self) -> Fraction:
-        return exact(self.epsilon) * COUNTING
-
-    @property
-    def _scaling(self) -> Fraction:
-        return exact(self.epsilon) * SCALING
+    def _cells(self) -> RankCells:
+        return RankCells.of(self.bounds, self.granularity or None)
 
     @property
     def _counts(self) -> bool:
@@ -184,18 +202,8 @@ class Quantile:
         return self.confidence is not None and not self.neighbours.size_is_public
 
     @property
-    def _scales(self) -> bool:
-        """Whether the scale of the data is needed."""
-        return self.confidence is not None and self.bounds is None and not self.guaranteed
-
-    @property
     def _shares(self) -> tuple[Fraction, ...]:
         return tuple(exact(q) for q in (self.q if isinstance(self.q, tuple) else (self.q,)))
-
-    @property
-    def _cells(self) -> RankCells | None:
-        declared = self.bounds is not None and self.granularity is not None
-        return RankCells.of(self.bounds, self.granularity) if self.guaranteed or declared else None
 
     @property
     def _name(self) -> str:
@@ -203,40 +211,52 @@ class Quantile:
             return "quantiles"
         return "median" if exact(self.q) == Fraction(1, 2) else f"{show(self.q)}-quantile"
 
-    def _named(self, value: Any) -> Any:
+    def _named(self, values: Sequence[float]) -> Any:
         """Several values by their shares."""
-        return (
-            Vector(value, tuple(f"{float(100 * q):g}%" for q in self._shares), True)
-            if isinstance(self.q, tuple)
-            else value
-        )
+        if not isinstance(self.q, tuple):
+            return values[0]
+        return Vector(np.array(values), tuple(f"{float(100 * q):g}%" for q in self._shares), True)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
-        rounded = declared_whole(rows)  # [quantile.6]: the column's type, not its entries
         values = ranked(long_numbers(rows), float(self.missing))
         size = public_size(values, self.neighbours)
         if refusal := refusal_of(self, size):
             return self._refuse(refusal, size, rng)  # [quantile.6]
         if self.confidence is None:
             return self._points(values, size, rng)
+        stages = self._stages
         if size is not None:
             band = size, size
         else:
-            band = self._band(rng.blur(len(values), sensitivity=1, cost=Laplace(self._counting)))  # [quantile.3]
-        aims = [self._aim(q, band) for q in self._shares]
+            counting = stages.part("count", Approximate).epsilon
+            counted = rng.blur(len(values), sensitivity=1, cost=Laplace(counting))  # [quantile.3]
+            band = self._band(counted, laplace_scale(1, counting))
+        plan = self._aims
+        aims = [plan.ends(q, band) for q in self._shares]
         if refusal := self._few(aims, band[0]):
             return self._refuse(refusal, size, rng)  # [quantile.6]
-        prior = self._prior(values, rng)
-        ends = [self._ends(values, aim, prior, rng) for aim in aims]
-        return self._with_intervals(ends, aims, band, size=size, tied=rounded, rng=rng)
+        end, missing = 0, float(self.missing)
+        if "scale" in stages:
+            scaling, move = stages.part("scale", Choice), 9 if self._counts else 10
+            scores = scale_scores(magnitudes(values, missing), scaling, move)
+            end = window_end(rng.choose(scores, sensitivity=move * GRAINS, cost=scaling))  # [quantile.2]
+        unit = exact(self.granularity or 0)
+        if "granularity" in stages:
+            cost_of_it = stages.part("granularity", Choice)
+            swap = self.neighbours.size_is_public
+            unit = find_unit(values, missing, band[0], swap=swap, cost=cost_of_it, rng=rng)  # [quantile.2]
+        if not unit and not self.guaranteed:
+            aims = [replace(plan, rounded=False).ends(q, band) for q in self._shares]
+        ends = [self._ends(values, aim, unit, end, rng) for aim in aims]
+        return self._with_intervals(ends, aims, band, unit=unit, size=size, rng=rng)
 
     def check(self, size: int | None) -> None:
         """Refuse too few records; where their number is private, a guess of it, for those who plan. [quantile.6]"""
         if size is None or (self.confidence is None and not self.neighbours.size_is_public):
             return
         points = self.confidence is None
-        aims = self._points_of(size) if points else [self._aim(q, (size, size)) for q in self._shares]
+        aims = self._points_of(size) if points else [self._aims.ends(q, (size, size)) for q in self._shares]
         if refusal := self._few(aims, size):
             raise Refused(refusal)
 
@@ -244,75 +264,38 @@ class Quantile:
         """The whole epsilon on the values; no interval."""
         aims = self._points_of(len(values))
         prior = scale_free() if self.bounds is None else uniform()
-        drawn = [self._rounded(self._draw(values, aim.low, aim.low_move, prior, rng)) for aim in aims]
+        unit = exact(self.granularity or 0)
+        drawn = [_rounded(self._draw(self._stairs(values, aim.low, prior), aim.low_move, rng), unit) for aim in aims]
         order = sorted(range(len(aims)), key=lambda index: aims[index].q)
         ranked = dict(zip(order, sorted(drawn), strict=True))  # values in the order of their q: post-processing
-        drawn = [ranked[index] for index in range(len(aims))]
+        shown = self._named([ranked[index] for index in range(len(aims))])
         notes = [] if size is not None or self.bounds else [self._unchecked()]
-        shown = self._named(np.array(drawn) if isinstance(self.q, tuple) else drawn[0])
         return Release(self.guarantee, self._provenance(size, rng, notes), shown, name=self._name)
 
     def _points_of(self, count: int) -> list[Aim]:
-        """The rank that each value is drawn around. [quantile.1]"""
-        if self.neighbours.size_is_public:
-            found = [(q, sample_rank(q, count), Fraction(1)) for q in self._shares]
-        else:
-            found = [(q, q * count, max(q, 1 - q)) for q in self._shares]
-        return [Aim(q=q, low=rank, high=rank, low_move=move, high_move=move) for q, rank, move in found]
+        return [self._aims.point(q, count, self.neighbours.size_is_public) for q in self._shares]
 
     def _unchecked(self) -> str:
         """What a reader must know where the size is private and nothing is spent on it."""
-        needed = max(self._needed(side, max(side, 1 - side)) for q in self._shares for side in (q, 1 - q))
+        needed = max(self._aims.needed(side, max(side, 1 - side)) for q in self._shares for side in (q, 1 - q))
         return f"the number of rows is private and was not asked for; with fewer than {needed} a value can be far off"
 
-    def _band(self, count: int) -> tuple[int, int]:
-        """What the noisy count says of n: one value on the safe side, or a band that holds it."""
+    def _band(self, count: int, scale: Fraction) -> tuple[int, int]:
+        """What the noisy count says of n: one value on the safe side, or a band that holds it. [quantile.3]"""
         assert self.confidence is not None
-        scale = laplace_scale(1, self._counting)
         if not self.guaranteed:
             low = max(1, math.floor(count - scale))  # [quantile.4]
             return low, low
         radius = LaplaceDistribution(scale).radius(1 - (1 - self.confidence) / 10)
         return max(1, count - radius), max(1, count + radius)  # [quantile.5]
 
-    def _aim(self, q: Fraction, band: tuple[int, int]) -> Aim:
-        """The ranks (n public) or shares of n (n private) that the two ends are drawn around."""
-        assert self.confidence is not None
-        tail = (1 - self.confidence) / 2 * (0.9 if self.guaranteed and self._counts else 1)
-        if not self._counts:
-            miss, size = self._miss(Fraction(1)), band[0]
-            low, high = (lower_rank(size, float(side), miss, tail) for side in (q, 1 - q))
-            return Aim(q=q, low=low, high=size - high, low_move=Fraction(1), high_move=Fraction(1))
-        ends = []
-        for side in (q, 1 - q):
-            widest = lower_share(band, float(side), self._miss(Fraction(1)), tail)
-            found = lower_share(band, float(side), self._miss(max(side, 1 - widest)), tail)
-            ends.append((found, max(found, 1 - found)))  # [quantile.3]: at most what `found` was computed with
-        (low, low_move), (high, high_move) = ends
-        return Aim(q=q, low=low, high=1 - high, low_move=low_move, high_move=high_move)
-
-    def _miss(self, move: Fraction) -> Miss:
-        rate, cells = float(self._rate(move)), self._cells
-        return worst(rate, cells.size) if self.guaranteed and cells else smooth(rate)  # [quantile.4] [quantile.5]
-
-    def _rate(self, move: Fraction) -> Fraction:
-        return exact(self._each.epsilon) / (2 * move)
-
     def _few(self, aims: list[Aim], size: int) -> str | None:
-        """The first reason why this many records do not do."""
-        return next(filter(None, (self._too_few(aim, size) for aim in aims)), None)
-
-    def _too_few(self, aim: Aim, size: int) -> str | None:
-        """Why this many records do not do, in public numbers; None if they do."""
-        times = size if self._counts else 1
-        rooms = ((aim.low * times, aim.low_move), (size - aim.high * times, aim.high_move))
-        if self.bounds is None:
-            enough = all(room * exact(self._each.epsilon) >= NATS * move for room, move in rooms)
-        else:
-            enough = self.confidence is None or all(room >= Fraction(1, 2) for room, _ in rooms)
-        if enough:
+        """Why so many records do not do, in public numbers; None if they do."""
+        plan = self._aims
+        aim = next((one for one in aims if not plan.enough(one, size)), None)
+        if aim is None:
             return None
-        needed = max(self._needed(aim.q, aim.low_move), self._needed(1 - aim.q, aim.high_move), size + 1)
+        needed = max(plan.needed(aim.q, aim.low_move), plan.needed(1 - aim.q, aim.high_move), size + 1)
         what = f"the {show(aim.q)}-quantile" + (" without bounds" if self.bounds is None else "")
         what = what if self.confidence is None else f"a {100 * self.confidence:g}% interval of {what}"
         remedies = ["give public bounds=(low, high)"] if self.bounds is None else []
@@ -325,37 +308,38 @@ class Quantile:
             + ", or ".join(remedies)
         )
 
-    def _needed(self, q: Fraction, move: Fraction) -> int:
-        """About how many records would do."""
-        rate, cells = float(self._rate(move)), self._cells
-        room = NATS / 2 / rate if self.bounds is None else 0.5
-        return rows_needed(float(q), rate, room, self.confidence, cells.size if cells else 1)
-
     def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:
         return Release(self.guarantee, self._provenance(size, rng), refusal=words, name=self._name)
 
-    def _prior(self, values: Floats | Ordered, rng: Randomness) -> Prior:
-        """Flat on the scale of the data, which without bounds is drawn."""
-        if not self._scales:
-            return uniform()
-        scores = scale_scores(magnitudes(values, float(self.missing)))
-        # [quantile.2]
-        return flat_scale(rng.choose(scores, sensitivity=9 if self._counts else 10, cost=Choice(self._scaling)))
-
-    def _ends(self, values: Floats | Ordered, aim: Aim, prior: Prior, rng: Randomness) -> tuple[float, float]:
-        """The two draws, in order."""
+    def _ends(
+        self, values: Floats | Ordered, aim: Aim, unit: Fraction, end: int, rng: Randomness
+    ) -> tuple[float, float]:
+        """The two draws, in order: over cells if guaranteed, over the multiples of a unit, or over floats."""
         times = len(values) if self._counts else 1  # [quantile.3]: a share of the true n
-        requests, cells = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move)), self._cells
-        if cells is None:
-            drawn = sorted(self._draw(values, rank, move, prior, rng) for rank, move in requests)
-            return drawn[0], drawn[1]
-        places = cells.places(values, float(self.missing))
-        low, high = sorted(cells.draw(places, rank, move, self._each, rng) for rank, move in requests)  # [quantile.5]
-        return cells.edges(low)[0], cells.edges(high)[1]
+        requests = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move))
+        if self.guaranteed:
+            cells = self._cells
+            places = cells.places(values, float(self.missing))
+            drawn = [cells.draw(places, rank, move, self._each, rng) for rank, move in requests]  # [quantile.5]
+            low, high = cells.edges(min(drawn))[0], cells.edges(max(drawn))[1]
+            return (floor_to(low, unit), ceil_to(high, unit)) if unit else (low, high)
+        prior = flat_below(end) if self.bounds is None else uniform()
+        if unit:
+            ranks = [rank for rank, _ in requests]
+            stairs = grid_stairs(values, float(self.missing), unit, bounds=self.bounds, ranks=ranks, prior=prior)
+        else:
+            stairs = [self._stairs(values, rank, prior) for rank, _ in requests]
+        low, high = (self._draw(one, move, rng) for one, (_, move) in zip(stairs, requests, strict=True))
+        if unit:  # [quantile.4]
+            first, last = self.bounds or (-MAX, MAX)
+            low, high = max(first, floor_to(low, unit)), min(last, -floor_to(high, unit))
+        return min(low, high), max(low, high)
 
-    def _draw(self, values: Floats | Ordered, rank: Fraction, move: Fraction, prior: Prior, rng: Randomness) -> float:
+    def _stairs(self, values: Floats | Ordered, rank: Fraction, prior: Prior) -> Staircase:
         low, high = self.bounds or (-MAX, MAX)
-        stairs = Staircase(values, rank, low=low, high=high, prior=prior, default=float(self.missing))
+        return Staircase(values, rank, low=low, high=high, prior=prior, default=float(self.missing))
+
+    def _draw(self, stairs: Staircase, move: Fraction, rng: Randomness) -> float:
         return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [quantile.1] [quantile.2] [quantile.3]
 
     def _with_intervals(
@@ -364,46 +348,122 @@ class Quantile:
         aims: list[Aim],
         band: tuple[int, int],
         *,
+        unit: Fraction,
         size: int | None,
-        tied: bool,
         rng: Randomness,
     ) -> Release[Any]:
         """The release, from the ends that were drawn."""
         assert self.confidence is not None
-        many, unit = isinstance(self.q, tuple), self.granularity
-        errors = [self._errors(*pair, aim, sum(band) / 2) for pair, aim in zip(ends, aims, strict=True)]
-        columns = (
-            [low if unit is None else floor_to(low, unit) for low, _ in ends],  # [quantile.4]
-            [high if unit is None else ceil_to(high, unit) for _, high in ends],  # [quantile.4]
-            [sampling for sampling, _ in errors],
-            [privacy for _, privacy in errors],
-            [self._rounded(middle(low, high, FAR if self.bounds is None else math.inf)) for low, high in ends],
-        )
-        low, high, sampling, privacy, value = (np.array(column) if many else column[0] for column in columns)
-        refusal = TIES if tied and unit is None and not self.guaranteed else None  # [quantile.6]
+        far = FAR if self.bounds is None else math.inf
+        errors = [self._aims.errors(pair, aim, sum(band) / 2) for pair, aim in zip(ends, aims, strict=True)]
+        columns = ([low for low, _ in ends], [high for _, high in ends], *map(list, zip(*errors, strict=True)))
+        many = isinstance(self.q, tuple)
+        low, high, sampling, privacy = (np.array(column) if many else column[0] for column in columns)
         about = f"the population's {self._name}" + (", one by one" if many else "")
-        spread = QuantileSpread(
-            low, high, confidence=self.confidence, about=about, sampling=sampling, privacy=privacy, refusal=refusal
-        )
+        spread = QuantileSpread(low, high, confidence=self.confidence, about=about, sampling=sampling, privacy=privacy)
         notes = ["the value is the middle of the two ends that were drawn"]
-        if unit is None and not self.guaranteed and refusal is None:
-            notes.append("the interval takes the data as not rounded; for rounded data declare granularity=")
-        targets = {"aims": [[aim.low, aim.high] for aim in aims]}
-        history = self._provenance(size, rng, notes, targets)
-        return Release(self.guarantee, history, self._named(value), spread=spread, name=self._name)
+        if not self.guaranteed:
+            taken = f"multiples of {show(unit)}" if unit else "not rounded"
+            found = (
+                ""
+                if self.granularity is not None
+                else ", as was found privately; if you know better, declare granularity="
+            )
+            notes.append(f"the interval takes the data as {taken}{found}")
+        history = self._provenance(size, rng, notes, aims=[[aim.low, aim.high] for aim in aims])
+        value = self._named([_rounded(middle(*pair, far), unit) for pair in ends])
+        return Release(self.guarantee, history, value, spread=spread, name=self._name)
 
-    def _errors(self, low: float, high: float, aim: Aim, size: float) -> tuple[float, float]:
-        """Sampling and privacy as standard deviations of the value: in ranks, times the interval's own slope."""
-        ranks = max(float(aim.high - aim.low) * (size if self._counts else 1.0), 0.5)
-        noise = math.hypot(1 / self._rate(aim.low_move), 1 / self._rate(aim.high_move)) / math.sqrt(2)
-        slope = (high - low) / ranks
-        return math.sqrt(size * float(aim.q * (1 - aim.q))) * slope, noise * slope
-
-    def _rounded(self, value: float) -> float:
-        return value if self.granularity is None else nearest_to(value, self.granularity)
-
-    def _provenance(
-        self, size: int | None, rng: Randomness, notes: Sequence[str] = (), more: Mapping[str, Any] = NOTHING
-    ) -> Provenance:
+    def _provenance(self, size: int | None, rng: Randomness, notes: Sequence[str] = (), **more: Any) -> Provenance:
         parameters = {name: getattr(self, name) for name in SHOWN} | {"rows": size, **more}
         return Provenance("Quantile", parameters, rng.secure, notes=tuple(notes))
+
+
+def _rounded(value: float, unit: Fraction) -> float:
+    return nearest_to(value, unit) if unit else value
+
+
+def _world(about: About) -> World:
+    return _world_of(about, about.option("q", 0.5))
+
+
+def _world_of(about: About, q: Any) -> World:
+    asked = [float(one) for one in q] if isinstance(q, list | tuple | np.ndarray) else [q]
+    if not asked or not all(is_number(one) and 0 < one < 1 for one in asked):
+        raise BadInput(f"q is {q!r}; give a number between 0 and 1, or a list of them")
+    entries, one = AssumedColumn.of(about), q is asked[0]
+    return World(
+        make=lambda g, n: {"x": entries.draw(g, n)},
+        truth=[entries.quantile(share) for share in asked],
+        plain=lambda x: np.quantile(x, asked),
+        measure=ONE if one else MANY,
+        sampling=(lambda n: math.sqrt(q * (1 - q) / n) / entries.height(q)) if one else None,
+        parts=one,
+        floor=entries.floor if one else None,
+        floor_note=BOUND if one else "no floor is known for several at once",
+    )
+
+
+@statistic({"x": number(streams=True)}, groups=True, world=_world)
+def quantile(
+    people: Public,
+    x: Columns,
+    q: Any,
+    *,
+    epsilon: Number,
+    bounds: tuple[float, float] | None = None,
+    confidence: float | None = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+) -> Mechanism[Any]:
+    """The q-quantile, or several, with an interval for the population's that assumes no shape. No bounds needed. Pure.
+
+    The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
+    epsilon goes to the point. `granularity` is what the data are rounded to: 1 if the column is declared to hold
+    integers, else found privately, for a small part of epsilon; granularity=0 says that they are not rounded.
+    `guaranteed=True` holds for any distribution, and is wider.
+
+    >>> import discreet
+    >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
+    >>> 200 < r.value < 300
+    True
+    """
+    return Quantile(
+        q,
+        epsilon,
+        bounds=bounds,
+        confidence=confidence,
+        granularity=1 if granularity is None and x.integers else granularity,
+        guaranteed=guaranteed,
+        neighbours=people.neighbours,
+        unit=people.unit,
+    )
+
+
+@statistic({"x": number(streams=True)}, groups=True, world=partial(_world_of, q=0.5))
+def median(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    bounds: tuple[float, float] | None = None,
+    confidence: float | None = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+) -> Mechanism[Any]:
+    """The middle value: the quantile with q = 0.5, with its options and its interval. Pure.
+
+    >>> import discreet
+    >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None, rng=discreet.Seeded(1)).value < 600
+    True
+    """
+    return quantile(
+        people,
+        x,
+        0.5,
+        epsilon=epsilon,
+        bounds=bounds,
+        confidence=confidence,
+        granularity=granularity,
+        guaranteed=guaranteed,
+    )

@@ -1,6 +1,4 @@
-"""Multiples of a declared unit, and the middle of two floats: what is done to values after they were drawn. Exact.
-
-What the ends of a quantile's interval aim at, and what they may land on. Functions of public numbers.
+"""What the ends of a quantile's interval aim at. Functions of public numbers.
 
 A draw of the exponential mechanism over floats (noise/choose_float.py) that aims at rank tau lands in the gap after the
 k-th record with weight e^{-rate |k - tau|} times the gap's share of the prior, rate = epsilon / (2 sensitivity). The
@@ -18,6 +16,9 @@ Claims
          n - lower_rank(n, 1 - q) is the same for the other side.
     [ranks.4] If n is only known to be in a band, aiming at n times `lower_share` keeps the miss at or below `tail` for
          every n in the band.
+    [ranks.5] Tied: if the candidates are the points of a grid, the records lie on them, c at each point, and the
+         quantile is at one of them, the draw lands above it with probability at most 1 / (1 + e^{rate lead}) for a lead
+         of 0 or more, and 1 - e^{-rate |lead|} / 2 below. The lead is that over all records up to the quantile.
 
 Why
     [ranks.1] The quantile cuts its gap into two exponential parts. With R the weighted sum of the parts above it and L
@@ -28,69 +29,28 @@ Why
     [ranks.4] The band is cut into parts [n1, n2], and the share is at most lower_rank(n1) / n2 for all of them. Bin(n,
     q) grows in n, so for n in a part the lead over lower_rank(n1) is in distribution at least that of n1; and share * n
     is at most share * n2, which is at most lower_rank(n1).
+    [ranks.5] Write A = e^{-rate c}. A point's score is how far tau is from the ranks of its records. With a lead of
+    d = d' + jc, 0 <= d' < c, tau lies among the records of the j-th point below the quantile (or of its own, j = 0),
+    whose weight is 1; those above the quantile weigh e^{-rate d} / (1 - A) together, those above tau's point
+    e^{-rate d'} / (1 - A), those below it e^{-rate (c - d')} / (1 - A). So the miss is e^{-rate d} /
+    (1 - A + e^{-rate d'} + e^{-rate (c - d')}), at most e^{-rate d} / (1 + e^{-rate d}), as e^{-rate (c - d')} >= A and
+    e^{-rate d'} >= e^{-rate d}. With a lead of -u < 0, tau is above the quantile's records: the quantile's point and
+    those below weigh e^{-rate u} / (1 - A) or more, all together at most 2 / (1 - A). The bound for records that are
+    not equally many is [ranks.2]'s. The larger of this miss and the smooth one is used, so that few records on a fine
+    grid do no harm.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.choose_float import BINADES, LARGEST_KEY, Prior, Staircase, float_of, keys_of
-from discreet.noise.order_statistics import Ordered
-from discreet.privacy.exact import exact, least_whole
-from discreet.privacy.loss import Choice
-from discreet.privacy.mechanism import Randomness
-from discreet.tables.entries import each
-
-MAX: Final = float(np.finfo(float).max)
-
-
-def middle(low: float, high: float, far: float) -> float:
-    """Half-way; on the log scale if both ends have one sign and differ by more than the factor `far`.
-
-    >>> middle(1.0, 3.0, 4.0), middle(1.0, 1e6, 4.0), middle(-1.7e308, 1.7e308, 4.0)
-    (2.0, 1000.0, 0.0)
-    """
-    small, large = sorted((abs(low), abs(high)))
-    if (low > 0 or high < 0) and small < large / far:
-        return math.copysign(math.sqrt(small) * math.sqrt(large), high)
-    return (low + high) / 2 if abs(low + high) <= MAX else low / 2 + high / 2
-
-
-def floor_to(value: float, unit: float) -> float:
-    """The largest multiple of `unit`, as a float, that is not above `value`. Exact. [quantile.4]
-
-    >>> floor_to(0.3, 0.1), floor_to(0.29, 0.1), floor_to(-0.25, 0.1)
-    (0.3, 0.2, -0.3)
-    """
-    times = math.floor(Fraction(value) / exact(unit))
-    above = _float((times + 1) * exact(unit))
-    return above if above <= value else _float(times * exact(unit))  # 0.3 stands for 3/10, though it is a little less
-
-
-def ceil_to(value: float, unit: float) -> float:
-    """The smallest multiple of `unit`, as a float, that is not below `value`. Exact. [quantile.4]
-
-    >>> ceil_to(0.1, 0.1), ceil_to(0.11, 0.1)
-    (0.1, 0.2)
-    """
-    return 0.0 - floor_to(-value, unit)
-
-
-def nearest_to(value: float, unit: float) -> float:
-    """The nearest multiple of `unit`, as a float."""
-    return _float(round(Fraction(value) / exact(unit)) * exact(unit))
-
-
-def _float(number: Fraction) -> float:
-    """The nearest float, at most the largest one."""
-    return float(min(max(number, -Fraction(MAX)), Fraction(MAX)))
-
+from discreet.privacy.exact import least_whole
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -101,16 +61,7 @@ COARSE: Final = 1 / 16  # a rate from which on the gaps matter one by one
 REACH: Final = 30.0  # e^-30: leads beyond it are held to be this one
 NODES: Final = np.exp(np.arange(-25.0, 45.0, 0.25))  # the integral over s on a log scale, to nine digits
 PARTS: Final = 32  # of a band of sizes
-SPAN: Final = 10  # the bulk of |x| is looked for in windows of so many binades,
-STRIDE: Final = 2  # this far apart;
-BACK: Final = 7  # the prior is flat up to this many binades below a window's end,
-RISE: Final = 6  # and nearly flat for so many more
-BITS: Final = 20  # a guaranteed interval knows its ends to this many binary digits
-START: Final = 2.0**52  # the floats from here on are the whole numbers
-BLOCK: Final = 1 << 16  # records that stay in the cache
-
-
-# --- ranks ---
+NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
 
 
 def smooth(rate: float) -> Miss:
@@ -124,6 +75,22 @@ def smooth(rate: float) -> Miss:
     table = _table(rate)
     middle = len(table) // 2
     return lambda steps: table[np.clip(np.asarray(steps) + middle, 0, len(table) - 1)]
+
+
+def tied(rate: float) -> Miss:
+    """The miss on a grid on which records share their values, or do not. [ranks.5]
+
+    >>> [round(float(tied(0.25)(GRAIN * lead)), 3) for lead in (-4, 0, 4, 8)]
+    [0.816, 0.5, 0.269, 0.119]
+    """
+    few = smooth(rate)
+
+    def miss(steps: Any) -> Floats:
+        at = rate * np.asarray(steps) / GRAIN
+        far = np.exp(-np.abs(at))
+        return np.maximum(np.where(at > 0, far / (1 + far), 1 - far / 2), few(steps))  # [ranks.5]
+
+    return miss
 
 
 def worst(rate: float, cells: int) -> Miss:
@@ -201,63 +168,6 @@ def sample_rank(q: Fraction, size: int) -> Fraction:
     return rank if rank.denominator == 1 else math.floor(rank) + Fraction(1, 2)
 
 
-# --- a prior that is flat on the scale of the data ---
-
-
-def magnitudes(values: Floats | Ordered, default: float) -> Integers:
-    """How many records have each binary exponent."""
-    if isinstance(values, Ordered):
-        return values.binades()
-    counts = np.zeros(BINADES, dtype=np.int64)
-    for start in range(0, len(values), BLOCK):
-        keys = keys_of(np.abs(values[start : start + BLOCK]), abs(default))
-        counts += np.bincount(keys >> 52, minlength=BINADES)
-    return counts
-
-
-def scale_scores(counts: Integers) -> Integers:
-    """How far each window of SPAN binades is from holding the bulk of |x|, in tenths of a record.
-
-    0 if at least nine tenths of the records lie below its end and at most one tenth below its start. Replacing a
-    record moves a score by at most 10; adding one by at most 9, since n moves too. A window is listed once for each
-    unit of its weight, so that a choice among the listed ones is a choice by weight.
-    """
-    size, upto = int(counts.sum()), np.concatenate([[0], np.cumsum(counts)])
-    ends, times = _windows()
-    scores = np.maximum(9 * size - 10 * upto[np.minimum(ends, BINADES)], 10 * upto[np.maximum(ends - SPAN, 0)] - size)
-    return np.repeat(np.maximum(0, scores), times)
-
-
-def flat_scale(chosen: int) -> Prior:
-    """The prior for the window that was chosen."""
-    ends, times = _windows()
-    return flat_below(max(0, int(np.repeat(ends, times)[chosen]) - BACK))
-
-
-@cache
-def _windows() -> tuple[Integers, Integers]:
-    """The windows' ends, and their weights: half-Cauchy on the binary exponent, as scale_free, in whole numbers."""
-    ends = np.arange(0, BINADES + SPAN, STRIDE)
-    return ends, np.maximum(1, np.rint(400 / (1 + ((ends - 1023) / 10) ** 2))).astype(np.int64)
-
-
-@lru_cache(maxsize=64)
-def flat_below(binade: int) -> Prior:
-    """Lebesgue measure below a binade, a density that falls by 7/10 a binade for RISE binades, a scale-free tail.
-
-    A scale-free prior has a pole at 0, which draws the ends of an interval to it. This one is flat at 0 (down to
-    weights of 1, where what is left does not matter).
-    """
-    top = 2**54
-    flat = [max(1, top >> (binade - e)) for e in range(min(binade, BINADES))]
-    rising = [round(top * Fraction(7, 5) ** min(j, RISE)) for j in range(BINADES - len(flat))]
-    falling = [max(1, round(Fraction(4 * mass, 4 + max(0, j - RISE) ** 2))) for j, mass in enumerate(rising)]
-    return Prior((*flat, *falling))
-
-
-# --- what two draws aim at ---
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """What two draws aim at: ranks, or shares of a private n; and how far one record moves their scores."""
@@ -269,81 +179,71 @@ class Aim:
     high_move: Fraction
 
 
-def rows_needed(share: float, rate: float, room: float, confidence: float | None, cells: int) -> int:
-    """About how many records would do: the n at which q n - z sqrt(q (1 - q) n) leaves room for the noise."""
-    spread = 0.0
-    if confidence is not None:
-        nats = math.log(4 / (1 - confidence))
-        room += (nats + math.log(cells)) / rate
-        spread = math.sqrt(2 * nats * share * (1 - share))
-    return math.ceil(((spread + math.sqrt(spread**2 + 4 * share * room)) / (2 * share)) ** 2)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankAims:
+    """The public numbers that decide what the draws for one quantile or several aim at, and how many records they need.
 
-
-# --- cells, for a guarantee that assumes nothing ---
-
-
-@dataclass(frozen=True, slots=True)
-class RankCells:
-    """Public cells in the order of the numbers; each is one candidate, all of the same weight. [ranks.2]
-
-    Without bounds a cell holds the floats that agree in sign, exponent and BITS binary digits. With bounds it is
-    [j 2^step, (j + 1) 2^step): about 2^BITS of them, fewer if the declared granularity is coarser.
+    `cost` is the epsilon of each draw, `cells` the number of cells of a guaranteed interval (0: not guaranteed),
+    `rounded` whether candidates are the points of a grid. Without a confidence points are drawn.
     """
 
-    first: int
-    last: int
-    step: int | None = None
-    bounds: tuple[float, float] | None = None
+    cost: Fraction
+    confidence: float | None
+    counts: bool  # whether n is private, and a noisy count stands for it
+    bounded: bool
+    cells: int = 0
+    rounded: bool = True
 
-    @classmethod
-    def of(cls, bounds: tuple[float, float] | None, granularity: float | None) -> "RankCells":
-        """The cells of public bounds, or of all floats."""
-        if bounds is None:
-            return cls(-LARGEST_KEY >> (52 - BITS), LARGEST_KEY >> (52 - BITS))
-        step = _log2(Fraction(bounds[1]) - Fraction(bounds[0])) + 1 - BITS
-        if granularity is not None:
-            step = max(step, _log2(exact(granularity)))
-        own = math.frexp(max(abs(bounds[0]), abs(bounds[1])))[1] - 53  # the floats' own grid at the larger bound
-        step = max(step, own, -1074)
-        low, high = (math.floor(Fraction(bound) / Fraction(2) ** step) for bound in bounds)
-        return cls(low, high, step, bounds)
+    def point(self, q: Fraction, count: int, public: bool) -> Aim:
+        """The rank that a value is drawn around. [quantile.1]"""
+        rank, move = (sample_rank(q, count), Fraction(1)) if public else (q * count, max(q, 1 - q))
+        return Aim(q=q, low=rank, high=rank, low_move=move, high_move=move)
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return self.last - self.first + 1
+    def ends(self, q: Fraction, band: tuple[int, int]) -> Aim:
+        """The ranks (n public) or shares of n (n private) that the two ends are drawn around."""
+        assert self.confidence is not None
+        tail = (1 - self.confidence) / 2 * (0.9 if self.cells and self.counts else 1)
+        if not self.counts:
+            low, high = (lower_rank(band[0], float(side), self.miss(Fraction(1)), tail) for side in (q, 1 - q))
+            return Aim(q=q, low=low, high=band[0] - high, low_move=Fraction(1), high_move=Fraction(1))
+        found = []
+        for side in (q, 1 - q):
+            widest = lower_share(band, float(side), self.miss(Fraction(1)), tail)
+            share = lower_share(band, float(side), self.miss(max(side, 1 - widest)), tail)
+            found.append((share, max(share, 1 - share)))  # [quantile.3]: at most what `share` was computed with
+        (low, low_move), (high, high_move) = found
+        return Aim(q=q, low=low, high=1 - high, low_move=low_move, high_move=high_move)
 
-    def places(self, values: Floats | Ordered, default: float) -> Any:
-        """The cell of each value, counted from 0: a fixed, monotone function of the value."""
-        if isinstance(values, Ordered):
-            return Ordered(each(lambda piece: self.places(piece, default) + START, values.stream), default)
-        if self.step is None or self.bounds is None:
-            cells = keys_of(values, default) >> (52 - BITS)
-        else:
-            inside = np.clip(np.where(np.isnan(values), default, values), *self.bounds)
-            cells = np.floor_divide(inside, math.ldexp(1.0, self.step)).astype(np.int64)  # exact: a power of 2
-        counted: Integers = np.clip(cells - self.first, 0, self.size - 1)
-        return counted
+    def miss(self, move: Fraction) -> Miss:
+        """The chance to miss of a draw whose score one record moves so far. [quantile.4] [quantile.5]"""
+        rate = float(self.rate(move))
+        return worst(rate, self.cells) if self.cells else tied(rate) if self.rounded else smooth(rate)
 
-    def draw(self, places: Any, rank: Fraction, move: Fraction, cost: Choice, rng: Randomness) -> int:
-        """One cell, by its place: those are floats from START on, which weigh the same. [ranks.2]"""
-        if self.size == 1:
-            return 0
-        raised = places if isinstance(places, Ordered) else places + START
-        stairs = Staircase(raised, rank, low=START, high=START + self.size - 1)
-        return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - START)
+    def rate(self, move: Fraction) -> Fraction:
+        """How fast weights fall in the rank."""
+        return self.cost / (2 * move)
 
-    def edges(self, place: int) -> tuple[float, float]:
-        """Two numbers that hold the cell between them, within the bounds."""
-        cell = self.first + place
-        if self.step is None or self.bounds is None:
-            shift = 52 - BITS
-            return float_of(max(cell << shift, -LARGEST_KEY)), float_of(min((cell + 1 << shift) - 1, LARGEST_KEY))
-        low, high = (Fraction(2) ** self.step * edge for edge in (cell, cell + 1))
-        return float(max(low, Fraction(self.bounds[0]))), float(min(high, Fraction(self.bounds[1])))
+    def enough(self, aim: Aim, size: int) -> bool:
+        """Whether so many records do. [quantile.6]"""
+        times = size if self.counts else 1
+        rooms = ((aim.low * times, aim.low_move), (size - aim.high * times, aim.high_move))
+        if self.bounded:
+            return self.confidence is None or all(room >= Fraction(1, 2) for room, _ in rooms)
+        return all(room * self.cost >= NATS * move for room, move in rooms)
 
+    def needed(self, q: Fraction, move: Fraction) -> int:
+        """About how many records would do: the n at which q n - z sqrt(q (1 - q) n) leaves room for the noise."""
+        share, rate, spread = float(q), float(self.rate(move)), 0.0
+        room = 0.5 if self.bounded else NATS / 2 / rate
+        if self.confidence is not None:
+            nats = math.log(4 / (1 - self.confidence))
+            room += (nats + math.log(self.cells or 1)) / rate
+            spread = math.sqrt(2 * nats * share * (1 - share))
+        return math.ceil(((spread + math.sqrt(spread**2 + 4 * share * room)) / (2 * share)) ** 2)
 
-def _log2(number: Fraction) -> int:
-    """The largest k with 2^k <= number."""
-    guess = number.numerator.bit_length() - number.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= number else guess - 1
+    def errors(self, ends: tuple[float, float], aim: Aim, size: float) -> tuple[float, float]:
+        """Sampling and privacy as standard deviations of the value: in ranks, times the interval's own slope."""
+        ranks = max(float(aim.high - aim.low) * (size if self.counts else 1.0), 0.5)
+        noise = math.hypot(1 / self.rate(aim.low_move), 1 / self.rate(aim.high_move)) / math.sqrt(2)
+        slope = (ends[1] - ends[0]) / ranks
+        return math.sqrt(size * float(aim.q * (1 - aim.q))) * slope, noise * slope

@@ -71,7 +71,7 @@ from discreet.stages.normal_laplace import ConvolvedSpread, EstimateSpread
 from discreet.stages.normal_stages import QUARTILE, freedom
 from discreet.statistics.normal import LOCATE, MOST_CENTRE, MOST_SCALE, SCALE
 from discreet.statistics.quantile import Quantile
-from discreet.statistics.ranks import MAX
+from discreet.statistics.quantile_cells import MAX
 
 REACH: Final = 3.5  # the clip, in standard deviations: wide, as there is no inversion
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for how many blocks gave an estimate
@@ -277,7 +277,8 @@ class BlockMedian:
     def each(self) -> Quantile:
         """What one coordinate is released by."""
         shares = Allocation.of(self.epsilon).split(each=Share(cost=Choice, times=self.width))
-        return Quantile(0.5, shares.part("each", Choice).epsilon, confidence=self.confidence)  # [coordinatewise.4]
+        cost = shares.part("each", Choice).epsilon
+        return Quantile(0.5, cost, confidence=self.confidence, granularity=0)  # [coordinatewise.4]
 
     @property
     def loss(self) -> Loss:

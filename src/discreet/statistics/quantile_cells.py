@@ -1,0 +1,322 @@
+"""What the ends of a quantile's interval may land on: floats, cells or the points of a grid, and how a grid is found.
+
+Promise
+    [quantile_cells.1] The place of a record among cells or grid points is a fixed, monotone function of that record and
+          of public numbers, and so is whether it lies on a grid.
+    [quantile_cells.2] The scores of the scale move by at most 10 GRAINS if a record is replaced, and by at most 9 if
+          one is added; those of the granularity by at most 2 GRAINS and by GRAINS.
+    [quantile_cells.3] A record rounded down is at most the record, to within 2^-50 of it, and is itself if it is a
+          multiple of the unit.
+Why
+    [quantile_cells.1] Each is a composition of a division by a public number, a rounding and a look-up in a public
+    table, all monotone; no record is compared with another.
+    [quantile_cells.2] Scale: a replaced record moves either count of a window by at most 1, which counts 10; an added
+    one moves 9 n - 10 c by -1 or 9, and 10 c - n by 9 or -1; what a prior is worth is public. Granularity: a score
+    is the number of records off the grid less the number on it, so an added record moves it by 1 and a
+    replaced one by at most 2.
+    [quantile_cells.3] What is rounded down is x / unit and 2^-50 of it, up to 2^41 units. For a multiple of the unit as
+    floats write it the quotient is off by at most 2^-52 of itself, so the result is that multiple. From 2^52 units on a
+    record stays where it is.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.noise.choose_float import (
+    BINADES,
+    LARGEST_KEY,
+    PER_BINADE,
+    Prior,
+    Staircase,
+    cell_tops,
+    float_of,
+    keys_of,
+    multiples,
+    quotients,
+)
+from discreet.noise.order_statistics import Ordered
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Choice
+from discreet.privacy.mechanism import Randomness
+from discreet.tables.entries import each
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+MAX: Final = float(np.finfo(float).max)
+SPAN: Final = 10  # the bulk of |x| is looked for in windows of so many binades,
+STRIDE: Final = 2  # this far apart,
+WINDOWS: Final = (BINADES + SPAN + 1) // STRIDE  # so many in all;
+BACK: Final = 7  # the prior is flat up to this many binades below a window's end,
+RISE: Final = 6  # and nearly flat for so many more
+BITS: Final = 20  # a guaranteed interval knows its ends to this many binary digits
+START: Final = 2.0**52  # the floats from here on are the whole numbers
+BLOCK: Final = 1 << 16  # records that stay in the cache
+UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much sooner that is believed, in nats
+    (Fraction(1000), 3.0),
+    (Fraction(100), 2.0),
+    (Fraction(10), 1.0),
+    (Fraction(1), 0.0),
+    (Fraction(1, 2), -2.5),
+    (Fraction(1, 10), -4.5),
+    (Fraction(1, 100), -7.0),
+    (Fraction(1, 1000), -9.0),
+    (Fraction(0), -11.0),  # not rounded
+)
+SURE: Final = 3.0  # nats by which a unit above 1 must be refutable if it is to be tried
+GRAINS: Final = 64  # of a record, in the scores of the granularity
+NEAR: Final = 2.0**-50  # a record this near to a multiple, in parts of itself, lies on the grid,
+FAR_OUT: Final = 2.0**41  # and none does beyond so many units, where floats are too coarse to tell
+
+
+def middle(low: float, high: float, far: float) -> float:
+    """Half-way; on the log scale if both ends have one sign and differ by more than the factor `far`.
+
+    >>> middle(1.0, 3.0, 4.0), middle(1.0, 1e6, 4.0), middle(-1.7e308, 1.7e308, 4.0)
+    (2.0, 1000.0, 0.0)
+    """
+    small, large = sorted((abs(low), abs(high)))
+    if (low > 0 or high < 0) and small < large / far:
+        return math.copysign(math.sqrt(small) * math.sqrt(large), high)
+    return (low + high) / 2 if abs(low + high) <= MAX else low / 2 + high / 2
+
+
+def floor_to(value: float, unit: Number) -> float:
+    """The largest multiple of `unit`, as a float, that is not above `value`. Exact. [quantile.4]
+
+    >>> floor_to(0.3, 0.1), floor_to(0.29, 0.1), floor_to(-0.25, 0.1)
+    (0.3, 0.2, -0.3)
+    """
+    times = math.floor(Fraction(value) / exact(unit))
+    above = _float((times + 1) * exact(unit))
+    return above if above <= value else _float(times * exact(unit))  # 0.3 stands for 3/10, though it is a little less
+
+
+def ceil_to(value: float, unit: Number) -> float:
+    """The smallest multiple of `unit`, as a float, that is not below `value`. Exact. [quantile.4]
+
+    >>> ceil_to(0.1, 0.1), ceil_to(0.11, 0.1)
+    (0.1, 0.2)
+    """
+    return 0.0 - floor_to(-value, unit)
+
+
+def nearest_to(value: float, unit: Number) -> float:
+    """The nearest multiple of `unit`, as a float."""
+    return _float(round(Fraction(value) / exact(unit)) * exact(unit))
+
+
+def _float(number: Fraction) -> float:
+    """The nearest float, at most the largest one."""
+    return float(min(max(number, -Fraction(MAX)), Fraction(MAX)))
+
+
+# --- a prior that is flat on the scale of the data ---
+
+
+def magnitudes(values: Floats | Ordered, default: float) -> Integers:
+    """How many records have each binary exponent."""
+    if isinstance(values, Ordered):
+        return values.binades()
+    counts = np.zeros(BINADES, dtype=np.int64)
+    for start in range(0, len(values), BLOCK):
+        keys = keys_of(np.abs(values[start : start + BLOCK]), abs(default))
+        counts += np.bincount(keys >> 52, minlength=BINADES)
+    return counts
+
+
+def scale_scores(counts: Integers, cost: Choice, move: int) -> Any:
+    """How far each window of SPAN binades is from holding the bulk of |x|, in tenths of a record and GRAINS of those.
+
+    0 if at least nine tenths of the records lie below its end and at most one tenth below its start, where zeros do
+    not count: they have no scale. Less what its prior is worth, at this cost and for scores that move by `move` tenths:
+    a scale of 2^k has weight 1 / (1 + (k / 12)^2)^2. [quantile_cells.2]
+    """
+    size, upto = int(counts.sum()), np.concatenate([[0], np.cumsum(counts)])
+    ends = window_end(np.arange(WINDOWS))
+    sooner = -2 * np.log1p(((ends - 1023) / 12) ** 2)
+    below = np.maximum(upto[np.maximum(ends - SPAN, 0)] - counts[0], 0)
+    scores = np.maximum(9 * size - 10 * upto[np.minimum(ends, BINADES)], 10 * below - size)
+    prior = np.rint(sooner * 2 * move * GRAINS / float(exact(cost.epsilon))).astype(np.int64)
+    return GRAINS * np.maximum(0, scores) - prior
+
+
+def window_end(chosen: Any) -> Any:
+    """The binade at which the window that was chosen ends."""
+    return STRIDE * chosen
+
+
+@lru_cache(maxsize=64)
+def flat_below(end: int) -> Prior:
+    """The prior for a window that ends at a binade.
+
+    Lebesgue measure up to BACK binades below the end, a density that falls by 7/10 a binade for RISE binades, a
+    scale-free tail.
+
+    A scale-free prior has a pole at 0, which draws the ends of an interval to it. This one is flat at 0 (down to
+    weights of 1, where what is left does not matter).
+    """
+    binade, top = max(0, end - BACK), 2**54
+    flat = [max(1, top >> (binade - e)) for e in range(min(binade, BINADES))]
+    rising = [round(top * Fraction(7, 5) ** min(j, RISE)) for j in range(BINADES - len(flat))]
+    falling = [max(1, round(Fraction(4 * mass, 4 + max(0, j - RISE) ** 2))) for j, mass in enumerate(rising)]
+    return Prior((*flat, *falling))
+
+
+# --- what data are rounded to ---
+
+
+def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
+    """How many records are no multiples of the unit. [quantile_cells.1]"""
+    if not unit:
+        return 0
+    if isinstance(values, Ordered):
+        return sum(off_grid(piece, default, unit) for piece in values.stream)
+    found = 0
+    with np.errstate(all="ignore"):
+        for start in range(0, len(values), BLOCK):
+            block = values[start : start + BLOCK]
+            times = quotients(np.where(np.isnan(block), default, block), unit)
+            on = (np.abs(times) < FAR_OUT) & (np.abs(times - np.rint(times)) <= NEAR * np.abs(times))
+            found += len(block) - int(np.count_nonzero(on))
+    return found
+
+
+def tried_units(nats: float) -> list[tuple[Fraction, float]]:
+    """The units among which the data's is looked for; `nats` is what all records together can say against one.
+
+    >>> [float(unit) for unit, _ in tried_units(14.0)]
+    [1.0, 0.5, 0.1, 0.01, 0.001, 0.0]
+    """
+    none = UNITS[-1][1]
+    return [(unit, prior) for unit, prior in UNITS if unit <= 1 or nats >= SURE + prior - none]
+
+
+def find_unit(
+    values: Floats | Ordered, default: float, count: int, *, swap: bool, cost: Choice, rng: Randomness
+) -> Any:
+    """What data are rounded to, by the exponential mechanism; 0 if to nothing; `count` is public. [quantile_cells.2]
+
+    A unit has e^{-prior} times its weight for each nat that its records off the grid say against it.
+    """
+    move = 2 if swap else 1
+    a_record = float(exact(cost.epsilon)) / move  # nats
+    tried, size = tried_units(a_record * count), len(values)
+    scores = [
+        GRAINS * (2 * off_grid(values, default, unit) - size) - round(2 * GRAINS * prior / a_record)
+        for unit, prior in tried
+    ]
+    return tried[rng.choose(scores, sensitivity=move * GRAINS, cost=cost)][0]  # [quantile_cells.2]
+
+
+def floored(values: Floats | Ordered, default: float, unit: Fraction, side: int, bounds: tuple[float, float]) -> Any:
+    """Records within the bounds, rounded down to multiples of the unit; their mirror images for side -1.
+
+    A fixed, monotone function of each record. [quantile_cells.1] [quantile_cells.3]
+    """
+    if isinstance(values, Ordered):
+        return Ordered(each(lambda piece: floored(piece, default, unit, side, bounds), values.stream), default)
+    with np.errstate(all="ignore"):
+        inside = side * np.clip(np.where(np.isnan(values), default, values), *bounds)
+        times = quotients(inside, unit)
+        down = np.floor(times + np.where(np.abs(times) < FAR_OUT, NEAR * np.abs(times), 0.0))
+        return np.where(np.abs(times) < PER_BINADE, multiples(down, unit), inside)  # [quantile_cells.3]
+
+
+def grid_stairs(
+    values: Floats | Ordered,
+    default: float,
+    unit: Fraction,
+    *,
+    bounds: tuple[float, float] | None,
+    ranks: Sequence[Fraction],
+    prior: Prior,
+) -> list[Staircase]:
+    """What a lower and an upper end are drawn from: records rounded down, and, in a mirror, records rounded up.
+
+    Candidates are whole cells of a unit, those of the bounds included.
+    """
+    found = []
+    for side, rank in ((1, ranks[0]), (-1, len(values) - ranks[1])):
+        ends = floored(np.array(sorted(side * end for end in bounds or (-MAX, MAX))), 0.0, unit, 1, (-MAX, MAX))
+        top = float_of(min(LARGEST_KEY, max(int(keys_of(ends[1:])[0]), int(cell_tops(ends[1:], unit)[0]))))
+        records = floored(values, default, unit, side, bounds or (-MAX, MAX))
+        found.append(Staircase(records, rank, low=float(ends[0]), high=top, prior=prior, unit=unit))
+    return found
+
+
+# --- cells, for a guarantee that assumes nothing ---
+
+
+@dataclass(frozen=True, slots=True)
+class RankCells:
+    """Public cells in the order of the numbers; each is one candidate, all of the same weight. [ranks.2]
+
+    Without bounds a cell holds the floats that agree in sign, exponent and BITS binary digits. With bounds it is
+    [j 2^step, (j + 1) 2^step): about 2^BITS of them, fewer if the declared granularity is coarser.
+    """
+
+    first: int
+    last: int
+    step: int | None = None
+    bounds: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, bounds: tuple[float, float] | None, granularity: float | None) -> "RankCells":
+        """The cells of public bounds, or of all floats."""
+        if bounds is None:
+            return cls(-LARGEST_KEY >> (52 - BITS), LARGEST_KEY >> (52 - BITS))
+        step = _log2(Fraction(bounds[1]) - Fraction(bounds[0])) + 1 - BITS
+        if granularity is not None:
+            step = max(step, _log2(exact(granularity)))
+        own = math.frexp(max(abs(bounds[0]), abs(bounds[1])))[1] - 53  # the floats' own grid at the larger bound
+        step = max(step, own, -1074)
+        low, high = (math.floor(Fraction(bound) / Fraction(2) ** step) for bound in bounds)
+        return cls(low, high, step, bounds)
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self.last - self.first + 1
+
+    def places(self, values: Floats | Ordered, default: float) -> Any:
+        """The cell of each value, counted from 0: a fixed, monotone function of the value."""
+        if isinstance(values, Ordered):
+            return Ordered(each(lambda piece: self.places(piece, default) + START, values.stream), default)
+        if self.step is None or self.bounds is None:
+            cells = keys_of(values, default) >> (52 - BITS)
+        else:
+            inside = np.clip(np.where(np.isnan(values), default, values), *self.bounds)
+            cells = np.floor_divide(inside, math.ldexp(1.0, self.step)).astype(np.int64)  # exact: a power of 2
+        counted: Integers = np.clip(cells - self.first, 0, self.size - 1)
+        return counted
+
+    def draw(self, places: Any, rank: Fraction, move: Fraction, cost: Choice, rng: Randomness) -> int:
+        """One cell, by its place: those are floats from START on, which weigh the same. [ranks.2]"""
+        if self.size == 1:
+            return 0
+        raised = places if isinstance(places, Ordered) else places + START
+        stairs = Staircase(raised, rank, low=START, high=START + self.size - 1)
+        return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - START)
+
+    def edges(self, place: int) -> tuple[float, float]:
+        """Two numbers that hold the cell between them, within the bounds."""
+        cell = self.first + place
+        if self.step is None or self.bounds is None:
+            shift = 52 - BITS
+            return float_of(max(cell << shift, -LARGEST_KEY)), float_of(min((cell + 1 << shift) - 1, LARGEST_KEY))
+        low, high = (Fraction(2) ** self.step * edge for edge in (cell, cell + 1))
+        return float(max(low, Fraction(self.bounds[0]))), float(min(high, Fraction(self.bounds[1])))
+
+
+def _log2(number: Fraction) -> int:
+    """The largest k with 2^k <= number."""
+    guess = number.numerator.bit_length() - number.denominator.bit_length()
+    return guess if Fraction(2) ** guess <= number else guess - 1

@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench format constraints clean
+.PHONY: help demo test check audit bench bench-ordinary format constraints clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(READY) ## set up, then the whole story about 8,366 real people: profile, plan, release, report, refusal
 	@$(BIN)/discreet demo
@@ -29,6 +29,10 @@ audit: $(READY) ## the studies among the tests, then the long audit of every mec
 
 bench: $(READY) ## the bars of speed and accuracy, ours beside the baselines
 	$(BIN)/python -m benchmarks.run
+
+bench-ordinary: $(READY) ## every statistic on real tables: do its intervals hold the table's values?
+	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[bench]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.ordinary
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .

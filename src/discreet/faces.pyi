@@ -125,6 +125,7 @@ def count(
     x: Any = None,
     *,
     epsilon: Number,
+    equals: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -132,7 +133,7 @@ def count(
 ) -> Release[int]:
     """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
 
-    In a session, without a column, it is the number of people.
+    With `equals`, how many are this text, number or date. In a session, without a column, it is the number of people.
 
     >>> import discreet
     >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0, rng=discreet.Seeded(1))
@@ -699,12 +700,16 @@ def proportion(
     x: Any,
     *,
     epsilon: Number,
+    equals: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[float]:
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
+
+    Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
+    entries are left out.
 
     >>> import discreet
     >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1
@@ -717,12 +722,15 @@ def proportion_test(
     *,
     epsilon: Number,
     alternative: Alternative = "two-sided",
+    equals: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
     """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+
+    With `equals` it is the share of entries that are this text, number or date.
 
     >>> import discreet
     >>> discreet.proportion_test([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)
@@ -944,6 +952,7 @@ class Asking:
         x: str | Sequence[str] | None = None,
         *,
         epsilon: Number,
+        equals: Any = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -953,7 +962,7 @@ class Asking:
     ) -> Release[int]:
         """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
 
-        In a session, without a column, it is the number of people.
+        With `equals`, how many are this text, number or date. In a session, without a column, it is the number of people.
 
         Example: session.count(epsilon=0.5)
         """
@@ -963,6 +972,7 @@ class Asking:
         x: str | Sequence[str] | None = None,
         *,
         epsilon: Number,
+        equals: Any = None,
         delta: Any = 0.0,
         groupby: str,
         keys: Any = None,
@@ -1554,6 +1564,7 @@ class Asking:
         x: str | Sequence[str],
         *,
         epsilon: Number,
+        equals: Any = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -1563,6 +1574,9 @@ class Asking:
     ) -> Release[float]:
         """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
+        Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
+        entries are left out.
+
         Example: session.proportion("age >= 65", epsilon=0.5)
         """
     @overload
@@ -1571,6 +1585,7 @@ class Asking:
         x: str | Sequence[str],
         *,
         epsilon: Number,
+        equals: Any = None,
         delta: Any = 0.0,
         groupby: str,
         keys: Any = None,
@@ -1587,6 +1602,7 @@ class Asking:
         *,
         epsilon: Number,
         alternative: Alternative = "two-sided",
+        equals: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,
@@ -1594,6 +1610,8 @@ class Asking:
         request: str | None = None,
     ) -> Release[TestResult]:
         """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+
+        With `equals` it is the share of entries that are this text, number or date.
 
         Example: session.proportion_test("age >= 65", 0.5, epsilon=0.5)
         """

@@ -17,8 +17,9 @@ from discreet.tables import frames, table
 from discreet.tables import opening as files
 from discreet.tables import text_files as lines
 from discreet.tables.opening import read
+from discreet.tables.per_person import RULES, Rules, one_each, turns
 from discreet.tables.table import Table
-from discreet.tables.wanted import RULES, Rules, Want, one_each, turns
+from discreet.tables.wanted import Want
 from discreet.tables.where import Where
 
 nan = math.nan
@@ -30,7 +31,7 @@ VISITS = {
 }
 
 
-@pytest.mark.claim("wanted.1")
+@pytest.mark.claim("per_person.1")
 @pytest.mark.parametrize(
     ("rule", "cap", "expected"),
     [
@@ -141,7 +142,7 @@ NUMBERS = st.one_of(st.none(), st.floats(), st.sampled_from([1e16, 1.0, -1e16, 1
 ROWS = st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4)
 
 
-@pytest.mark.claim("wanted.1")
+@pytest.mark.claim("per_person.1")
 @pytest.mark.claim("table.1")
 @settings(max_examples=120, deadline=None)
 @given(st.lists(ROWS, min_size=1, max_size=5), ROWS, st.data())

@@ -101,9 +101,17 @@ def _world(about: About) -> Effect:
 
 @statistic({"x": boolean(streams=True)}, world=_world)
 def proportion_test(
-    people: Public, x: Columns, null: float, *, epsilon: Number, alternative: Alternative = "two-sided"
+    people: Public,
+    x: Columns,
+    null: float,
+    *,
+    epsilon: Number,
+    alternative: Alternative = "two-sided",
+    equals: Any = None,
 ) -> ProportionTest:
     """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+
+    With `equals` it is the share of entries that are this text, number or date.
 
     >>> import discreet
     >>> discreet.proportion_test([1] * 90 + [0] * 10, 0.5, epsilon=2.0, rng=discreet.Seeded(1)).value.decide(0.01)

@@ -289,8 +289,11 @@ def _world(about: About) -> World:
 
 
 @statistic({"x": boolean(streams=True)}, groups=True, world=_world)
-def proportion(people: Public, x: Columns, *, epsilon: Number) -> Proportion:
+def proportion(people: Public, x: Columns, *, epsilon: Number, equals: Any = None) -> Proportion:
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
+
+    Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
+    entries are left out.
 
     >>> import discreet
     >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1

@@ -8,9 +8,9 @@ Promise
     [table.2] A stream gives, each time, the same entries as the array would, and holds at most CACHE of them.
 
 Why
-    Entries become values one by one [cells.1]; the rows of a person are folded into one by themselves [wanted.1], the
-    columns of a filter too; then rows pass the filter [where.1] and "drop", which look at one row each. What is refused
-    is decided by names, declared kinds and the public arguments, before the first row is read.
+    Entries become values one by one [cells.1]; the rows of a person are folded into one by themselves [per_person.1],
+    the columns of a filter too; then rows pass the filter [where.1] and "drop", which look at one row each. What is
+    refused is decided by names, declared kinds and the public arguments, before the first row is read.
 """
 
 import hashlib
@@ -31,7 +31,8 @@ from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.cells import READERS, Codes, Column, Floats, is_arrow, keys, owners, pa
 from discreet.tables.frames import Source, guarded, in_order
-from discreet.tables.wanted import OF_TRUTHS, Rule, Rules, Want, one_each, turns
+from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
+from discreet.tables.wanted import Want
 from discreet.tables.where import Mask, Test, Where
 
 HELD: Final = 2**25  # rows: a longer column is streamed
@@ -46,6 +47,13 @@ class _Cells:
     def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
         self.columns, self.kinds = columns, kinds
         self.known: dict[tuple[str, str], Any] = {}
+
+    def equal(self, name: str, wanted: Any) -> Floats:
+        """1 where an entry is `wanted`, 0 where it is another, NaN where it is missing."""
+        codes, values = self.keys(name)
+        one = rows.key(wanted)
+        found = [math.nan if value is None else float(rows.key(value) == one) for value in values]
+        return np.array(found, dtype=np.float64)[codes]
 
     def floats(self, name: str, reading: Literal["number", "boolean"]) -> Floats:
         if (name, reading) not in self.known:
@@ -158,6 +166,8 @@ def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], An
         return values[codes], np.array([value is None for value in values], dtype=np.bool_)[codes] if absent else None
     if want.kind == "where":
         found = Where.parse(want.name).holds(cells).astype(np.float64)
+    elif want.equals is not None:
+        found = cells.equal(want.name, want.equals)
     else:
         found = cells.floats(want.name, want.kind)
     missing = np.isnan(found) if absent else None
@@ -258,7 +268,7 @@ class Table:
                 seen = ", ".join(map(repr, self.names[:20])) + (" and others" if len(self.names) > 20 else "")
                 raise BadInput(f"there is no column {name!r}; the table has {seen}")
         for want in wants:
-            if want.kind in READERS and self.kinds[want.name] in ("text", "category", "date"):
+            if want.kind in READERS and want.equals is None and self.kinds[want.name] in ("text", "category", "date"):
                 READERS[want.kind](np.empty(0), self.kinds[want.name], want.name)
         if where is not None:
             where.check(self.kinds)
@@ -323,6 +333,8 @@ class Table:
         if not isinstance(given, rows.Stream):
             values: Floats = question.answer(self._source.held)[0]  # type: ignore[attr-defined]
             return values
+        if want.equals is not None:
+            given = rows.each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
         if not _drops(want):
             return given if want.missing == "keep" else rows.each(lambda piece: _filled_in(piece, want.missing), given)
         present = sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)

@@ -1,47 +1,24 @@
-"""Which columns a question reads, as what, and how the rows of a person become one.
-
-All is decided by names, options and declared kinds, before any row is read.
-
-Promise
-    [wanted.1] A person's row is a function of that person's own rows, in their order in the table, and of nothing else,
-          bit for bit. So a change of all rows of one person changes one row here, or adds or removes one.
-
-Why
-    [wanted.1] Every rule folds the rows in the order of the table into one place for each person: sums by
-    `numpy.bincount` and extremes by `ufunc.at`, which take one row after the other and touch only the place of its
-    person; no partial sum ever joins rows of two people, so the order of additions within a person is that of the
-    person's own rows. "first", "last" and the first `cap` rows are places within the person's own rows.
-
-Missing entries are passed over by "mean", "sum", "min", "max", "any" and "all", and a person without any other is
-missing; "first" and "last" take the row as it is; "count" counts rows.
-"""
+"""Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
 
 import datetime
-import math
 from collections.abc import Hashable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
-from discreet.tables.cells import Codes
 from discreet.tables.entries import key
 from discreet.tables.entries import name as name_of
+from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, Rules
 from discreet.tables.where import Where
 
 if TYPE_CHECKING:
     from discreet.tables.table import Table
 
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
-Rule: TypeAlias = Literal["first", "last", "mean", "sum", "count", "min", "max", "any", "all"]
-RULES: Final = ("first", "last", "mean", "sum", "count", "min", "max", "any", "all")
-CAPPED: Final = ("sum", "count")
-OF_KEYS: Final = ("first", "last", "count")
-OF_TRUTHS: Final = ("first", "last", "any", "all")
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 MOST_KEYS: Final = 10_000
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
@@ -62,6 +39,7 @@ class Want:
     missing: Missing = "keep"
     rule: Rule = "first"
     cap: int | None = None
+    equals: Any = None  # of kind "boolean": the public value that counts as yes, any other as no
 
     def __post_init__(self) -> None:
         name = self.name.removeprefix(OWN)
@@ -87,45 +65,6 @@ class Want:
             raise BadInput(f"missing for {name!r} is {self.missing!r}; give 'keep', 'drop' or {needed}")
 
 
-def turns(codes: Codes, people: int) -> Codes:
-    """Which row of its person each row is: 0 for the first. [wanted.1]"""
-    order = np.argsort(codes, kind="stable")
-    starts = np.cumsum(np.bincount(codes, minlength=people)) - np.bincount(codes, minlength=people)
-    turn = np.empty(len(codes), dtype=np.int64)
-    turn[order] = np.arange(len(codes)) - starts[codes[order]]
-    return turn
-
-
-def one_each(
-    values: npt.NDArray[Any], codes: Codes, people: int, *, rule: Rule, turn: Codes | None, cap: int | None
-) -> npt.NDArray[Any]:
-    """One entry for each person, in the order of their codes; `turn` is needed where there is a cap. [wanted.1]"""
-    if cap is not None and turn is not None:
-        within = turn < cap
-        values, codes = values[within], codes[within]
-    if rule == "count":
-        return np.bincount(codes, minlength=people).astype(np.float64)
-    if rule in ("first", "last"):
-        first = rule == "first"
-        chosen = np.full(people, len(codes) if first else -1, dtype=np.int64)
-        (np.minimum if first else np.maximum).at(chosen, codes, np.arange(len(codes)))
-        return values[chosen]
-    known = ~np.isnan(values)
-    values, codes = values[known], codes[known]
-    if rule in ("any", "all"):
-        values = (values != 0).astype(np.float64)
-    counts = np.bincount(codes, minlength=people)
-    with np.errstate(all="ignore"):  # no entry warns
-        if rule in ("mean", "sum"):
-            found = np.bincount(codes, weights=values, minlength=people).astype(np.float64, copy=False)
-            found = found / counts if rule == "mean" else found
-        else:
-            least = rule in ("min", "all")
-            found = np.full(people, math.inf if least else -math.inf)
-            (np.minimum if least else np.maximum).at(found, codes, values)
-    return np.where(counts > 0, found, math.nan)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """Which rows a question is about, what a missing entry stands for, and what is made of a person's several rows."""
@@ -136,24 +75,6 @@ class Terms:
     missing: Any = None
     per_person: Any = None
     max_rows: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What is made of a person's several rows: a rule by column, or for all of them under "", and how many rows count.
-
-    It is the same for columns, for conditions and for groups: what a condition says is said of a person's row. Of a
-    column with "any" or "all" it is said of each row, and holds in any, or in all.
-    """
-
-    by: Mapping[str, Rule] = field(default_factory=dict)
-    cap: int | None = None
-
-    def of(self, name: str, kind: str) -> Rule:
-        """The rule of a column as it is read; one that does not fit what is read, texts say, is "first"."""
-        rule = self.by.get(name, self.by.get("", "mean" if kind == "number" else "first"))
-        fits = ("first", "last") if kind == "category" else OF_TRUTHS if kind in ("text", "missing") else RULES
-        return rule if rule in fits else "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +149,7 @@ def wanted(
     """The columns that a statistic is asked about, looked up in a table; BadInput for what does not fit."""
     references: dict[str, Any] = {}
     kinds: dict[str, str] = {}
+    equals = arguments.get("equals")
     about: dict[str, Columns | None] = dict.fromkeys(statistic.columns)
     for parameter in statistic.columns:
         given, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
@@ -242,7 +164,12 @@ def wanted(
         names = (reference,) if isinstance(reference, str) else tuple(reference)
         for name in names:
             read = reads if factors is None else factors[name]
-            kinds[name] = _kind(table, name, read, statistic.name, formula=formula is not None)
+            kinds[name] = _kind(
+                table, name, read, statistic.name, formula=formula is not None, equals=equals is not None
+            )
+            levels = arguments.get("levels")
+            if isinstance(levels, Mapping) and name in levels:
+                check_levels("levels", levels[name], table.kinds[name], name)
         references[parameter] = reference
         seen = tuple([table.kinds.get(name, "boolean") for name in names])
         about[parameter] = Columns(names, seen, several=not isinstance(reference, str), formula=formula)
@@ -259,7 +186,15 @@ def wanted(
             if kind == "where"
             else rules.by.get(name, rules.by.get("", "mean" if kind == "number" else "first"))
         )
-        wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows))  # type: ignore[arg-type]
+        counted = equals if kind == "boolean" else None
+        check_levels("equals", [counted], table.kinds.get(name, "unknown"), name)
+        wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]
+    of_categories = [name for name, kind in kinds.items() if kind == "category"]
+    given = {option: arguments[option] for option in ("categories", "null", "p", "q") if option in arguments}
+    for option, listed in given.items():
+        parts = listed if len(of_categories) > 1 and isinstance(listed, list | tuple) else [listed]
+        for name, part in zip(of_categories, parts, strict=False):
+            check_levels(option, part, table.kinds[name], name)
     return Wanted(references, tuple(wants), about, rules)
 
 
@@ -275,17 +210,25 @@ def _reference(given: Any, parameter: str, reads: Reads) -> Any:
     return list(given)
 
 
-def _kind(table: "Table", name: str, reads: Reads, verb: str, *, formula: bool = False) -> str:
+def _kind(table: "Table", name: str, reads: Reads, verb: str, *, formula: bool = False, equals: bool = False) -> str:
     """As what a column is read."""
-    if name not in table.names and reads.kind == "boolean" and _is_condition(table, name):
+    if name not in table.names and reads.kind == "boolean" and not equals and _is_condition(table, name):
         return "where"
     declared = table.kinds[known(table, name)]
     if reads.kind == "category" or (reads.kind == "any" and declared in WRONG):
         return "category"
+    shown = name.removeprefix(OWN)
     if reads.kind == "boolean":
-        return "boolean"
+        if declared not in WRONG or equals:
+            return "boolean"
+        advice = (
+            f"say which: equals='yes'; or open the table with types={{{shown!r}: 'boolean'}} if it holds yes and no"
+        )
+        raise BadInput(
+            f"{verb} needs yes and no, and {shown!r} is declared to hold {WRONG[declared]}; "
+            + (advice if name == shown else "say which entries count, as in equals='yes', or give x == 'yes'")
+        )
     if declared in WRONG:
-        shown = name.removeprefix(OWN)
         advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
         if name != shown:
             advice = "give a column of numbers"
@@ -344,7 +287,30 @@ def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wante
         raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
     if len({group_of(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
+    check_levels("keys", keys, table.kinds[by], by)
     return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
+
+
+HOLDS: Final = {"text": "texts", "category": "texts", "date": "dates", "boolean": "true and false"}
+
+
+def check_levels(option: str, listed: Any, kind: str, name: str) -> None:
+    """Refuse public values that a column of the declared kind cannot hold: they would be paid for and never found."""
+    if kind == "unknown" or isinstance(listed, str) or not isinstance(listed, list | tuple | range | Mapping):
+        return
+    for level in listed:
+        text, truth = isinstance(level, str), isinstance(level, bool | np.bool_)
+        if kind in ("text", "category"):
+            fits = text
+        elif kind == "date":
+            fits = text or isinstance(level, datetime.date)
+        else:
+            fits = truth if kind == "boolean" else not truth and not text
+        if not fits and key(level) is not None:
+            raise BadInput(
+                f"{option} has {short(level)}, and {name.removeprefix(OWN)!r} is declared to hold "
+                f"{HOLDS.get(kind, 'numbers')}; list {HOLDS.get(kind, 'numbers')}"
+            )
 
 
 def with_groups(asked: Wanted, by: str | None) -> tuple[Want, ...]:

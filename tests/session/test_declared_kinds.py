@@ -1,0 +1,123 @@
+"""What declared kinds rule out is refused before the charge, and ordinary yes and no columns come out right."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pytest
+
+import discreet
+from discreet import BadInput, Seeded
+from discreet.tables.entries import Stream
+
+ROWS = 3000
+RNG = np.random.default_rng(0)
+PEOPLE = pa.table(
+    {
+        "town": ["Ulm", "Bonn", "Ulm"] * (ROWS // 3),
+        "age": RNG.integers(18, 80, ROWS),
+        "ok": RNG.random(ROWS) < 0.3,
+        "weight": RNG.normal(70, 10, ROWS),
+    }
+)
+TYPES = {"town": "text", "age": "integer", "ok": "boolean", "weight": "number"}
+
+
+def opened(form: str, folder: Path, relation: str) -> discreet.Session:
+    options: dict[str, Any] = {"budget": discreet.Budget(100.0, 1e-3), "ledger": ":memory:", "rng": Seeded(1)}
+    if form == "arrow":
+        return discreet.open(PEOPLE, neighbours=relation, **options)
+    pcsv.write_csv(PEOPLE, folder / "people.csv")
+    return discreet.open(folder / "people.csv", types=TYPES, neighbours=relation, **options)
+
+
+@pytest.mark.claim("session.1")
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("form", ["arrow", "csv"])
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("mean", ("town",), {}), "mean needs numbers, and 'town' is declared to hold text"),
+        (("proportion", ("town",), {}), "proportion needs yes and no, and 'town' is declared to hold text"),
+        (("proportion", ("town",), {"equals": 3}), "equals has 3, and 'town' is declared to hold texts"),
+        (("count", (), {"where": "town == 3"}), "declared as text; put it in quotes"),
+        (("count", (), {"where": "age == '30'"}), "declared as integer; leave out the quotes"),
+        (("mean", ("weight",), {"groupby": "town", "keys": [1, 2]}), "keys has 1, and 'town' is declared to hold text"),
+        (("mean", ("weight",), {"groupby": "age", "keys": ["30"]}), "keys has '30', and 'age' is declared to hold num"),
+        (("mean", ("weight",), {"groupby": "ok", "keys": [0, 1]}), "keys has 0, and 'ok' is declared to hold true and"),
+        (("histogram", ("town",), {"categories": [1]}), "categories has 1, and 'town' is declared to hold texts"),
+        (("goodness_of_fit_test", ("town", {1: 0.5, 2: 0.5}), {}), "null has 1, and 'town' is declared to hold texts"),
+        (
+            ("independence_test", ("town", "ok"), {"categories": (["Ulm", "Bonn"], [0, 1])}),
+            "categories has 0, and 'ok' is declared to hold true and false",
+        ),
+        (
+            ("linear_regression", ("weight ~ C(town)",), {"levels": {"town": [1, 2]}, "delta": 1e-6}),
+            "levels has 1, and 'town' is declared to hold texts",
+        ),
+    ],
+)
+def test_what_the_declared_kind_rules_out_costs_nothing(
+    tmp_path: Path, form: str, relation: str, asked: tuple[str, Any, dict[str, Any]], said: str
+) -> None:
+    verb, columns, options = asked
+    with opened(form, tmp_path, relation) as session:
+        with pytest.raises(BadInput) as caught:
+            session.ask(verb, *columns, epsilon=1.0, **options)
+        assert said in str(caught.value)
+        assert session.balance.spent.cost == 0
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("form", ["arrow", "csv"])
+def test_the_advice_of_a_refusal_works(tmp_path: Path, form: str, relation: str) -> None:
+    with opened(form, tmp_path, relation) as session:
+        for asked in ({"x": "town == 'Ulm'"}, {"x": "town", "equals": "Ulm"}):
+            share = session.ask("proportion", epsilon=10.0, **asked)
+            assert abs(float(share.value) - 2 / 3) < 0.01  # type: ignore[union-attr]
+        means = session.mean("weight", epsilon=10.0, groupby="ok", keys=[True, False])
+        assert abs(float(means[True].value) - 70) < 3
+
+
+CONTAINERS: dict[str, Any] = {
+    "list": list,
+    "numpy": np.array,
+    "objects": lambda entries: np.array(entries, dtype=object),
+    "pandas": pd.Series,
+    "pandas string": lambda entries: pd.Series(entries, dtype="string"),
+    "category": lambda entries: pd.Series(entries, dtype="category"),
+    "polars": pl.Series,
+    "arrow": pa.array,
+}
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_equals_counts_a_text_and_leaves_out_missing_entries(container: str, relation: str) -> None:
+    entries = CONTAINERS[container](["Yes", "No", "No", None] * 1000)
+    how: dict[str, Any] = {"epsilon": 10.0, "neighbours": relation}
+    if container == "numpy":
+        entries = np.array(["Yes", "No", "No"] * 1000)
+    share = discreet.proportion(entries, equals="Yes", rng=Seeded(2), **how)
+    assert abs(share.value - 1 / 3) < 0.01
+    assert abs(discreet.count(entries, equals="Yes", rng=Seeded(2), **how).value - 1000) < 20
+    session = discreet.open({"x": entries}, budget=99.0, ledger=":memory:", neighbours=relation, rng=Seeded(2))
+    with session:
+        assert session.proportion("x", equals="Yes", epsilon=10.0).value == share.value
+
+
+def test_numbers_and_streams_can_be_counted_by_value() -> None:
+    numbers = np.array([1.0, 2.0, 2.0, np.nan] * 1000)
+    stream = Stream(4000, lambda: iter([numbers[:1001], numbers[1001:]]))
+    one, other = (discreet.proportion(x, equals=2, epsilon=10.0, rng=Seeded(3)) for x in (numbers, stream))
+    assert one.value == other.value
+    assert abs(one.value - 2 / 3) < 0.01
+
+
+def test_words_for_yes_and_no_in_lists_are_read_and_others_are_missing() -> None:
+    told = discreet.proportion(["Yes", "No", "no", "maybe"] * 1000, epsilon=10.0, rng=Seeded(1))
+    assert abs(told.value - 1 / 3) < 0.01

@@ -205,7 +205,7 @@ def test_the_last_noise_covers_rounding_too(size: int, monkeypatch: pytest.Monke
         scales.append(scale)
         return 0
 
-    monkeypatch.setattr(module, "big_laplace", silent)
+    monkeypatch.setattr(module, "plain_laplace", silent)
     monkeypatch.setattr(module, "round_draw", lambda size, _below: [0] * size)
     whole = []
     for place in (edge, edge + apart):

@@ -89,6 +89,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
     named, facts, columns = dict(arguments), {}, {}
     for parameter in statistic.columns:
         value, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
+        value = one_column(value) if reads.width != "several" else value
         if value is None:
             if not reads.optional:
                 raise BadInput(f"{statistic.name} needs {parameter}; give a column: a list, an array or a series")
@@ -170,8 +171,19 @@ def _has_names(value: Any) -> bool:
 def _single(value: Any, parameter: str, name: str) -> Any:
     """One column as it is; a table is refused."""
     if is_table(value):
-        raise BadInput(f"{parameter} has several columns; {name} takes one, for example table[:, 0]")
+        example = f"{parameter}[{next(iter(opened(value).names), '')!r}]" if _has_names(value) else f"{parameter}[:, 0]"
+        raise BadInput(f"{parameter} has several columns; {name} takes one, for example {example}")
     return value
+
+
+def one_column(value: Any) -> Any:
+    """The column of a table that is declared to have a single one, df[["age"]] or y.to_frame(); else as it is."""
+    if not is_table(value):
+        return value
+    if _has_names(value):
+        held = opened(value)
+        return held.held[held.names[0]] if len(held.names) == 1 else value
+    return value[:, 0] if getattr(value, "shape", (0, 0))[1:] == (1,) else value
 
 
 def is_table(value: Any) -> bool:
@@ -196,6 +208,7 @@ def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mappin
         if given is not None
         else {name: arguments[name] for name in statistic.columns}
     )
+    parts = {name: one_column(one) for name, one in parts.items()}
     by_category = any(statistic.reads(name, arguments).kind == "category" for name in statistic.columns)
     read = {name: column(one).astype(object) if by_category else numbers(one) for name, one in parts.items()}
     drops = isinstance(ours["missing"], str) and ours["missing"] == "drop"

@@ -51,7 +51,7 @@ from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled, recalled_groups
 from discreet.tables.opening import read
 from discreet.tables.table import Table
-from discreet.tables.wanted import Terms, Want, known
+from discreet.tables.wanted import Terms, Want, alone, known
 
 FAILED: Final = '{"failed": true}'  # the answer to a charge for which none could be made
 HIDDEN: Final = "why is not shown, as it might tell of the data"
@@ -103,7 +103,7 @@ class Session(Asking):
     ) -> Question:
         """The question and its price, with nothing charged and nothing read. [session.1]"""
         terms = Terms(
-            where=where, groupby=groupby, keys=keys, missing=missing, per_person=per_person, max_rows=max_rows
+            where=where, groupby=alone(groupby), keys=keys, missing=missing, per_person=per_person, max_rows=max_rows
         )
         return asked(self.table, self.people, statistic, columns, options, terms=terms)
 

@@ -202,6 +202,8 @@ def _reference(given: Any, parameter: str, reads: Reads) -> Any:
     if isinstance(given, str):
         return given if reads.width != "several" else [given]
     listed = isinstance(given, list | tuple) and given and all(isinstance(name, str) for name in given)
+    if listed and len(given) == 1 and reads.width != "several":
+        return alone(given)
     if not listed or reads.width == "one":
         more = "" if reads.width == "one" else ", or a list of names"
         raise BadInput(f"{parameter} is {short(given)}; give the name of a column{more}")
@@ -263,6 +265,11 @@ def known(table: "Table", name: object) -> str:
     return name
 
 
+def alone(given: Any) -> Any:
+    """The name in a list of one name; else what was given."""
+    return given[0] if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str) else given
+
+
 def short(thing: object) -> str:
     """What was given, cut where it is long."""
     seen = repr(thing)
@@ -276,6 +283,11 @@ def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wante
         if keys is not None:
             raise BadInput("keys are the groups of groupby=; give groupby too, or leave keys out")
         return None
+    if isinstance(by, list | tuple) and all(isinstance(name, str) for name in by):
+        raise BadInput(
+            f"groupby is {short(by)}; it takes the name of one column. Group by one of them and choose the other with "
+            "where=, or join them into one column of the table first"
+        )
     known(table, by)
     if not statistic.groups:
         raise BadInput(f"{statistic.name} cannot be asked by group; ask with where= for each group")

@@ -75,9 +75,9 @@ def test_plans_are_public_and_sensible() -> None:
 
 
 def test_refusals_are_by_public_numbers() -> None:
-    with pytest.raises(BadInput, match="power of"):
+    with pytest.raises(BadInput, match="times as many"):
         ScoreSum(5, 1.0, 0.5)
-    with pytest.raises(BadInput, match="power of"):
+    with pytest.raises(BadInput, match="times as many"):
         VoteCount(5, 0.5, 0.5)
     with pytest.raises(BadInput, match="clip"):
         ScoreSum(50, 0.0, 1.0)

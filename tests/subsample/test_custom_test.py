@@ -96,7 +96,7 @@ PUBLIC: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
 def test_refusals_are_by_public_numbers() -> None:
     x = np.zeros(100)
     for options, words in (
-        ({"epsilon": 0.1}, "power of"),
+        ({"epsilon": 0.1}, "people"),
         ({"method": "t"}, "method"),
         ({"blocks": 0}, "blocks"),
         ({"smallest": 0}, "smallest"),

@@ -31,7 +31,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -47,6 +47,7 @@ from discreet.hypotheses.private_sizes import (
     secret_words,
     split_budget,
     stand_ins,
+    too_few_people,
     uniform,
 )
 from discreet.hypotheses.result import pure
@@ -178,8 +179,9 @@ class SimpleTest:
         (size,) = noisy_sizes([len(places)], counting, rng)  # [likelihood_ratio.3]
         try:
             self._check_sum(size, rest)
-        except Refused as reason:
-            return self._refused(f"about {size} people: {reason}", rng)
+        except Refused:
+            words = too_few_people(size, self.epsilon, partial(self._check_sum, epsilon=rest))
+            return self._refused(words, rng)
         return self._clamped(seats(places, size, self.cells.null, secret_key(rng)), rest, rng)  # [likelihood_ratio.3]
 
     def check(self, size: int | None) -> None:

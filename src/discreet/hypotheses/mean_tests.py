@@ -228,7 +228,7 @@ class TwoMeansTest:
             beyond = RankClippedMean(self.epsilon).beyond
             if 4 * beyond > min(sizes):
                 needed = 4 * beyond * float(self.epsilon)
-                raise Refused(too_few(min(sizes), self.epsilon, needed, self.neighbours, model=False))
+                raise Refused(too_few(min(sizes), self.epsilon, needed, self.neighbours, bounds=True))
 
     def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "TwoMeansTest":
         """The same test for two samples of these sizes."""

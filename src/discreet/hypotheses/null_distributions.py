@@ -212,11 +212,9 @@ def check_powerful(
     """Refuse, by public numbers, a test whose statistic ranges over fewer than 10 scales of the noise."""
     spans = (largest - smallest) / float(distribution.scale)
     if spans < LEAST:
-        best = float(noise_beyond(distribution.critical(0.05) - largest, distribution.scale))
         raise error(
-            f"{words}: the statistic ranges over {spans:.3g} scales of the noise and {LEAST} are needed; even the "
-            f"clearest data would be told from the null hypothesis with a power of {best:.2g} at level 0.05; bring "
-            f"{LEAST / spans:.3g} times as many people, or ask for an epsilon so much larger"
+            f"{words}: the statistic ranges over {spans:.3g} scales of the noise and {LEAST} are needed; bring "
+            f"{1.05 * LEAST / spans:.3g} times as many people, or ask for an epsilon so much larger"
         )
 
 

@@ -35,6 +35,7 @@ Source
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Protocol
@@ -42,13 +43,13 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.hypotheses.null_distributions import MISS, Floats, Integers
 from discreet.noise.distributions import laplace_scale
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, exact, least_whole, show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
+from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, check, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -60,7 +61,17 @@ GROUPS: Final = Fraction(1, 5)  # the same where seats must not be empty
 HIDDEN_GROUPS: Final = (
     "hidden are who is there, in which group, and the numbers of people, which are released with noise"
 )
+MOST: Final = 2**40  # people: nobody has more
 Words = npt.NDArray[np.uint64]
+
+
+def too_few_people(size: int, epsilon: Number, checked: Callable[[int], object]) -> str:
+    """A refusal by a noisy number of people."""
+    needed = people_needed(checked)
+    to_do = what_to_do(size, epsilon, needed, noisy=True, rows="people")
+    return (
+        f"about {size} people, by a noisy count, are too few at epsilon {show(epsilon)}: {needed} are needed; {to_do}"
+    )
 
 
 def noisy_sizes(counts: Any, cost: Laplace, rng: Randomness) -> list[int]:
@@ -72,6 +83,22 @@ def noisy_sizes(counts: Any, cost: Laplace, rng: Randomness) -> list[int]:
 def split_budget(epsilon: Number, share: Fraction) -> tuple[Laplace, Fraction]:
     """What the numbers cost, and what is left of epsilon."""
     return Laplace(exact(epsilon) * share), exact(epsilon) * (1 - share)
+
+
+def people_needed(checked: Callable[[int], object]) -> int:
+    """The least number of people that a check, which raises for too few, lets pass."""
+
+    def enough(people: int) -> bool:
+        try:
+            checked(people)
+        except (BadInput, Refused):
+            return False
+        return True
+
+    high = 1
+    while high < MOST and not enough(high):
+        high *= 2
+    return least_whole(enough, high // 2, high)
 
 
 def secret_key(rng: Randomness) -> bytes:
@@ -176,14 +203,9 @@ class PrivateGroups:
         sizes = tuple(one - margin for one in noisy)  # [private_sizes.2]
         shown = {"people, noisy": tuple(noisy), "people taken": sizes}
         inner = self.test.for_groups(tuple(max(1, size) for size in sizes), rest)
-        refusal = refusal_of(inner, sum(sizes)) if min(sizes) > 0 else "bring more people, or ask for a larger epsilon"
-        if refusal is not None:
-            about = " and ".join(map(str, noisy))
+        if min(sizes) <= 0 or refusal_of(inner, sum(sizes)) is not None:
             history = Provenance(type(self.test).__name__, shown, rng.secure)
-            words = (
-                f"about {about} people in the groups (noisy numbers), of which {margin} each are left out: {refusal}"
-            )
-            return Release(self.guarantee, history, refusal=words, name="test of groups")
+            return Release(self.guarantee, history, refusal=self._too_few(noisy, rest, margin), name="test of groups")
         found = inner.release(self._seats(which, values, sizes, secret_key(rng)), rng)  # [private_sizes.1]
         notes = (*(note for note in found.provenance.notes if not note.startswith("which group")), HIDDEN_GROUPS)
         history = replace(found.provenance, parameters=dict(found.provenance.parameters) | shown, notes=notes)
@@ -192,6 +214,22 @@ class PrivateGroups:
             return signed
         answer = TestResult(found.value.statistic, min(1.0, found.value.p_value + MISS))  # [private_sizes.2]
         return replace(signed, answer=answer)
+
+    def _too_few(self, noisy: list[int], epsilon: Number, margin: int) -> str:
+        """What the smallest group has, and what each needs: `margin` people of it are left out."""
+
+        def needs(test: SizedTest) -> int:
+            groups = self.groups
+            return margin + people_needed(lambda n: check(test.for_groups((n,) * groups, epsilon), n * groups))
+
+        needed, bounds, off = needs(self.test), [], MISCOUNTED / float(self.test.epsilon)
+        if getattr(self.test, "bounds", 0) is None and min(noisy) - off > needs(replace(self.test, bounds=(0.0, 1.0))):  # type: ignore[type-var]
+            bounds = ["give public bounds=(low, high)"]
+        to_do = what_to_do(min(noisy), self.test.epsilon, needed, *bounds, noisy=True, rows="people in each group")
+        return (
+            f"the groups have about {' and '.join(map(str, noisy))} people (noisy numbers); at epsilon "
+            f"{show(self.test.epsilon)} each needs about {needed}; {to_do}"
+        )
 
     def _seats(self, which: Integers, values: Floats, sizes: tuple[int, ...], key: bytes) -> Floats:
         """The chosen people of each group, group after group; ranks, with ties by secret words, where they will do.

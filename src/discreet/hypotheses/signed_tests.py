@@ -51,6 +51,7 @@ from discreet.hypotheses.private_sizes import (
     secret_words,
     split_budget,
     stand_ins,
+    too_few_people,
     uniform,
 )
 from discreet.hypotheses.result import pure
@@ -163,7 +164,8 @@ def released(test: SignTest | SignedRankTest, values: Floats, rng: Randomness, n
     provenance = Provenance(type(test).__name__, shown, rng.secure, notes=(COUNTED,) if about else ())
     blank: Release[TestResult] = Release(test.guarantee, provenance, name=name)
     if (refusal := refusal_of(inner, size)) is not None:
-        return replace(blank, refusal=about + refusal)
+        words = too_few_people(size, test.epsilon, inner.check) if about else refusal
+        return replace(blank, refusal=words)
     public = inner is test
     drawn = (values, coins(size, rng), rng.permutation(size)) if public else seats(values, size, secret_key(rng))
     return replace(blank, answer=inner.tested(*drawn, rng))  # [signed_tests.4]

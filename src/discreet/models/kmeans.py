@@ -63,7 +63,7 @@ from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -257,10 +257,12 @@ class _Run:
 
     def _too_few(self, seen: int) -> str:
         """What was seen, what is needed, what to do; by public or noisy numbers. [kmeans.2]"""
+        noisy = not self.asked.neighbours.size_is_public
+        others = ("ask for fewer clusters",)
+        to_do = what_to_do(seen, self.asked.epsilon, self.least, *others, noisy=noisy, scales=False)
         return (
-            f"{seen} rows are too few for {self.asked.k} clusters in {self.table.width} columns at epsilon "
-            f"{float(self.asked.epsilon):g}: about {self.least} are needed; bring more rows, fewer clusters or "
-            "columns, or a larger epsilon"
+            f"{'about ' if noisy else ''}{seen} rows are too few for {self.asked.k} clusters in {self.table.width} "
+            f"columns at epsilon {float(self.asked.epsilon):g}: about {self.least} are needed; {to_do}"
         )
 
     def _blank(self, refusal: str | None = None) -> Release[Clusters]:

@@ -59,7 +59,7 @@ from discreet.models.square_stages import CONSTANT, DesignColumn, Squares, Squar
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -303,10 +303,12 @@ class LeastSquares:
         return np.concatenate([ones, table] if self.intercept else [table, ones], axis=1)
 
     def _too_few(self, size: int) -> str:
+        noisy = not self.neighbours.size_is_public
+        to_do = what_to_do(size, self.epsilon, self.needed(), noisy=noisy, scales=False)
         return (
-            f"there are {size} rows of {len(self.names)} columns and an outcome; their regression takes about "
-            f"{show(float(self.needed()))} rows at this epsilon and delta. Bring more rows, fewer columns, bounds or "
-            "a larger epsilon"
+            f"there are {'about ' if noisy else ''}{size} rows of {len(self.names)} columns and an outcome; their "
+            f"regression takes about {show(float(self.needed()))} at this epsilon and delta; {to_do}. Fewer "
+            "columns, or columns with public bounds=, need fewer rows"
         )
 
 

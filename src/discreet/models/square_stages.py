@@ -45,7 +45,7 @@ import numpy as np
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.noise.integers import LARGEST_SCALE
 from discreet.noise.lattice import slack
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -220,10 +220,12 @@ def find(rows: Floats, columns: tuple[DesignColumn, ...], stages: SquareStages, 
     costs = stages.costs
     size = float(len(rows)) if stages.rows is not None else _count(len(rows), costs.part("count", Gaussian), rng)
     if not stages.enough(size):  # [square_stages.2]
-        needed = show(float(least_rows(lambda _: stages)))
+        needed = least_rows(lambda _: stages)
+        safe = math.ceil(1.05 * needed + 3 / float(costs.part("count", Gaussian).mu))  # the next count is noisy too
         return (
             f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
-            f"about {needed} at this epsilon and delta. Bring more rows, fewer columns, bounds or a larger epsilon"
+            f"about {needed} at this epsilon and delta; bring {safe} rows, or ask for a larger epsilon. Fewer columns, "
+            "or columns with public bounds=, need fewer rows"
         )
     early = rows[some_places(len(rows), MANY)] if stages.rows is not None else rows  # [square_stages.1]
     few = len(early) if stages.rows is not None else size

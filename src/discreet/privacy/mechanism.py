@@ -1,5 +1,6 @@
 """The shape of a mechanism, and of the one door all randomness comes through."""
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -185,3 +186,33 @@ def refusal_of(mechanism: Any, size: int | None) -> str | None:
     except Refused as reason:
         return str(reason)
     return None
+
+
+DEAREST: Final = 10.0  # no larger epsilon is advised
+MISCOUNTED: Final = 60  # over epsilon: what a noisy number of people may be off by, 3 standard deviations or more
+
+
+def what_to_do(
+    seen: int, epsilon: Number, needed: float, *others: str, noisy: bool, scales: bool = True, rows: str = "rows"
+) -> str:
+    """Advice to those with too few rows that works when it is followed: `needed` are enough at this epsilon.
+
+    `noisy` says that they are counted with noise, which has to be allowed for; `scales` that what counts is their
+    number times epsilon, so that an epsilon can be named too.
+
+    >>> what_to_do(80, 0.5, 744, "give public bounds=(low, high)", noisy=False)
+    'bring 790 rows, ask for epsilon=5, or give public bounds=(low, high)'
+    """
+    off = MISCOUNTED / float(epsilon) if noisy else 0.0
+    bring = _rounded_up(1.05 * needed + off)
+    ask = _rounded_up(float(epsilon) * bring / max(seen - off, 1.0))
+    listed = [f"bring {bring:g} {rows}" if bring < 1e6 else f"bring {bring:.0f} {rows}"]
+    listed += ([f"ask for epsilon={ask:g}"] if ask <= DEAREST else []) if scales else ["ask for a larger epsilon"]
+    *first, last = [*listed, *others]
+    return f"{', '.join(first)}, or {last}" if first else last
+
+
+def _rounded_up(number: float) -> float:
+    """To two digits, upwards."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return float(f"{math.ceil(number / step - 1e-9) * step:.2g}")

@@ -49,7 +49,7 @@ from discreet.privacy.exact import Number, exact, show, show_range
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -125,11 +125,10 @@ class Correlation:
         """Refuse so few rows that a quarter of them is fewer than `beyond`. [correlation.2]"""
         if size is not None and 4 * self.beyond > size:
             noisy = "" if self.neighbours.size_is_public else " (a noisy number)"
-            more = show(math.ceil(4000 * self.beyond * float(self.epsilon) / max(size, 1)) / 1000)
+            to_do = what_to_do(size, self.epsilon, 4 * self.beyond, "give fewer columns", noisy=bool(noisy))
             raise Refused(
                 f"there are {size} rows{noisy}; a correlation of {self.dimension} columns without bounds needs at "
-                f"least {4 * self.beyond} at epsilon {show(self.epsilon)}. Ask for epsilon={more}, bring more rows, "
-                "or fewer columns"
+                f"least {4 * self.beyond} at epsilon {show(self.epsilon)}; {to_do}"
             )
 
     def release(self, rows: Any, rng: Randomness) -> Release[Matrix]:

@@ -51,9 +51,9 @@ from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import Refused
 from discreet.friendly.average import SLACK, noisy_count
 from discreet.friendly.find_centre import MOST, find_centre
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import FINE, Frame, Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
@@ -211,11 +211,12 @@ class MomentBudget:
         least = 16
         while least < 2**40 and not self.plan(least, columns).enough:
             least = least * 21 // 20 + 1
-        about = "" if self.neighbours.size_is_public else "about "
-        raise Refused(
-            f"there are {about}{rows} rows of {columns} columns; finding their covariance without bounds takes about "
-            f"{show(float(least))} rows at this epsilon and delta. Bring more rows, fewer columns, or a larger epsilon"
-        )
+        noisy = not self.neighbours.size_is_public
+        found = f"there are {'about ' if noisy else ''}{rows} rows of {columns} columns; finding their covariance "
+        if least >= 2**40:
+            raise Refused(f"{found}takes more, however many there are: ask for a larger epsilon")
+        to_do = what_to_do(rows, self.epsilon, least, "give fewer columns", noisy=noisy, scales=False)
+        raise Refused(f"{found}without bounds takes about {least} at this epsilon and delta; {to_do}")
 
     def fit(self, rows: Floats, rng: Randomness) -> "FittedMoment | str":
         """All stages, or why they ended. [covariance_stages.1], [covariance_stages.2]"""

@@ -55,7 +55,7 @@ from discreet.privacy.declaration import Columns, Public, Reads, category, numbe
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -191,10 +191,12 @@ class BinnedDensity:
         return Release(self.guarantee, self._provenance(size, rng, *notes), curve, spread=spread, name="density")
 
     def _few(self, people: int) -> str:
+        needed = float(2 * self._nats) / float(self.epsilon)
+        to_do = what_to_do(people, self.epsilon, needed, "give public ends support=(low, high)", noisy=True)
         return (
             f"about {people} rows, by a noisy count, at epsilon {show(self.epsilon)} are too few to find where they "
             f"lie: n * epsilon is {people * float(self.epsilon):.3g}, about {float(2 * self._nats):.3g} is needed; "
-            "give public ends support=(low, high), or use more rows or a larger epsilon"
+            f"{to_do}"
         )
 
     def _provenance(self, size: int | None, rng: Randomness, *notes: str) -> Provenance:

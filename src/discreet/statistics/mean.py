@@ -122,7 +122,7 @@ class RankClippedMean:
         """Refuse so few rows that a quarter of them is fewer than `beyond`. [mean.3]"""
         if size is not None and 4 * self.beyond > size:
             needed = 4 * self.beyond * float(self.epsilon)
-            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, model=False))
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""

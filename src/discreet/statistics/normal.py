@@ -51,7 +51,7 @@ from discreet.errors import Refused
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Choice, Laplace
-from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -288,14 +288,14 @@ def predicted(stages: Allocation, size: int, neighbours: Neighbours) -> float:
     return mean_radius(size, unit_variance(stages.noise("mean"), size, neighbours))[1]
 
 
-def too_few(size: int, epsilon: Number, needed: float, neighbours: Neighbours, model: bool = True) -> str:
-    """What was seen, what is needed, what to do."""
+def too_few(size: int, epsilon: Number, needed: float, neighbours: Neighbours, *, bounds: bool = False) -> str:
+    """What was seen, what is needed, what to do; `bounds` says that public ones would do too."""
     noisy = "" if neighbours.size_is_public else " (a noisy number)"
-    more = show(math.ceil(1000 * needed / max(size, 1)) / 1000)
+    others = ["give public bounds=(low, high)"] if bounds else []
+    to_do = what_to_do(size, epsilon, needed / float(epsilon), *others, noisy=bool(noisy))
     return (
         f"n * epsilon is {show(size * float(epsilon))}: {size} rows{noisy} times epsilon {show(epsilon)}; locating the "
-        f"data without bounds needs at least {math.ceil(needed)}. Ask for epsilon={more}, "
-        f"bring {math.ceil(needed / float(epsilon))} rows, or give public bounds{' with model=None' if model else ''}"
+        f"data without bounds needs at least {math.ceil(needed)}. Please {to_do}"
     )
 
 

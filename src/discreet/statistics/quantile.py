@@ -85,7 +85,7 @@ from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import QuantileSpread, check_confidence
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
+from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -298,14 +298,18 @@ class Quantile:
         needed = max(plan.needed(aim.q, aim.low_move), plan.needed(1 - aim.q, aim.high_move), size + 1)
         what = f"the {show(aim.q)}-quantile" + (" without bounds" if self.bounds is None else "")
         what = what if self.confidence is None else f"a {100 * self.confidence:g}% interval of {what}"
-        remedies = ["give public bounds=(low, high)"] if self.bounds is None else []
-        remedies += ["use more rows or a larger epsilon"]
+        surely = 0.9 * size - (MISCOUNTED / float(self.epsilon) if self._counts else 0.0)
+        sides = ((float(aim.q), aim.low_move), (float(1 - aim.q), aim.high_move))
+        bounded = max(rows_needed(q, float(self._rate(move)), 0.5, self.confidence, 1) for q, move in sides)
+        helped = self.bounds is None and surely >= bounded
+        remedies = ["give public bounds=(low, high)"] if helped else []
         remedies += ["ask for the value alone with confidence=None"] if self.confidence is not None else []
         known = f"about {size} rows, by a noisy count," if self._counts else f"{size} rows"
+        to_do = what_to_do(size, self.epsilon, needed, *remedies, noisy=self._counts)
         return (
             f"{known} at epsilon {show(self.epsilon)} are too few for {what}: n * epsilon is "
             f"{size * float(self.epsilon):.3g}, about {needed * float(self.epsilon):.3g} is needed; "
-            + ", or ".join(remedies)
+            f"{to_do}"
         )
 
     def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:

@@ -130,7 +130,7 @@ class SufficientStatistics:
     def check(self, size: int | None) -> None:
         """Refuse too few rows for a first guess. [sufficient.2]"""
         if size is not None and not self.feasible(self.stages(size if self.neighbours.size_is_public else None), size):
-            raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours, model=False))
+            raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours))
 
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted family and its intervals, or a refusal."""

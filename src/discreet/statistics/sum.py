@@ -105,7 +105,7 @@ class Sum:
         """Refuse so few records that a quarter of them is fewer than `beyond`. [sum.2]"""
         if size is not None and self.bounds is None and 4 * self.beyond > size:
             needed = 4 * self.beyond * float(self.epsilon)
-            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, model=False))
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The total and the error of its noise, or a refusal."""

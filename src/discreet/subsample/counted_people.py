@@ -28,10 +28,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from discreet.errors import BadInput, Refused
+from discreet.hypotheses.private_sizes import people_needed
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -124,11 +125,11 @@ class CountedPeople:
         people = noisy - self.caution
         shown = {"people, noisy": noisy, "epsilon of that number": float(self.counting.epsilon)}
         try:
-            if people < 1:
-                raise Refused("that is too few for blocks; bring more people, or ask for a larger epsilon")
-            self.check(people)
-        except Refused as reason:  # [counted_people.2]
-            words = f"about {max(noisy, 0)} people (a noisy number): {reason}"
+            self.check(max(people, 1))
+        except Refused:  # [counted_people.2]
+            needed = people_needed(self.check) + self.caution
+            to_do = what_to_do(noisy, self.epsilon, needed, noisy=True, rows="people")
+            words = f"about {max(noisy, 0)} people (a noisy number), about {needed} are needed: {to_do}"
             return Release(self.guarantee, Provenance("CountedPeople", shown, rng.secure), refusal=words)
         found = self.checked(people).release(table, rng)  # [counted_people.1]
         history = replace(found.provenance, parameters=dict(found.provenance.parameters) | shown)

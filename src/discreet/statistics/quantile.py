@@ -299,8 +299,8 @@ class Quantile:
         what = f"the {show(aim.q)}-quantile" + (" without bounds" if self.bounds is None else "")
         what = what if self.confidence is None else f"a {100 * self.confidence:g}% interval of {what}"
         surely = 0.9 * size - (MISCOUNTED / float(self.epsilon) if self._counts else 0.0)
-        sides = ((float(aim.q), aim.low_move), (float(1 - aim.q), aim.high_move))
-        bounded = max(rows_needed(q, float(self._rate(move)), 0.5, self.confidence, 1) for q, move in sides)
+        inside = replace(plan, bounded=True)
+        bounded = max(inside.needed(aim.q, aim.low_move), inside.needed(1 - aim.q, aim.high_move))
         helped = self.bounds is None and surely >= bounded
         remedies = ["give public bounds=(low, high)"] if helped else []
         remedies += ["ask for the value alone with confidence=None"] if self.confidence is not None else []

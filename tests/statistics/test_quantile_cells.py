@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.noise.choose_float import BINADES, LARGEST_KEY, Staircase, float_of, keys_of, uniform
+from discreet.noise.choose_float import (
+    BINADES,
+    LARGEST_KEY,
+    Staircase,
+    cell_tops,
+    float_of,
+    keys_of,
+    multiples,
+    uniform,
+)
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice
 from discreet.statistics import quantile_cells
@@ -28,6 +37,34 @@ from discreet.statistics.quantile_cells import (
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
 MAX = float(np.finfo(float).max)
+
+
+UNIT = [Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1, 3), Fraction(7, 100), Fraction(1)]
+UNIT += [
+    Fraction(3),
+    Fraction(10),
+    Fraction(1000),
+    Fraction(1, 10**12),
+    Fraction(10**12),
+    Fraction(7, 10**200),
+    Fraction(1, 10**320),
+]
+
+
+@pytest.mark.claim("choose_float.4")
+@pytest.mark.parametrize("unit", UNIT)
+def test_cells_of_different_records_do_not_overlap(unit: Fraction) -> None:
+    """Up to the edge of the cells and beyond it, where quotients are off by one: also the floats beside multiples."""
+    edges = [2**power for power in (0, 10, 40, 41, 48, 49, 50, 51, 52, 53)]
+    drawn = np.random.default_rng(5).integers(2**51, 2**52, 20_000)
+    times = np.unique([k + move for k in (*edges, *drawn.tolist()) for move in (-2, -1, 0, 1, 2)]).astype(np.float64)
+    places = multiples(np.concatenate([-times, times]), unit)
+    beside = [places, np.nextafter(places, np.inf), np.nextafter(places, -np.inf)]
+    for side in (1, -1):
+        records = np.unique(floored(np.concatenate(beside), 0.0, unit, side, (-MAX, MAX)))
+        keys, tops = keys_of(records), cell_tops(records, unit)
+        assert (tops >= keys).all()
+        assert (tops[:-1] < keys[1:]).all()
 
 
 # --- the scale ---

@@ -7,6 +7,7 @@ Releases
 Promise
     [choose_float.1] If one person's change moves s(t) by at most D for every t, the release is pure epsilon and bounded
          range epsilon (so epsilon^2 / 8 zCDP).
+    [choose_float.4] Cells of different multiples do not overlap, however large they are.
     [choose_float.2] For a target rank fixed in advance, D = 1 under REPLACE. For tau = q n under ADD_OR_REMOVE, D =
     max(q, 1-q).
     [choose_float.3] The distribution is exact: every float64 is a candidate, no weight is rounded and none is cut off.
@@ -20,6 +21,10 @@ Why
     binade, so the W-measure of a gap is an exact integer. A segment is drawn by `pick` [choose.2], levels beyond the
     reach of the current precision standing together as one remainder; inside a segment the integer measure is
     inverted.
+    [choose_float.4] k units as a float, over the unit as a float, are within 2^-51 k of k: four roundings of a relative
+    2^-53. Up to 2^49 units k is therefore found again, and its cell ends before the float of k + 1. From there on, by
+    the float of 2^49 units and not by a quotient, each float is a cell of its own. Were a float in two cells, it would
+    be drawn by the sum of their weights, which a record more in one of them can double.
 Needs
     A public prior; optional public bounds, to which the data are clamped record by record.
 Accuracy
@@ -51,6 +56,8 @@ from discreet.tables.entries import Stream
 
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
+CELLS: Final = 2**49  # units to either side of 0 [choose_float.4]
+LARGEST_PART: Final = 2**1000  # of 1 that a unit may be to be divided by
 LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
 Keys = npt.NDArray[np.int64]
 Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where those would overflow
@@ -73,10 +80,16 @@ def float_of(key: int) -> float:
 def cell_tops(values: Any, unit: Fraction) -> Keys:
     """The keys of the last floats before the next multiple of the unit, for values that are its multiples.
 
-    Beyond 2^52 units floats are too coarse for cells: there a value stands for itself.
+    Beyond the cells a value stands for itself. [choose_float.4]
     """
-    times, keys = quotients(values, unit), keys_of(values)
-    return np.where(np.abs(times) < PER_BINADE, keys_of(multiples(np.rint(times) + 1, unit)) - 1, keys)
+    after = keys_of(multiples(np.rint(quotients(values, unit)) + 1, unit))
+    return np.where(in_cells(values, unit), after - 1, keys_of(values))  # [choose_float.4]
+
+
+def in_cells(values: Any, unit: Fraction) -> npt.NDArray[np.bool_]:
+    """Whether floats are between so many units that each multiple is told from the next. [choose_float.4]"""
+    edge = float(multiples(np.float64(CELLS), unit))
+    return np.asarray((values >= -edge) & (values < edge))  # by place, as a quotient is rounded
 
 
 def quotients(values: Any, unit: Fraction) -> npt.NDArray[np.float64]:
@@ -88,7 +101,8 @@ def quotients(values: Any, unit: Fraction) -> npt.NDArray[np.float64]:
 def multiples(times: Any, unit: Fraction) -> npt.NDArray[np.float64]:
     """So many units, as floats: divided by a whole number where a unit is a part of 1, so that 3 tenths are 0.3."""
     with np.errstate(all="ignore"):
-        return np.asarray(times / float(1 / unit) if unit.numerator == 1 else times * float(unit))
+        part = unit.numerator == 1 and unit.denominator < LARGEST_PART
+        return np.asarray(times / float(unit.denominator) if part else times * float(unit))
 
 
 class Prior:

@@ -15,8 +15,8 @@ Why
     is the number of records off the grid less the number on it, so an added record moves it by 1 and a
     replaced one by at most 2.
     [quantile_cells.3] What is rounded down is x / unit and 2^-50 of it, up to 2^41 units. For a multiple of the unit as
-    floats write it the quotient is off by at most 2^-52 of itself, so the result is that multiple. From 2^52 units on a
-    record stays where it is.
+    floats write it the quotient is off by at most 2^-52 of itself, so the result is that multiple. From 2^49 units on a
+    record stays where it is ([choose_float.4]).
 """
 
 import math
@@ -32,11 +32,11 @@ import numpy.typing as npt
 from discreet.noise.choose_float import (
     BINADES,
     LARGEST_KEY,
-    PER_BINADE,
     Prior,
     Staircase,
     cell_tops,
     float_of,
+    in_cells,
     keys_of,
     multiples,
     quotients,
@@ -227,7 +227,7 @@ def floored(values: Floats | Ordered, default: float, unit: Fraction, side: int,
         inside = side * np.clip(np.where(np.isnan(values), default, values), *bounds)
         times = quotients(inside, unit)
         down = np.floor(times + np.where(np.abs(times) < FAR_OUT, NEAR * np.abs(times), 0.0))
-        return np.where(np.abs(times) < PER_BINADE, multiples(down, unit), inside)  # [quantile_cells.3]
+        return np.where(in_cells(inside, unit), multiples(down, unit), inside)  # [quantile_cells.3]
 
 
 def grid_stairs(

@@ -174,7 +174,7 @@ TWINS: dict[str, Twin] = {  # the same without privacy; a statistic that is not 
     "density": lambda x, edges, **_: np.histogram(x, edges)[0] / len(x) / np.diff(edges),
     "fit": lambda X, y, **_: least_squares(X, y),  # noqa: N803
     "fit_distribution": _family,
-    "fit_normal": lambda x, **_: [x.mean(), x.var()],
+    "fit_normal": lambda x, **_: [x.mean(), x.var()] if x.ndim == 1 else [*x.mean(axis=0), *np.cov(x.T).ravel()],
     "histogram": lambda x, categories, **_: [(x == one).sum() for one in categories],
     "linear_regression": lambda X, y, **_: least_squares(X, y),  # noqa: N803
     "logistic_regression": _glm("Binomial"),
@@ -213,7 +213,7 @@ def chosen(reads: Reads, by_kind: Mapping[str, list[str]]) -> Iterator[tuple[str
     """The kind and the names of the columns that one parameter is asked of, by its declaration."""
     numbers = by_kind.get("number", [])
     if reads.kind in ("number", "any") and reads.width != "one" and len(numbers) >= WIDTH:
-        yield "number", tuple(numbers[:WIDTH])
+        yield "numbers", tuple(numbers[:WIDTH])
     if reads.width == "several":
         return
     for kind in ("number", "count", "boolean", "category") if reads.kind == "any" else (reads.kind,):
@@ -242,7 +242,7 @@ def questions(name: str, frame: Any) -> Iterator[Question]:
         if asked == "histogram":
             pairs = [("category", (one,)) for one in by_kind.get("category", [])]
         for kind, columns in pairs:
-            for options in needed(asked, kind):
+            for options in () if (asked, kind) == ("maximum_likelihood", "numbers") else needed(asked, kind):
                 if options.get("family") == "gamma" and not (frame[columns[0]].dropna() > 0).all():
                     continue
                 yield Question(name, asked, {first: columns}, options)
@@ -270,6 +270,8 @@ def flat(value: Any) -> Any:
         return np.append(np.ravel(np.asarray(value.coef)), [] if intercept is None else [intercept]).astype(float)
     if hasattr(value, "heights"):
         return np.ravel(np.asarray(value.heights, dtype=float))
+    if hasattr(value, "covariance"):
+        return np.append(np.ravel(np.asarray(value.mean)), np.ravel(np.asarray(value.covariance))).astype(float)
     if isinstance(value, Mapping):
         return np.array([float(one) for one in value.values()])
     return np.ravel(np.asarray(value, dtype=float))

@@ -67,3 +67,48 @@ def test_containers_give_the_same_digits(container: str) -> None:
     assert discreet.mean(made, epsilon=1.0, rng=discreet.Seeded(5)).value == wanted.value
     with discreet.open({"bmi": made}, budget=9.0, ledger=":memory:", rng=discreet.Seeded(5)) as session:
         assert session.mean("bmi", epsilon=1.0).value == wanted.value
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """The same people in everything that a session opens, and what else it has to be told."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import sqlalchemy as sa
+
+    home = tmp_path_factory.mktemp("sources")
+    frame, listed = pd.DataFrame(PEOPLE), {name: column.tolist() for name, column in PEOPLE.items()}
+    listed["bmi"] = [None if np.isnan(entry) else entry for entry in listed["bmi"]]
+    table = pa.table(listed)
+    pq.write_table(table, home / "people.parquet")
+    frame.to_csv(home / "people.csv", index=False)
+    with sa.create_engine(f"sqlite:///{home / 'people.db'}").begin() as connection:
+        frame.to_sql("people", connection, index=False)
+    return {
+        "numpy": (dict(PEOPLE), {}),
+        "list": (listed, {}),
+        "pandas": (frame, {}),
+        "polars": (pl.DataFrame(listed), {}),
+        "arrow": (table, {}),
+        "parquet": (home / "people.parquet", {}),
+        "csv": (home / "people.csv", {"types": {"smokes": "boolean"}}),
+        "sqlite": (f"sqlite:///{home / 'people.db'}", {"table": "people", "types": {"smokes": "boolean"}}),
+    }
+
+
+def shown(name: str, source: Any, options: dict[str, Any]) -> str:
+    """What everybody sees of one release."""
+    budget = discreet.Budget(1000.0, 1e-2)
+    with discreet.open(source, budget=budget, ledger=":memory:", rng=discreet.Seeded(3), **options) as session:
+        release = session.ask(name, epsilon=4.0, **ASKED[name])
+    assert isinstance(release, Release)
+    return repr((release.refusal, release.answer, release.guarantee))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_source_gives_the_same_digits(name: str, sources: dict[str, tuple[Any, dict[str, Any]]]) -> None:
+    wanted = shown(name, *sources["numpy"])
+    for kind, source in sources.items():
+        assert shown(name, *source) == wanted, kind

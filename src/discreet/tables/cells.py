@@ -228,6 +228,8 @@ def numbers(column: Column, kind: Kind, name: str) -> Floats:
     """A column as floats. One that is declared to hold texts or dates is refused, whatever it holds. [cells.1]"""
     if kind in ("text", "category", "date"):
         raise BadInput(f"column {name!r} is declared as {kind}; numbers are needed; declare it by types= or convert it")
+    if kind == "boolean":
+        return truths(column, kind, name)  # of a file "True" and "yes" are 1
     if not is_arrow(column):
         return _with_texts(rows.numbers_of(column), column, number)
     if is_text(column.type):

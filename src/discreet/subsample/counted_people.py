@@ -122,10 +122,10 @@ class CountedPeople:
         """The mechanism's answer, or a refusal."""
         table = BlockTable.of(rows)
         noisy = int(rng.blur(people_in(table), sensitivity=1, cost=self.counting))  # [counted_people.1]
-        people = noisy - self.caution
+        people = max(1, noisy - self.caution)
         shown = {"people, noisy": noisy, "epsilon of that number": float(self.counting.epsilon)}
         try:
-            self.check(max(people, 1))
+            self.check(people)
         except Refused:  # [counted_people.2]
             needed = people_needed(self.check) + self.caution
             to_do = what_to_do(noisy, self.epsilon, needed, noisy=True, rows="people")

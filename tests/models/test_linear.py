@@ -1,6 +1,5 @@
 """The ladder for linear regression."""
 
-import json
 import math
 import re
 from typing import Any
@@ -14,10 +13,11 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, Refused
 from discreet.models.least_squares import LeastSquares
-from discreet.models.square_stages import DesignColumn, factor, reachable
+from discreet.models.newton_stages import DesignColumn, Scores, reachable, started
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
+from discreet.stages.gram import BITS, Frame, longest, steps_of
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
 X = np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(398, 2)), 2)
@@ -47,7 +47,9 @@ def world(step: int, relation: Neighbours) -> list[audit.Pair]:
 
 
 @pytest.mark.claim("least_squares.1")
-@pytest.mark.claim("square_stages.1")
+@pytest.mark.claim("newton_stages.1")
+@pytest.mark.claim("newton_stages.4")
+@pytest.mark.claim("octaves.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("given", [{}, {"intercept": False, "bounds": ((-5.0, 7.0), None), "ridge": 2.0}])
 def test_every_small_pair(relation: Neighbours, given: dict[str, Any]) -> None:
@@ -83,7 +85,8 @@ def test_bad_arguments(given: dict[str, Any], word: str) -> None:
 
 
 @pytest.mark.claim("least_squares.2")
-@pytest.mark.claim("square_stages.2")
+@pytest.mark.claim("newton_stages.2")
+@pytest.mark.claim("octaves.2")
 def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     door = Recorder(Seeded(0))
     release = LeastSquares(1.0, 1e-6, names=("a", "b")).release(np.ones((300, 3)), door)
@@ -104,7 +107,7 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
             still = LeastSquares(2.0, 1e-6, names=("a",), neighbours=relation).release(
                 np.full((3000, 2), value), Seeded(1)
             )
-            assert still.refusal or not np.isfinite(still.interval().high.coef).any()
+            assert still.refusal
             assert "rows" not in still.provenance.parameters or relation is Neighbours.REPLACE
     x = np.random.default_rng(0).normal(size=(3000, 2))
     for left, right in ((1e-140, 1e140), (1e149, 1e-149), (1e-300, 1e300), (1e160, 1.0)):
@@ -119,31 +122,40 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     assert needed < 2000
 
 
-@pytest.mark.claim("square_stages.3")
-def test_rows_beyond_reach_are_missing_and_others_stay() -> None:
-    rows = np.array([[1.0, 5.0], [200.0, 0.5], [math.nan, -math.inf], [-3.0, 1e300]])
-    reachable(
-        rows,
-        (DesignColumn("a"), DesignColumn.of("b", (0.0, 1.0), centred=True)),
-        np.array([0.0, 0.5]),
-        np.array([1.0, 1.0]),
-    )
+@pytest.mark.claim("newton_stages.3")
+def test_infinite_entries_are_missing_and_bounds_are_kept() -> None:
+    rows = np.array([[1.0, 5.0], [math.inf, 0.5], [math.nan, -math.inf], [-3.0, 1e300]])
+    reachable(rows, (DesignColumn("a"), DesignColumn.of("b", (0.0, 1.0), centred=True)))
     assert rows[:, 1].tolist() == [1.0, 0.5, 0.0, 1.0]
-    assert rows[0, 0] == 1.0
+    assert rows[[0, 3], 0].tolist() == [1.0, -3.0]
     assert np.isnan(rows[1:3, 0]).all()
-    assert rows[3, 0] == -3.0
 
 
-def test_a_factor_makes_rows_round() -> None:
-    """Its last row is the regression of the last column on the others."""
+def test_the_first_fit_makes_predictors_round() -> None:
     rng = np.random.default_rng(0)
     table = np.column_stack([np.ones(500), rng.normal(3.0, 2.0, size=(500, 2)), rng.normal(size=500)])
     table[:, 3] += table[:, 1] - 2 * table[:, 2] + 7
-    gram = table.T @ table / 500
-    turn = factor(gram, 0.0)
-    assert turn @ gram @ turn.T == pytest.approx(np.eye(4), abs=1e-6)
-    plain = np.linalg.lstsq(table[:, :3], table[:, 3], rcond=None)[0]
-    assert -turn[3, :3] / turn[3, 3] == pytest.approx(plain, rel=1e-6)
+    moments = table.T @ table / 500
+    turn, fit = started(moments, 0.0)
+    assert turn @ moments[:3, :3] @ turn.T == pytest.approx(np.eye(3), abs=1e-6)
+    assert fit == pytest.approx(np.linalg.lstsq(table[:, :3], table[:, 3], rcond=None)[0], rel=1e-6)
+
+
+@pytest.mark.claim("newton_stages.4")
+def test_a_score_is_a_fixed_function_of_its_row_and_no_longer_than_the_ball() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([np.ones(300), rng.standard_t(1, size=(300, 2))])
+    rows[::50] *= 1e12
+    rows[7] = math.nan
+    turn = np.array([[1.0, 0.0, 0.0], [0.3, 2.0, 0.0], [-1.0, 0.5, 1.5]])
+    scores = Scores(Frame.of(np.ones(3), turn))
+    steps = steps_of(rows, scores, 2.0, "clip")
+    assert np.sqrt((steps**2).sum(axis=0)).max() <= longest(2, BITS)
+    assert not steps[:, 7].any()
+    order = rng.permutation(300)
+    assert np.array_equal(steps_of(rows[order][:17], scores, 2.0, "clip"), steps[:, order[:17]])
+    u, r = rows[20, :2] @ turn[:2, :2].T, rows[20] @ turn[2]
+    assert steps[:, 20] / 2**15 == pytest.approx(u * r / max(2.0, float(np.linalg.norm(u * r))), abs=1e-3)
 
 
 @pytest.mark.claim("least_squares.3")
@@ -196,12 +208,41 @@ def test_outliers_missing_rows_and_columns_of_the_same() -> None:
     )
     assert release.value["a"] == pytest.approx(2.0, abs=0.2)
     assert release.value["rare"] == pytest.approx(3.0, abs=1.5)
-    twice = np.column_stack([x[:, 0], x[:, 0]])
-    release = discreet.linear_regression(twice, y, epsilon=1.0, delta=1e-6, rng=Seeded(3))
-    assert np.isinf(release.interval().high.coef).all()  # their sum is known, neither of them is
-    assert "ridge was added" in str(release)
-    assert json.loads(release.to_json())["interval"]["high"][:2] == [None, None]
-    assert release.summary().count("-  ") >= 2
+    twice = np.column_stack([x[:, 0], x[:, 0], np.ones(20_000)])
+    for columns, word in (([0, 1], "'x0' and 'x1'"), ([0, 2], "'x1' is the same for nearly everybody")):
+        release = discreet.linear_regression(twice[:, columns], y, epsilon=1.0, delta=1e-6, rng=Seeded(3))
+        assert word in str(release.refusal)  # no coefficient without an interval
+
+
+@pytest.mark.claim("least_squares.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_skewed_outcomes_and_unequal_variances(relation: Neighbours) -> None:
+    """Least squares is held, by intervals wider than the robust ones without privacy.
+
+    24 runs of 3 coefficients: of 72 intervals of 95% fewer than 54 hold once in 1e7 runs, if they are independent.
+    """
+    mechanism = LeastSquares(1.0, 1e-6, names=("age", "male"), neighbours=relation)
+    truth, hits, wider = None, 0, []
+    for seed in range(-1, 24):
+        rng = np.random.default_rng(seed + 1)
+        size = 12_000 if seed >= 0 else 2_000_000
+        age, male = rng.normal(45.0, 15.0, size), rng.random(size) < 0.4
+        y = np.exp(rng.normal(size=size) + 0.01 * age) * (1 + 0.3 * male)
+        x = np.column_stack([np.ones(size), age, male])
+        inverse = np.linalg.inv(x.T @ x)
+        plain = inverse @ (x.T @ y)
+        if truth is None:
+            truth = plain
+            continue
+        scores = x * (y - x @ plain)[:, None]
+        robust = np.sqrt(np.diag(inverse @ scores.T @ scores @ inverse))
+        found = mechanism.release(np.column_stack([age, male, y]), Seeded(seed)).interval()
+        low, high = (np.append(end.intercept, end.coef) for end in (found.low, found.high))
+        hits += int(((low <= truth) & (truth <= high)).sum())
+        wider.append((high - low) / (2 * 1.96 * robust))
+    assert hits >= 54
+    assert np.median(wider) > 1.3
+    assert np.min(wider) > 0.8  # a robust error has errors of its own
 
 
 def test_the_verb_its_methods_and_its_words() -> None:
@@ -265,7 +306,7 @@ def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
         release = LeastSquares(8.0, 1e-5, names=("a",), ridge=ridge, neighbours=relation).release(
             x * [1e-149, 1.0], Seeded(1)
         )
-        assert "ridge" in str(release.refusal)
+        assert release.refusal
     release = LeastSquares(8.0, 1e-5, names=("a",), ridge=ridge).release(x, Seeded(1))
     assert release.value["a"] == pytest.approx(0.0, abs=1e-3)
 

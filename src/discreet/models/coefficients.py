@@ -6,10 +6,10 @@ subsample/aggregate.py; here names and error bars get the form of a regression's
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chndtrix, ndtri
 
 from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
@@ -21,19 +21,23 @@ from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
+FAR: Final = 20.0  # standard errors of bias: beyond, an interval is as much wider as it is more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoefficientSpread:
     """Normal error bars of each coefficient: standard deviations from sampling and from the noise, side by side.
 
-    Both hold the intercept first, then the names' order; `about` says what the intervals are for.
+    Both hold the intercept first, then the names' order, and so does `bias`, the most that either may be off beside
+    them, if that is known; `about` says what the intervals are for.
     """
 
     value: Coefficients
     sampling_all: Array
     privacy_all: Array
     about: str = "the population's coefficients, each by itself"
+    bias: Array | None = None
+    target: str = ""  # for the first line of the answer, where the name alone would mislead
 
     def _of(self, sizes: Array) -> Coefficients:
         return replace(self.value, coef=np.asarray(sizes[1:], dtype=float), intercept=float(sizes[0]))
@@ -56,6 +60,11 @@ class CoefficientSpread:
     def interval(self, confidence: float) -> Interval:
         """Each coefficient's interval by itself."""
         wide = float(ndtri((1 + check_confidence(confidence)) / 2)) * self.errors
+        if self.bias is not None:
+            off = np.minimum(self.bias / np.maximum(self.errors, 1e-300), FAR)
+            wide = np.sqrt(chndtrix(confidence, 1, off**2)) * self.errors + np.maximum(
+                self.bias - off * self.errors, 0.0
+            )
         middle = np.concatenate([[self.value.intercept], self.value.coef])
         return Interval(
             self._of(middle - wide), self._of(middle + wide), confidence=confidence, about=self.about, population=True

@@ -117,7 +117,7 @@ def linear_regression(
             names=returned,
             unbiased=True,
         )
-    pairs = declared_bounds(bounds, X.names, outcome)
+    pairs = _with_truths((*X.kinds, outcome.kinds[0]), declared_bounds(bounds, X.names, outcome.name))
     if method == "sgd":
         if ridge is not None:
             raise BadInput("ridge goes with method 'moments'; leave it out")
@@ -126,10 +126,9 @@ def linear_regression(
                 "method 'sgd' needs the number of people, which is private here; give neighbours='replace' and "
                 "missing='keep', or use discreet.sgd with size=, a public guess"
             )
-        known, features = _public(people), Features(X.names, intercept, None if pairs is None else pairs[:-1])
+        known, features = _public(people), Features(X.names, intercept, None if bounds is None else pairs[:-1])
         known["people"] = known.pop("size")
         return StochasticDescent(features, "squared", epsilon=epsilon, delta=delta, **known)
-    pairs = pairs or (None,) * (len(X.names) + 1)
     return make(Design(np.empty((0, 0)), X.names, pairs), intercept, epsilon, delta)
 
 
@@ -274,13 +273,21 @@ def _formulated(
     return Formulated(Formula.read(X.formula or ""), make, **budget, **known)
 
 
-def _features_of(X: Columns, y: Columns | None, names: Any, levels: Any) -> tuple[Columns, str]:  # noqa: N803
-    """The features by name, and the name of the outcome."""
+def _features_of(X: Columns, y: Columns | None, names: Any, levels: Any) -> tuple[Columns, Columns]:  # noqa: N803
+    """The features by name, and the outcome."""
     if levels is not None:
         raise BadInput("levels are for a formula with C(...); columns of X are numbers")
     if y is None:
         raise BadInput("y is missing; give the outcome, or a formula as X")
-    return named_columns(X, names), y.name
+    return named_columns(X, names), y
+
+
+def _with_truths(kinds: Sequence[str], bounds: Any) -> tuple[Any, ...]:
+    """Bounds for each column: as given, and (0, 1) for those that are declared to hold yes and no."""
+    given = bounds if isinstance(bounds, Sequence) and len(bounds) == len(kinds) else (None,) * len(kinds)
+    return tuple(
+        (0.0, 1.0) if pair is None and kind == "boolean" else pair for kind, pair in zip(kinds, given, strict=True)
+    )
 
 
 def _generalised(
@@ -313,6 +320,9 @@ def _generalised(
         if unknown:
             raise BadInput(f"bounds are given for {unknown}, but the columns are {', '.join(X.names)}")
         bounds = tuple(bounds.get(name) for name in X.names)
+    truths = any(kind == "boolean" for kind in X.kinds) and norm is None and method != "friendly"
+    if truths and not (bounds is not None and np.shape(bounds) == (2,)):
+        bounds = _with_truths(X.kinds, bounds)
     features = Features(X.names, intercept, bounds, norm)
     if method == "friendly":
         mechanism = _friendly(people, X, features, family, **budget)

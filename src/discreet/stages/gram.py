@@ -53,7 +53,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,21 @@ SUMMED: Final = 1 << 47  # an entry of a block's sums is no larger [gram.1]
 Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
 
 
+class Seen(Protocol):
+    """How rows are seen before they are bent into a ball: a fixed function of each row. [gram.4]"""
+
+    @property
+    def size(self) -> int:
+        """Entries of a row that is seen."""
+
+    @property
+    def step(self) -> float:
+        """What one of `turned` stands for."""
+
+    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+        """One column for each row, and which rows are missing, if any."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """y = step * whole @ rint((x - centre) * per): every field is public or was released."""
@@ -96,6 +111,11 @@ class Frame:
         whole = np.clip(np.rint(turn / step), -largest, largest)
         place = np.zeros(size) if centre is None else np.asarray(centre, dtype=np.float64)
         return cls(place, 2.0**FINE / np.asarray(units), whole, step / 2**FINE)
+
+    @property
+    def size(self) -> int:
+        """Entries of a row that is seen."""
+        return len(self.whole)
 
     def at(self, centre: Floats) -> "Frame":
         """The same frame about another centre."""
@@ -153,7 +173,7 @@ class Moments:
         return Moments(self.first.astype(object) + other.first, self.second.astype(object) + other.second)  # [gram.1]
 
 
-def steps_of(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Floats:
+def steps_of(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Floats:
     """Each row as whole numbers of steps, one column for each row, of length at most `longest(d, bits)`. [gram.1]"""
     seen, lost = frame.turned(rows)
     with np.errstate(all="ignore"):
@@ -183,11 +203,11 @@ def _factor(lengths: Floats, radius: float, shape: Shape) -> Floats:
     return np.where(lengths > 0, 1.0 / lengths, 0.0)
 
 
-def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+def moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Moments:
     """The sums over an array of rows, block by block. [gram.1]"""
     if not (math.isfinite(radius) and radius > 0):
         raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
-    size = len(frame.whole)
+    size = frame.size
 
     def parts() -> Iterator[Floats]:
         for block in blocks(rows, size):
@@ -198,9 +218,9 @@ def moments(rows: Floats, frame: Frame, radius: float, shape: Shape, bits: int =
     return Moments(found[0], found[1:])
 
 
-def moments_of_blocks(parts: Iterable[Floats], frame: Frame, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+def moments_of_blocks(parts: Iterable[Floats], frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Moments:
     """The sums over rows that arrive block by block, in any order and of any sizes. [gram.1]"""
-    size = len(frame.whole)
+    size = frame.size
     total = Moments(np.zeros(size, dtype=object), np.zeros((size, size), dtype=object))
     for part in parts:
         total += moments(part, frame, radius, shape, bits)
@@ -249,7 +269,7 @@ def sum_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
 
 def noisy_gram(
     rows: Floats,
-    frame: Frame,
+    frame: Seen,
     radius: float,
     shape: Shape,
     *,
@@ -259,7 +279,7 @@ def noisy_gram(
     less: float = 0.0,
 ) -> tuple[Floats, float]:
     """The sum of v v' - less I in units of radius^2, symmetric, and the noise s on its diagonal. [gram.3]"""
-    size = len(frame.whole)
+    size = frame.size
     bits = fitting_bits(exact(cost.mu), size)
     upper = np.triu_indices(size)
     weights = np.where(upper[0] == upper[1], DIAGONAL, BESIDE)
@@ -277,7 +297,7 @@ def noisy_gram(
 
 def noisy_sum(
     rows: Floats,
-    frame: Frame,
+    frame: Seen,
     radius: float,
     shape: Shape,
     *,
@@ -286,7 +306,7 @@ def noisy_sum(
     rng: Randomness,
 ) -> tuple[Floats, float]:
     """The sum of v in units of the radius, and the noise on each entry. [gram.2]"""
-    size = len(frame.whole)
+    size = frame.size
     bits = fitting_bits(exact(cost.mu), size)
     found = moments(rows, frame, radius, shape, bits).first
     moved = sum_sensitivity(size, bits, neighbours)

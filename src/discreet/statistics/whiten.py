@@ -75,7 +75,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST
-from discreet.stages.gram import Frame, Shape, blocks, lengths_of, noisy_gram
+from discreet.stages.gram import Frame, Seen, Shape, blocks, lengths_of, noisy_gram
 from discreet.stages.locate import far_distance, median_distance
 from discreet.tables.matrix import Stored
 
@@ -305,7 +305,7 @@ def find_frame(apart: Floats, pairs: int, costs: Whitening, rng: Randomness) -> 
     return Frame.of(units, turn * (math.sqrt(float(chdtri(size, 0.5))) / length))
 
 
-def lengths(rows: Floats, frame: Frame) -> Floats:
+def lengths(rows: Floats, frame: Seen) -> Floats:
     """How long each row is in the frame; 0 where it is missing. A fixed function of each. [whiten.1]"""
     found = []
     for block in blocks(rows, rows.shape[1]):

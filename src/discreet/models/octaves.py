@@ -1,0 +1,169 @@
+"""How far numbers reach, by noisy counts of their octaves: the unit of a column, and the tail of a list of lengths.
+
+Releases
+    `column_unit`: the noisy number of rows in each octave of |x - centre|; from it a power of two that all but rows too
+    few to be seen stay below. `tail_of`: the same for half octaves of lengths, and from it how long the k longest are.
+Promise
+    [octaves.1] Gaussian(mu, slack) under both relations: one row moves the counts by 1 (ADD_OR_REMOVE) or sqrt(2)
+          (REPLACE) in L2.
+    [octaves.2] What is made of the counts reads them, a public centre or one that was released, and a number of rows
+          that is public or was released. No value raises.
+Why
+    [octaves.1] A row is in one bin or in none (a number that is missing, infinite or equal to the centre), by a fixed
+    function of its own entry: a difference, `frexp` and a comparison. Counts are whole numbers, and leave in steps of
+    2^-bits: [additive.2].
+    [octaves.2] As the code reads.
+Needs
+    Some 4 deviations of noise in a bin: 4 / mu rows, 6 / mu under REPLACE.
+Accuracy
+    The tail is that of a logarithm of lengths which is linear in normal scores, as of a lognormal: exact there, too
+    short for a Pareto tail, whose rows are seen last.
+Source
+    Karwa and Vadhan 2018 (histograms of scales); Hill 1975 for slopes of tails, here by the counts of bins.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from discreet.noise.integers import LARGEST_SCALE
+from discreet.noise.lattice import slack
+from discreet.privacy.exact import exact, root_above
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+
+COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
+COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in the last ones
+SHORT, LENGTH = -32, 40  # octaves of a length
+SEEN, NEAR, FAR = 4.2, 4.0, 5.5  # deviations of noise: of a heaviest bin, of one of the next 12, of one beyond
+AROUND: Final = 12
+REACHED, STEPS = 3.5, 3  # deviations by which the tail goes on, and bins in which it may pause
+MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is seen
+STEEP: Final = 10.0  # deviations of noise from which one bin more tells the slope
+SLOPES: Final = (0.2, 2.5)
+ROOT: Final = math.sqrt(0.5)
+HALVES: Final = 2 * (LENGTH - SHORT + 1)  # half octaves of a length
+
+
+def counts_cost(mu: Fraction, bins: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of so many counts with this mu, their slack included. [octaves.1]"""
+    return Gaussian(mu, slack(bins, math.ceil(_moved(neighbours) * 2 ** _bits(mu) / mu)))
+
+
+def _moved(neighbours: Neighbours) -> Fraction:
+    return root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)  # [octaves.1]
+
+
+def _bits(mu: Fraction) -> int:
+    """How fine the steps of a count are: fewer where noise of this cost would be too wide for the integers."""
+    bits = COUNT_BITS
+    while bits > 8 and 2 ** (bits + 1) > LARGEST_SCALE * mu:
+        bits -= 1
+    return bits
+
+
+def noisy_counts(found: Any, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> tuple[Floats, float]:
+    """Counts of disjoint sets of rows plus noise, and its standard deviation. [octaves.1]"""
+    bits, moved = _bits(exact(cost.mu)), _moved(neighbours)
+    blurred = rng.blur(np.asarray(found, dtype=np.int64) << bits, sensitivity=moved * 2**bits, cost=cost)  # [octaves.1]
+    return np.asarray(blurred, dtype=np.float64) / 2.0**bits, float(moved / exact(cost.mu))
+
+
+def noisy_size(size: int, *, cost: Gaussian, rng: Randomness) -> float:
+    """A number of rows plus noise, at least 1: rows are added or removed. [octaves.1]"""
+    found, _ = noisy_counts([size], cost=cost, neighbours=Neighbours.ADD_OR_REMOVE, rng=rng)
+    return max(1.0, float(found[0]))
+
+
+def column_cost(mu: Fraction, neighbours: Neighbours) -> Gaussian:
+    """Of `column_unit`."""
+    return counts_cost(mu, 2 * COLUMN + 1, neighbours)
+
+
+def tail_cost(mu: Fraction, neighbours: Neighbours) -> Gaussian:
+    """Of `tail_of`."""
+    return counts_cost(mu, HALVES, neighbours)
+
+
+def column_unit(
+    values: Floats, centre: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+) -> float | None:
+    """A power of two above |x - centre| of all rows but a few; None where too few rows differ. [octaves.2]"""
+    with np.errstate(all="ignore"):
+        _, octave = np.frexp(away := np.abs(values - centre))
+        known = np.isfinite(away) & (away > 0)  # [octaves.1]
+    octave = np.clip(octave[known], -COLUMN, COLUMN) + COLUMN
+    found, noise = noisy_counts(
+        np.bincount(octave, minlength=2 * COLUMN + 1), cost=cost, neighbours=neighbours, rng=rng
+    )
+    heaviest = int(np.argmax(found))
+    if found[heaviest] < SEEN * noise:  # [octaves.2]
+        return None
+    least = np.where(np.arange(len(found)) <= heaviest + AROUND, NEAR, FAR) * noise
+    top = int(np.flatnonzero(found[heaviest:] > least[heaviest:]).max(initial=0)) + heaviest
+    return 2.0 ** (top - COLUMN)
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """How long the k longest of about `size` rows are: `beyond` of them exceed `edge`, and z(k) tells the rest."""
+
+    size: float
+    edge: float
+    beyond: float
+    slope: float
+
+    def _score(self, k: Any) -> Any:
+        return -ndtri(np.clip(np.asarray(k) / self.size, 1e-12, 0.98) / 2)
+
+    def at(self, k: Any) -> Any:
+        """The length that k rows exceed."""
+        return self.edge * np.exp(self.slope * (self._score(k) - self._score(self.beyond)))
+
+    def excess(self, k: float, power: int = 1) -> float:
+        """The sum over the k longest of length^power, less the same of the shortest of them."""
+        score, shift = float(self._score(k)), power * self.slope
+        # lengths are exp(a z) in units, z beyond its k: 2 n exp(a^2 / 2) Phi(a - z) by completing the square
+        unit = self.edge**power * math.exp(-shift * float(self._score(self.beyond)))
+        mean = 2 * self.size * math.exp(shift**2 / 2 + float(log_ndtr(shift - score)))
+        return max(0.0, unit * (mean - 2 * self.size * float(ndtr(-score)) * math.exp(shift * score)))
+
+    def most(self, low: float, high: float, share: float) -> float:
+        """The most rows, from `low` to `high`, whose excess is at most this many times the length that they exceed."""
+        tried = low * (high / low) ** (np.arange(16) / 15)
+        return max((float(k) for k in tried if self.excess(k) <= share * float(self.at(k))), default=low)
+
+
+def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> Tail | None:
+    """The tail of positive lengths, `size` a number of rows that is public or was released. [octaves.2]"""
+    with np.errstate(all="ignore"):
+        fraction, octave = np.frexp(lengths)
+        known = np.isfinite(lengths) & (lengths > 0)  # [octaves.1]
+    half = np.clip(2 * (octave[known] - SHORT) + (fraction[known] >= ROOT), 0, HALVES - 1)
+    found, noise = noisy_counts(np.bincount(half, minlength=HALVES), cost=cost, neighbours=neighbours, rng=rng)
+    top = int(np.argmax(found))
+    if found[top] < SEEN * noise:  # [octaves.2]
+        return None
+    while (ahead := np.flatnonzero(found[top + 1 : top + 1 + STEPS] > REACHED * noise)).size:
+        top += 1 + int(ahead.max())
+
+    def beyond(start: int) -> float:
+        return max(float(found[max(start, 0) : top + 1 + STEPS].sum()), noise)
+
+    def score(k: float) -> float:
+        return float(-ndtri(min(k / size, 0.98) / 2))
+
+    back = 1 if found[max(top - 1, 0)] > STEEP * noise else 2
+    here = score(beyond(top))
+    slope = back * math.log(2) / 2 / max(here - score(beyond(top - back)), 1e-6)
+    above = max(float(found[top + 1 : top + 1 + STEPS].sum()), 0.0) + MISSED * noise  # rows that may be longer still
+    slope = min(slope, math.log(2) / 2 / max(score(above) - here, 1e-6))
+    slope = min(max(slope, SLOPES[0]), SLOPES[1])
+    edge = 2.0 ** (top / 2 + SHORT - 1)
+    return Tail(size, edge, beyond(top), slope)

@@ -1,0 +1,60 @@
+"""What the stages of least squares pay for."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.accounting import compose
+from discreet.accounting.calibrate import gaussian
+from discreet.models import newton_stages as stages
+from discreet.models.octaves import column_cost, column_unit, tail_cost, tail_of
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Gaussian
+from discreet.privacy.neighbours import Neighbours
+
+
+@pytest.mark.claim("newton_stages.1")
+@pytest.mark.parametrize("rows", [None, 2_000])
+@pytest.mark.parametrize("width", [2, 3, 4, 9])
+def test_the_slack_of_every_draw_is_paid(monkeypatch: pytest.MonkeyPatch, width: int, rows: int | None) -> None:
+    """With draws whose slack is no smaller at their own strength than at the strongest: each must be reserved."""
+
+    def costing(mu: Fraction, *rest: Any) -> Gaussian:
+        del rest
+        return Gaussian(mu, Fraction(1, 10**9))
+
+    for name in ("gram_cost", "sum_cost", "tail_cost", "column_cost", "counts_cost"):
+        monkeypatch.setattr(stages, name, costing)
+    loss = stages.plan(1.0, 1e-7, rows, width, 2, centred=True).loss
+    size, lost = compose.mu(loss)
+    assert not lost
+    assert float(size) ** 0.5 <= gaussian(1.0, 1e-7, compose.slack(loss)) * (1 + 1e-12)
+    assert float(size) ** 0.5 >= gaussian(1.0, 1e-7, compose.slack(loss)) * (1 - 1e-3)  # and nothing twice
+
+
+def test_a_tail_is_found_and_continued() -> None:
+    """Lognormal lengths: what k rows exceed, and by how much, beyond what is seen through the noise."""
+    drawn: dict[str, Any] = {"neighbours": Neighbours.ADD_OR_REMOVE, "rng": Seeded(1)}
+    lengths = np.exp(np.abs(np.random.default_rng(0).normal(size=50_000)) * 0.8)
+    tail = tail_of(lengths, 50_000.0, cost=tail_cost(Fraction(1, 20), Neighbours.ADD_OR_REMOVE), **drawn)
+    assert tail is not None
+    for k in (10, 100, 1000):
+        largest = np.sort(lengths)[-k:]
+        assert tail.at(k) == pytest.approx(largest[0], rel=0.3)
+        assert tail.excess(k) == pytest.approx((largest - largest[0]).sum(), rel=1.0)
+    assert tail.most(2.0, 200.0, 1e9) == pytest.approx(200.0)
+    assert tail.most(2.0, 200.0, 0.0) == 2.0
+    nothing = np.full(50_000, np.nan)
+    assert tail_of(nothing, 50_000.0, cost=tail_cost(Fraction(1, 20), Neighbours.ADD_OR_REMOVE), **drawn) is None
+
+
+@pytest.mark.parametrize("centre", [0.0, 1e-9, 1.0])
+def test_the_unit_of_a_rare_column(centre: float) -> None:
+    """A column of 3% ones has a unit near 1 wherever its centre is put; a constant has none."""
+    values = (np.arange(20_000) % 33 == 0).astype(float)
+    drawn: dict[str, Any] = {"neighbours": Neighbours.ADD_OR_REMOVE, "rng": Seeded(1)}
+    cost = column_cost(Fraction(1, 30), Neighbours.ADD_OR_REMOVE)
+    assert column_unit(values, centre, cost=cost, **drawn) in (1.0, 2.0)
+    assert column_unit(np.full(20_000, 7.0), 7.0, cost=cost, **drawn) is None

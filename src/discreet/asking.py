@@ -44,6 +44,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machi
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import plain
+from discreet.tables.dates import as_dates, dated
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
 from discreet.tables.table import OWNER, Table
@@ -255,6 +256,8 @@ class Question:
         if self.price.halved:
             notes.append(HALVED)
         release = release.named(self.wanted.columns) if not self.statistic.blocks else release
+        if self.wanted.of_dates:
+            release = as_dates(release)
         return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
 
     def _grouped(self, table: Table, rng: Randomness) -> Groups:
@@ -302,6 +305,8 @@ def prepare(
     wants = with_groups(asked, terms.groupby) if grouped else asked.wants
     table.check(wants, where=condition, person=people.person)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
+    if asked.of_dates:
+        options = dated(options)
     empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
     found = price(
         statistic,

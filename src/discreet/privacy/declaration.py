@@ -37,6 +37,7 @@ class Reads:
     """How the columns of a parameter are read: as what, and whether one or several.
 
     `streams`: a long column may come in pieces. `sample`: a group of people of its own, whose members are public.
+    `dates`: of one column of dates the answer is a date, or counts by dates.
     """
 
     kind: Literal["number", "boolean", "category", "any"]
@@ -44,6 +45,7 @@ class Reads:
     streams: bool = False
     optional: bool = False
     sample: bool = False
+    dates: bool = False
 
 
 def number(
@@ -52,9 +54,10 @@ def number(
     streams: bool = False,
     optional: bool = False,
     sample: bool = False,
+    dates: bool = False,
 ) -> Reads:
     """Columns of numbers."""
-    return Reads("number", width, streams, optional, sample)
+    return Reads("number", width, streams, optional, sample, dates)
 
 
 def boolean(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:

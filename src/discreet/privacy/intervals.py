@@ -142,6 +142,8 @@ class Shown:
         match self.value:
             case Scalar() if ends:
                 return ends[0]
+            case Scalar() if self.interval is not None and isinstance(self.interval.low, str):  # dates
+                return f"[{self.interval.low}, {self.interval.high}]"
             case Density():
                 half = max(((number.high or 0.0) - (number.low or 0.0) for number in barred), default=0.0) / 2
                 return f"within {show(half)} at the widest"

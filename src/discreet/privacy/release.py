@@ -273,8 +273,8 @@ def json_text(record: Any, indent: int | None) -> str:
 
 def error_of(value: Value, size: Any) -> Any:
     """An end of an interval or the size of an error, in the order of the value's numbers; of a scalar one number."""
-    if size is None:
-        return None
+    if size is None or isinstance(size, str):  # a date
+        return size
     numbers = like(value, size)
     return plain(numbers[0] if isinstance(value, Scalar) and numbers else numbers)
 

@@ -323,7 +323,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number("either", streams=True)}, groups=True, wants_delta=_several, world=_world)
+@statistic({"x": number("either", streams=True, dates=True)}, groups=True, wants_delta=_several, world=_world)
 def mean(
     people: Public,
     x: Columns,

@@ -258,7 +258,7 @@ LISTED: Final = 1_000_000  # a range of categories longer than this is not liste
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
-    return number(streams=True) if options.get("edges") is not None else category(streams=True)
+    return number(streams=True, dates=True) if options.get("edges") is not None else category(streams=True)
 
 
 def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:

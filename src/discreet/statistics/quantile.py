@@ -408,7 +408,7 @@ def _world_of(about: About, q: Any) -> World:
     )
 
 
-@statistic({"x": number(streams=True)}, groups=True, world=_world)
+@statistic({"x": number(streams=True, dates=True)}, groups=True, world=_world)
 def quantile(
     people: Public,
     x: Columns,
@@ -444,7 +444,7 @@ def quantile(
     )
 
 
-@statistic({"x": number(streams=True)}, groups=True, world=partial(_world_of, q=0.5))
+@statistic({"x": number(streams=True, dates=True)}, groups=True, world=partial(_world_of, q=0.5))
 def median(
     people: Public,
     x: Columns,

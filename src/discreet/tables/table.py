@@ -29,7 +29,8 @@ import numpy.typing as npt
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
-from discreet.tables.cells import READERS, Codes, Column, Floats, is_arrow, keys, owners, pa
+from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owners, pa
+from discreet.tables.dates import READERS
 from discreet.tables.frames import Source, guarded, in_order
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
 from discreet.tables.wanted import Want
@@ -55,7 +56,7 @@ class _Cells:
         found = [math.nan if value is None else float(rows.key(value) == one) for value in values]
         return np.array(found, dtype=np.float64)[codes]
 
-    def floats(self, name: str, reading: Literal["number", "boolean"]) -> Floats:
+    def floats(self, name: str, reading: Literal["number", "boolean", "date"]) -> Floats:
         if (name, reading) not in self.known:
             self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
         found: Floats = self.known[name, reading]
@@ -118,7 +119,7 @@ class _Question:
             found.append(values)
         if self.fold is not None:
             for test in self.tests:
-                if test.reading in ("number", "boolean") and self.rule(test) not in OF_TRUTHS:
+                if test.reading in ("number", "boolean", "date") and self.rule(test) not in OF_TRUTHS:
                     found.append(cells.floats(test.column, test.reading))
                 else:
                     found.append(test.holds(cells).astype(np.float64))
@@ -268,7 +269,7 @@ class Table:
                 seen = ", ".join(map(repr, self.names[:20])) + (" and others" if len(self.names) > 20 else "")
                 raise BadInput(f"there is no column {name!r}; the table has {seen}")
         for want in wants:
-            if want.kind in READERS and want.equals is None and self.kinds[want.name] in ("text", "category", "date"):
+            if want.kind in READERS and want.equals is None and self.kinds[want.name] not in ("number", "unknown"):
                 READERS[want.kind](np.empty(0), self.kinds[want.name], want.name)
         if where is not None:
             where.check(self.kinds)

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Hashable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
+from discreet.tables.dates import says_dates
 from discreet.tables.entries import key
 from discreet.tables.entries import name as name_of
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, Rules
@@ -34,7 +35,7 @@ class Want:
     """
 
     name: str
-    kind: Literal["number", "boolean", "category", "where"]
+    kind: Literal["number", "boolean", "date", "category", "where"]
     _: KW_ONLY
     missing: Missing = "keep"
     rule: Rule = "first"
@@ -43,8 +44,8 @@ class Want:
 
     def __post_init__(self) -> None:
         name = self.name.removeprefix(OWN)
-        if self.kind not in ("number", "boolean", "category", "where"):
-            raise BadInput(f"column {name!r} is wanted as {self.kind!r}; give 'number', 'boolean' or 'category'")
+        if self.kind not in ("number", "boolean", "date", "category", "where"):
+            raise BadInput(f"column {name!r} is wanted as {self.kind!r}; give number, boolean, date or category")
         if self.rule not in RULES:
             raise BadInput(f"per_person for {name!r} is {self.rule!r}; give one of {', '.join(RULES)}")
         if self.kind == "category" and self.rule not in OF_KEYS:
@@ -103,6 +104,11 @@ class Wanted:
         first = next(iter(self.facts.values()), None)
         alone = first is not None and len(self.references) == 1
         return first.names if alone and first.several and first.named and first.formula is None else ()  # type: ignore[union-attr]
+
+    @property
+    def of_dates(self) -> bool:
+        """Whether it is about a column of dates."""
+        return self.wants[0].kind == "date"
 
     @property
     def leaves_out(self) -> bool:
@@ -164,9 +170,9 @@ def wanted(
         names = (reference,) if isinstance(reference, str) else tuple(reference)
         for name in names:
             read = reads if factors is None else factors[name]
-            kinds[name] = _kind(
-                table, name, read, statistic.name, formula=formula is not None, equals=equals is not None
-            )
+            read = read if len(names) == 1 else replace(read, dates=False)
+            how = {"formula": formula is not None, "equals": equals is not None, "dates": says_dates(arguments)}
+            kinds[name] = _kind(table, name, read, statistic.name, **how)
             levels = arguments.get("levels")
             if isinstance(levels, Mapping) and name in levels:
                 check_levels("levels", levels[name], table.kinds[name], name)
@@ -212,7 +218,16 @@ def _reference(given: Any, parameter: str, reads: Reads) -> Any:
     return list(given)
 
 
-def _kind(table: "Table", name: str, reads: Reads, verb: str, *, formula: bool = False, equals: bool = False) -> str:
+def _kind(
+    table: "Table",
+    name: str,
+    reads: Reads,
+    verb: str,
+    *,
+    formula: bool = False,
+    equals: bool = False,
+    dates: bool = False,
+) -> str:
     """As what a column is read."""
     if name not in table.names and reads.kind == "boolean" and not equals and _is_condition(table, name):
         return "where"
@@ -230,6 +245,8 @@ def _kind(table: "Table", name: str, reads: Reads, verb: str, *, formula: bool =
             f"{verb} needs yes and no, and {shown!r} is declared to hold {WRONG[declared]}; "
             + (advice if name == shown else "say which entries count, as in equals='yes', or give x == 'yes'")
         )
+    if reads.dates and (declared == "date" or (declared == "unknown" and dates)):
+        return "date"
     if declared in WRONG:
         advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
         if name != shown:

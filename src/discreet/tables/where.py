@@ -4,7 +4,8 @@
 
 A column is on the left of a comparison, a constant on the right. Names with blanks go between backticks. Beside a
 number a column is read as numbers; beside `true` or `false`, or on its own, as truth values; beside a text as it is (a
-date as its text, 2024-05-01, which is also midnight of that day, 2024-05-01 00:00:00). A missing entry fulfils no
+date as its text, 2024-05-01, which is also midnight of that day, 2024-05-01 00:00:00); before < <= > >= and a date,
+as in day >= '2024-05-01', as dates. A missing entry fulfils no
 comparison, not even != and `not in`; `is missing` finds it, and `is number` finds what is read as a number. `not` swaps
 true and false: `not x == 1` holds for a missing x.
 
@@ -28,6 +29,7 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.cells import NUMBER, Codes, Floats
+from discreet.tables.dates import day_of
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Tree: TypeAlias = "Test | Joined"
@@ -58,8 +60,8 @@ SIGNS: Final = {ast.Eq: operator.eq, ast.NotEq: operator.ne, **ORDERS, **LISTS}
 class Cells(Protocol):
     """The columns of some rows, each read as it is asked for."""
 
-    def floats(self, name: str, reading: Literal["number", "boolean"]) -> Floats:
-        """Numbers, or 1 and 0; NaN where missing."""
+    def floats(self, name: str, reading: Literal["number", "boolean", "date"]) -> Floats:
+        """Numbers, 1 and 0, or days; NaN where missing."""
         ...
 
     def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
@@ -73,13 +75,13 @@ class Test:
 
     column: str
     sign: type[ast.AST]
-    reading: Literal["number", "boolean", "text", "missing"]
+    reading: Literal["number", "boolean", "date", "text", "missing"]
     constants: tuple[Any, ...] = ()
     alone: bool = False
 
     def holds(self, cells: Cells) -> Mask:
         """Row by row. [where.1]"""
-        if self.reading in ("number", "boolean"):
+        if self.reading in ("number", "boolean", "date"):
             return self.of(cells.floats(self.column, self.reading))
         codes, values = cells.keys(self.column)
         wanted = frozenset(self.constants)
@@ -105,6 +107,8 @@ class Test:
             return f"has {self.column!r} alone, but it is declared as {kind}; compare it with a constant"
         if self.reading == "text" and kind in ("number", "integer", "boolean"):
             return f"compares {self.column!r} with a text, but it is declared as {kind}; leave out the quotes"
+        if self.reading == "date" and kind not in ("date", "unknown"):
+            return f"compares {self.column!r} with a date, but it is declared as {kind}; declare it as date by types="
         if self.reading == "number" and kind in ("text", "date"):
             return f"compares {self.column!r} with a number, but it is declared as {kind}; put it in quotes"
         if self.reading == "boolean" and kind == "date":
@@ -284,8 +288,10 @@ class _Parser:
         readings = {reading for reading, _ in found}
         if len(readings) > 1:
             self.refuse(place + 2, "a list of numbers, of texts, or of true and false")
+        if sign in ORDERS and readings == {"text"} and not math.isnan(day := day_of(found[0][1])):
+            return Test(column, sign, "date", (day,))
         if sign in ORDERS and readings != {"number"}:
-            self.refuse(place - 1, "== != or in, as only numbers have an order,")
+            self.refuse(place - 1, "== != or in, as only numbers, and dates such as '2024-05-01', have an order,")
         return Test(column, sign, readings.pop(), tuple(constant for _, constant in found))
 
     def constant(self, node: ast.expr) -> tuple[Any, Any]:

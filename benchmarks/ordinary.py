@@ -289,7 +289,8 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
     draw = np.random.default_rng(seed)
     people = frame.iloc[draw.integers(len(frame), size=min(len(frame), MOST_PEOPLE))].reset_index(drop=True)
     sample, whole = arguments(question, people), arguments(question, frame)
-    statistic, options, more = declared(question.statistic), dict(question.options), {}
+    statistic, options = declared(question.statistic), dict(question.options)
+    more: dict[str, Any] = {}
     if question.statistic == "histogram":
         more["categories"] = options["categories"] = sorted(map(str, frame[question.columns["x"][0]].dropna().unique()))
         sample, whole = ({"x": part["x"].astype(str)} for part in (sample, whole))
@@ -357,7 +358,7 @@ def run(rounds: int, minutes: float, only: set[str], out: Path) -> None:
         del frames[name]
     asked = [question for name, frame in frames.items() for question in questions(name, frame)]
     asked = [question for question in asked if not only or question.statistic in only]
-    np.random.default_rng(1).shuffle(asked)  # type: ignore[arg-type]
+    np.random.default_rng(1).shuffle(asked)
     todo = [
         (question, epsilon, seed)
         for seed in range(rounds)

@@ -26,7 +26,7 @@ from discreet.friendly import (
     match_core,
 )
 from discreet.friendly import (
-    refine_plan as plan,
+    radius as plan,
 )
 from discreet.friendly.average import blurred
 from discreet.friendly.core import shuffled

@@ -201,6 +201,7 @@ class Question:
         """In a few words, for people."""
         first = next(iter(self.wanted.facts.values()), None)
         about = (first is not None and first.formula) or self.wanted.names
+        about += f" == {self.arguments['equals']!r}" if about and self.arguments.get("equals") is not None else ""
         words = f"{self.statistic.name.replace('_', ' ')}{f' of {about}' if about else ''}"
         words += "" if self.where is None else f" where {self.where.text}"
         words += "" if self.by is None else f" by {self.by}"

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import discreet
 from discreet import BadInput, Seeded
 from discreet.audit.worlds import HOSTILE
+from discreet.cli.app import app
 from discreet.tables.dates import day_of, edges_of, shown
 from discreet.tables.opening import read
 from discreet.tables.wanted import Want
@@ -92,6 +95,52 @@ def test_a_release_of_a_date_is_stored_and_recalled() -> None:
         binned = session.histogram("day", epsilon=1.0, edges=KNOWN[:1] + KNOWN[-1:], request="two")
         assert session.histogram("day", epsilon=1.0, edges=KNOWN[:1] + KNOWN[-1:], request="two").value == binned.value
     assert (again.value, tuple(again.interval())) == (first.value, tuple(first.interval()))
+
+
+PLAN = """
+title = "Dates"
+data = {source = "a.csv", types = {day = "date"}}
+population = {name = "people", ledger = "budget", epsilon = 50}
+spend = {epsilon = 20}
+[[release]]
+id = "late"
+statistic = "quantile"
+columns = "day"
+where = "day >= '2020-06-01'"
+share = 1
+options = {q = 0.9, bounds = [2019-01-01, 2024-01-01]}
+[[release]]
+id = "years"
+statistic = "histogram"
+columns = "day"
+share = 1
+options = {edges = [2020-01-01, 2021-01-01, 2022-01-01]}
+[[release]]
+id = "women"
+statistic = "proportion"
+columns = "sex"
+share = 1
+options = {equals = "F"}
+"""
+
+
+def test_a_plan_and_its_report_speak_of_dates(tmp_path: Path) -> None:
+    tables(tmp_path)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    done = CliRunner().invoke(app, ["release", str(tmp_path / "plan.toml"), "--yes"], env={"COLUMNS": "400"})
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.output.split())
+    assert re.search(r"lies between 2022-\d\d-\d\d and 2022-\d\d-\d\d", said)
+    assert "2020-01-01 to 2020-12-31" in said
+    assert "The proportion of sex == 'F' is" in said
+    (csv,) = tmp_path.glob("**/results.csv")
+    assert re.search(r"late,.*,2022-\d\d-\d\d,2022-\d\d-\d\d,2022-\d\d-\d\d,0.95,confidence", csv.read_text())
+
+
+def test_a_date_is_tabled_with_its_interval() -> None:
+    release = discreet.median(TABLE["day"], epsilon=5.0, rng=Seeded(2))
+    (row,) = release.to_frame().to_dict("records")
+    assert (row["value"], row["low"], row["high"]) == (release.value, *release.interval())
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])

@@ -135,6 +135,13 @@ class Shown:
         return self.interval is not None and not self.interval.population
 
     @property
+    def text(self) -> NamedNumber:
+        """What stands in a table for a value without numbers: a text, or a date with its interval."""
+        value: Any = self.value.value if isinstance(self.value, Scalar) else None
+        low, high = (None, None) if self.interval is None or value is None else self.interval
+        return NamedNumber("", value, low, high)
+
+    @property
     def range(self) -> str:
         """The interval in a line for people."""
         barred = [number for number in self.numbers if number.barred]

@@ -24,7 +24,6 @@ from discreet.errors import BadInput, Refused, clean, printable
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import (
     Interval,
-    NamedNumber,
     Shown,
     Spread,
     check_confidence,
@@ -257,8 +256,7 @@ def columns_of(rows: Iterable[tuple[tuple[Any, ...], Shown]], first: tuple[str, 
     fields = ("value", "low", "high", "sampling", "privacy")
     table: dict[str, list[Any]] = {name: [] for name in (*first, "name", *fields)}
     for before, shown in rows:
-        text = shown.value.value if isinstance(shown.value, Scalar) and not shown.numbers else None
-        for one in shown.numbers or (NamedNumber("", text),):
+        for one in shown.numbers or (shown.text,):
             cells = (*before, one.name, *(getattr(one, field) for field in fields))
             for column, cell in zip(table.values(), cells, strict=True):
                 column.append(cell)

@@ -196,4 +196,4 @@ def _rows(entry: ReportEntry, group: str | None, release: Release[Any], shown: S
         yield [*asked, row.name, row.value, *([row.low, row.high, *bar] if row.barred else [None] * 4), *promise]
     if not shown.numbers:
         text = label(shown.value.value) if isinstance(shown.value, Scalar) else None
-        yield [*asked, None, text, *[None] * 4, *promise]
+        yield [*asked, None, text, *([*shown.interval, *bar] if shown.interval is not None else [None] * 4), *promise]

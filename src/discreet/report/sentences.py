@@ -40,7 +40,7 @@ def answer(asked: str, shown: Shown) -> str:
         case None:
             return f"{_opened(asked)} has no answer."
         case Scalar(value=value) if not shown.numbers:
-            return f"{_opened(asked)} is {label(value)}."
+            return f"{_opened(asked)} is {label(value)}{_between_dates(shown)}."
         case Scalar():
             return _number(asked, shown, shown.numbers[0])
         case TestResult(p_value=p):
@@ -131,7 +131,8 @@ def of_groups(asked: str, groups: Sequence[tuple[Any, Shown]]) -> str:
             case None:
                 said = "refused"
             case Scalar(value=value) if not shown.numbers:
-                said = label(value)
+                ends = "" if shown.interval is None else f" ({shown.interval.low} to {shown.interval.high})"
+                said = f"{label(value)}{ends}"
             case TestResult(p_value=p):
                 said = f"p {chance(p)}"
             case _:
@@ -154,6 +155,14 @@ def _number(asked: str, shown: Shown, row: NamedNumber) -> str:
     comma = "," if "," in about else ""
     lies = f"with {_percent(shown)} confidence {about}{comma} lies between {low} and {high}{_noise(shown)}"
     return f"{_opened(asked)} is {value}; {lies}."
+
+
+def _between_dates(shown: Shown) -> str:
+    """The interval of a date."""
+    if shown.interval is None:
+        return ""
+    low, high = shown.interval
+    return f"; with {_percent(shown)} confidence {shown.interval.about} lies between {low} and {high}{_noise(shown)}"
 
 
 def _listing(asked: str, shown: Shown) -> str:

@@ -331,7 +331,7 @@ def mean(
     epsilon: Number,
     delta: Number = 0.0,
     model: Literal["gaussian"] | None = None,
-    bounds: tuple[float, float] | None = None,
+    bounds: tuple[Any, Any] | None = None,
     sigma: Any = None,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,

@@ -20,6 +20,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -34,6 +35,7 @@ MOST_COLUMNS = 6  # of each kind in a table
 WIDTH = 3  # columns asked together
 DELTA = 1e-6
 FAR = 3.0  # half-widths
+MARK = "<!-- written by make bench-ordinary -->"
 WILD = 100.0  # times the coefficient without privacy
 
 
@@ -166,11 +168,12 @@ def _family(x: Any, family: str, **_: Any) -> Any:
     return [x.mean(), x.var()] if family == "gaussian" else [x.mean()]
 
 
+ABOVE = np.triu_indices(WIDTH, 1)  # a correlation with itself is 1 without asking
 Twin = Callable[..., Any]
 TWINS: dict[str, Twin] = {  # the same without privacy; a statistic that is not here has no interval
     "count": lambda x, **_: x.sum(),
-    "correlation": lambda x, **_: np.corrcoef(x.T),
-    "covariance": lambda x, **_: np.cov(x.T),
+    "correlation": lambda x, **_: np.corrcoef(x.T)[ABOVE],
+    "covariance": lambda x, **_: np.cov(x.T)[np.triu_indices(WIDTH)],
     "density": lambda x, edges, **_: np.histogram(x, edges)[0] / len(x) / np.diff(edges),
     "fit": lambda X, y, **_: least_squares(X, y),  # noqa: N803
     "fit_distribution": _family,
@@ -286,7 +289,8 @@ def plainly(question: Question, columns: Mapping[str, Any], **more: Any) -> Any:
 
 def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, Any]:
     """One release on people drawn from the table, held against the table."""
-    draw = np.random.default_rng(seed)
+    own = crc32(f"{question.key} {epsilon} {seed}".encode())  # people and noise of its own
+    draw = np.random.default_rng(own)
     people = frame.iloc[draw.integers(len(frame), size=min(len(frame), MOST_PEOPLE))].reset_index(drop=True)
     sample, whole = arguments(question, people), arguments(question, frame)
     statistic, options = declared(question.statistic), dict(question.options)
@@ -306,17 +310,25 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
     with warnings.catch_warnings(action="ignore"):
         try:
             release = getattr(discreet, question.statistic)(
-                **sample, **options, epsilon=epsilon, rng=discreet.Seeded(seed)
+                **sample, **options, epsilon=epsilon, rng=discreet.Seeded(own)
             )
             if release.refusal is not None:
                 return found | {"refusal": release.refusal[:200]}
-            interval = release.interval(0.95)
         except discreet.DiscreetError as error:
             return found | {"error": str(error)[:200]}
+        try:
+            interval = release.interval(0.95)
+        except discreet.Refused:
+            return found | {"bare": True}
         if hasattr(release.value, "edges"):
             more["edges"] = np.asarray(release.value.edges)
         truth = plainly(question, whole if interval.population else sample, **more)
     value, low, high = (flat(one) for one in (release.value, interval.low, interval.high))
+    if question.statistic in ("correlation", "covariance"):
+        kept = np.ravel_multi_index(
+            ABOVE if question.statistic == "correlation" else np.triu_indices(WIDTH), (WIDTH,) * 2
+        )
+        value, low, high = value[kept], low[kept], high[kept]
     found |= {"about": interval.about, "population": interval.population, "seconds": time.process_time() - started}
     if not len(truth) == len(low) == len(value):
         return found | {"error": f"{len(low)} ends of intervals for {len(truth)} numbers"}
@@ -388,58 +400,74 @@ def answered(out: Path) -> list[dict[str, Any]]:
 class Tally:
     """What became of the questions to one statistic at one epsilon."""
 
-    held: int = 0
-    intervals: int = 0
-    refused: int = 0
     asked: int = 0
+    answered: int = 0
+    bare: int = 0
+    intervals: int = 0
+    held: int = 0
     far: int = 0
 
 
-def tallied(rows: list[dict[str, Any]]) -> tuple[dict[tuple[str, float], Tally], list[str], float]:
-    """Shares by statistic and epsilon, the far misses, and the largest ratio of a coefficient to the plain one."""
+def tallied(rows: list[dict[str, Any]]) -> dict[tuple[str, float], Tally]:
+    """Counts by statistic and epsilon."""
     found: dict[tuple[str, float], Tally] = defaultdict(Tally)
-    far, ratio = [], 0.0
     for row in rows:
-        table, statistic, columns, _ = row["key"].split(" | ")
-        at = found[statistic, row["epsilon"]]
+        at = found[row["key"].split(" | ")[1], row["epsilon"]]
         at.asked += 1
-        if "misses" not in row:
-            at.refused += 1
-            continue
-        misses = [one for one in row["misses"] if one is not None]
-        units = [max(misses)] if row["together"] and misses else misses
-        at.intervals += len(units)
-        at.held += sum(one <= 1.0 for one in units)
-        at.far += sum(one > FAR for one in units)
-        ratio = max(ratio, row.get("ratio", 0.0))
-        if units and max(units) > FAR:
-            far.append(
-                f"| {statistic} | {table} | {columns} | {row['epsilon']:g} | {max(units):.3g} | {row['about']} |"
-            )
-    return dict(sorted(found.items())), sorted(far), ratio
+        at.answered += "misses" in row or "bare" in row
+        at.bare += "bare" in row
+        misses = _misses(row)
+        at.intervals += len(misses)
+        at.held += sum(one <= 1.0 for one in misses)
+        at.far += sum(one > FAR for one in misses)
+    return dict(sorted(found.items()))
 
 
-def page(out: Path) -> str:
-    """The measured part of the page, in Markdown."""
-    rows = answered(out)
-    found, far, ratio = tallied(rows)
-    lines = [
-        f"{len(rows):,} questions to {len({row['key'].split(' | ')[0] for row in rows})} tables.",
-        "",
-        "| statistic | epsilon | asked | answered | intervals | hold the value | missed by more than 3 half-widths |",
-        "|---|---|---|---|---|---|---|",
+def _misses(row: dict[str, Any]) -> list[float]:
+    """How far each interval's middle is from the value, in half-widths; the largest of those that hold together."""
+    found = [one for one in row.get("misses", []) if one is not None]
+    return [max(found)] if found and row["together"] else found
+
+
+def far_misses(rows: list[dict[str, Any]]) -> list[str]:
+    """Where intervals miss by far: one line for the same columns, with the worst of them."""
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        table, statistic, columns, options = row["key"].split(" | ")
+        shown = columns + ("" if options == "{}" else " " + options)
+        found[statistic, table, shown] += [one for one in _misses(row) if one > FAR]
+    return [
+        f"| {statistic} | {table} | {shown} | {len(misses)} | {max(misses):.3g} |"
+        for (statistic, table, shown), misses in sorted(found.items())
+        if misses
     ]
-    for (statistic, epsilon), at in found.items():
-        share = f"{at.held / at.intervals:.3f}" if at.intervals else "none"
-        cells = (statistic, f"{epsilon:g}", at.asked, at.asked - at.refused, at.intervals, share, at.far)
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """The measured part of the page, in Markdown."""
+    tables = len({row["key"].split(" | ")[0] for row in rows})
+    lines = [
+        f"{len(rows):,} questions to {tables} tables; {discreet.__version__}, {time.strftime('%Y-%m-%d')}.",
+        "",
+        "| statistic | epsilon | asked | answered | without interval | intervals | hold the value | miss by far |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for (statistic, epsilon), at in tallied(rows).items():
+        share = f"{at.held / at.intervals:.3f}" if at.intervals else ""
+        cells = (statistic, f"{epsilon:g}", at.asked, at.answered, at.bare, at.intervals, share, at.far)
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", f"The largest coefficient was {ratio:.3g} times the one without privacy (or its standard error)."]
+    wild = [row for row in rows if row.get("ratio", 0.0) > WILD]
     lines += [
         "",
-        "| statistic | table | columns | epsilon | half-widths | what the interval is about |",
-        "|---|---|---|---|---|---|",
+        f"{len(wild)} of {sum('ratio' in row for row in rows)} released models have a coefficient beyond {WILD:g} times "
+        "the one without privacy, or its standard error where that is larger.",
+        "",
+        "### Misses by more than 3 half-widths",
+        "",
+        "| statistic | table | columns | intervals | half-widths |",
+        "|---|---|---|---|---|",
     ]
-    return "\n".join([*lines, *far]) + "\n"
+    return "\n".join([*lines, *far_misses(rows)]) + "\n"
 
 
 def main() -> None:
@@ -453,7 +481,11 @@ def main() -> None:
     given = parser.parse_args()
     if not given.page:
         run(given.rounds, given.minutes, set(given.statistics), given.out)
-    print(page(given.out))
+    rows = answered(given.out)
+    if rows:
+        before, _, after = PAGE.read_text().partition(f"{MARK}\n")
+        _, _, after = after.partition(f"{MARK}\n")
+        PAGE.write_text(f"{before}{MARK}\n\n{page(rows)}\n{MARK}\n{after}")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ print(f"{len(rows)} people, {len(names)} columns")
 # %%
 bounds = np.array([discreet.datasets.NHANES_BOUNDS[name] for name in names])
 scale = (bounds[:, 1] - bounds[:, 0]) / 6
-release = discreet.mean(rows / scale, epsilon=1.0, delta=1e-6, unit="person", rng=rng)
+release = discreet.mean(rows / scale, epsilon=1.0, delta=1e-6, method="refine", unit="person", rng=rng)
 print(release)
 
 # %% [markdown]
@@ -66,7 +66,7 @@ spoilt[::10] = 1e9
 spoilt[::20] = np.nan
 plain = np.nanmean(spoilt, axis=0) * scale
 print("plain means:", [f"{value:.3g}" for value in plain])
-show("private means of the spoilt table", discreet.mean(spoilt, epsilon=1.0, delta=1e-6, rng=rng))
+show("private means of the spoilt table", discreet.mean(spoilt, epsilon=1.0, delta=1e-6, method="refine", rng=rng))
 
 # %% [markdown]
 # ## What happened to the strays
@@ -88,7 +88,7 @@ print("a stray survives:", bool((core.survivors < 12).any()))
 # anybody has a friend.
 
 # %%
-few = discreet.mean(rows[:200] / scale, epsilon=0.5, delta=1e-6, rng=rng)
+few = discreet.mean(rows[:200] / scale, epsilon=0.5, delta=1e-6, method="refine", rng=rng)
 print("refused:", few.refusal)
 lonely = FriendlyMean(radius=0.1, epsilon=1.0, delta=1e-6).release(rows / scale, rng)
 print("refused:", lonely.refusal)

@@ -3,6 +3,7 @@
 from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
 from discreet.hypotheses.result import ProportionTest
 from discreet.lectures.normal_means import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
+from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance, MultivariateGaussian
 from discreet.statistics.density import BinnedDensity
@@ -78,6 +79,12 @@ SUBJECTS = {
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
+    ),
+    "ColumnMeans": Subject(
+        lambda r: ColumnMeans(2, 16.0, neighbours=r), POINTS, edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD), 200
+    ),
+    "ColumnMeans, delta": Subject(
+        lambda r: ColumnMeans(2, 4.0, 1e-4, neighbours=r), POINTS, edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD), 200
     ),
     "BoundedMean": Subject(
         lambda r: BoundedMean(0.0, 2.0, 1.0, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)

@@ -590,8 +590,9 @@ def mean(
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
-    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
-    delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
+    of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
+    averages rows, and "blocks", the means of blocks of rows: both need delta > 0.
 
     >>> import discreet
     >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -1422,8 +1423,9 @@ class Asking:
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
         need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
-        A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
-        delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+        A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
+        of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
+        averages rows, and "blocks", the means of blocks of rows: both need delta > 0.
 
         Example: session.mean("age", epsilon=0.5)
         """

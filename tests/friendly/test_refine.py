@@ -232,14 +232,14 @@ def test_arrow_tables_and_blocks_give_the_same_answer() -> None:
 
 def test_the_verb_takes_tables() -> None:
     rows = np.random.default_rng(0).normal(size=(3000, 3)) + 7
-    release = discreet.mean(rows, epsilon=1.0, delta=1e-6, rng=Seeded(1))
+    release = discreet.mean(rows, epsilon=1.0, delta=1e-6, method="refine", rng=Seeded(1))
     assert release.value.shape == (3,)
     assert np.abs(release.value - 7).max() < 0.3
     assert (release.guarantee.epsilon, release.guarantee.delta) == (1.0, 1e-6)
     assert "from [" in str(release)
     assert '"interval"' in release.to_json()
     with pytest.raises(NeedsBounds, match="delta"):
-        discreet.mean(rows, epsilon=1.0)
+        discreet.mean(rows, epsilon=1.0, method="refine")
     for options in ({"bounds": (0, 1)}, {"model": "gaussian"}, {"reach": 3.0}, {"method": "clipped"}):
         with pytest.raises(BadInput):
             discreet.mean(rows, epsilon=1.0, delta=1e-6, **options)

@@ -238,6 +238,7 @@ class RegionSpread:
     sampling: Floats
     privacy: Floats
     about: str = "the population's mean"
+    target: str = ""
 
     @property
     def deviation(self) -> Floats:

@@ -278,9 +278,9 @@ def noisy_size(values: Sized, cost: Laplace | Gaussian, rng: Randomness) -> int:
     return max(1, round(Fraction(blurred, 2**bits)))
 
 
-def count_error(stages: Allocation, size: float) -> float:
+def count_error(stages: Allocation, size: float, name: str = "size") -> float:
     """The relative standard deviation of a noisy size; 0 where the size is public."""
-    if "size" not in stages:
+    if name not in stages:
         return 0.0
-    cost = stages.noise("size")
+    cost = stages.noise(name)
     return (1 / float(cost.mu) if isinstance(cost, Gaussian) else math.sqrt(2) / float(cost.epsilon)) / size

@@ -4,10 +4,10 @@ A frame centres, turns and scales rows by what is public or was released. The no
 covariance.
 
 Releases
-    The sum of v v' - k I over all rows, k a number that is public or was released, or the sum of v, plus Gaussian
-    noise. v is a row seen in a frame and bent into the ball of a public or released radius: "clip"
-    pulls it to the surface, "taper" beyond the radius pulls it back towards 0, which it reaches at twice the radius,
-    "sphere" puts every row on the surface.
+    The sum of v v' - k I over all rows, k a number that is public or was released, or the sum of v, or that of the
+    squares of its entries, plus Gaussian noise. v is a row seen in a frame and bent into the ball of a public or
+    released radius: "clip" pulls it to the surface, "taper" beyond the radius pulls it back towards 0, which it
+    reaches at twice the radius, "sphere" puts every row on the surface.
 Promise
     [gram.1] The sums are exact integers of exact per-row integers: order, blocks, threads and machines do not change
           them, and partial sums merge.
@@ -19,6 +19,8 @@ Promise
     [gram.4] `turned` and `plain` are fixed functions of one row: neither the other rows, nor their number, nor the
           row's place, nor blocks, threads or the linear algebra library change a bit of it, and no value raises. A row
           with a missing entry, or with infinite ones that cancel, is flagged by `turned`.
+    [gram.5] One row moves the sums of squared entries by at most sqrt(2) b^2 under REPLACE and b^2 under ADD_OR_REMOVE,
+          in L2.
 Why
     [gram.1] By [gram.4] a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
@@ -39,6 +41,8 @@ Why
     entries are then whole numbers of at most 2^26, those of `whole` at most 2^(26 - ceil(log2 d)), so every partial sum
     of a product of d of them is a whole number of at most 2^52: exact in float64 in any order, with or without fused
     operations. `plain` adds products column by column, one rounding after the other.
+    [gram.5] The squares of a row's entries are a vector without negative entries, no longer than their sum |v|^2 <=
+    b^2; of two such vectors the squared distance is at most the sum of their squared lengths.
 Needs
     At most 2^12 columns. Sums saturate beyond 2^25 rows.
 Accuracy
@@ -312,4 +316,34 @@ def noisy_sum(
     moved = sum_sensitivity(size, bits, neighbours)
     room = ROOM >> bits
     blurred = rng.blur(np.clip(found, -room, room) * 2**bits, sensitivity=moved, cost=cost)  # [gram.2]
+    return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits
+
+
+def squares_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the sums of squared entries, in steps. [gram.5]"""
+    return longest(size, bits) ** 2 * (root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1))
+
+
+def squares_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of sums of squared entries with this mu, its slack included."""
+    sigma = math.ceil(squares_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
+    return Gaussian(mu, slack(size, sigma))
+
+
+def noisy_squares(
+    rows: Floats,
+    frame: Frame,
+    radius: float,
+    shape: Shape,
+    *,
+    cost: Gaussian,
+    neighbours: Neighbours,
+    rng: Randomness,
+) -> tuple[Floats, float]:
+    """The sums of squared entries of v in units of radius^2, and the noise on each. [gram.5]"""
+    size = len(frame.whole)
+    bits = fitting_bits(exact(cost.mu), size)
+    found = np.clip(np.diag(moments(rows, frame, radius, shape, bits).second), -ROOM, ROOM)
+    moved = squares_sensitivity(size, bits, neighbours)
+    blurred = rng.blur(found, sensitivity=moved, cost=cost)  # [gram.5]
     return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits

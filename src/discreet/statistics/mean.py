@@ -344,8 +344,9 @@ def mean(
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
-    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column: that needs
-    delta > 0. method="refine" averages rows, "blocks" the means of blocks of rows, for skewed and heavy-tailed ones.
+    A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
+    of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
+    averages rows, and "blocks", the means of blocks of rows: both need delta > 0.
 
     >>> import discreet
     >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -358,11 +359,13 @@ def mean(
             raise BadInput("model, bounds and reach are for one column; a table's mean needs none of them")
         if method not in ("auto", "refine", "blocks"):
             raise BadInput(f"method is {method!r}; for a table give 'auto', 'refine' or 'blocks'")
+        if method == "auto" and sigma is None:
+            from discreet.statistics.column_means import ColumnMeans
+
+            return ColumnMeans(len(x.names), epsilon, delta, size=people.size, **terms)
         if not delta:
-            raise NeedsBounds(
-                "delta is 0: the mean of a table without bounds needs delta above 0, for example 1e-6; or ask for the "
-                "mean of each column by itself, at a share of epsilon"
-            )
+            asked = "sigma" if method == "auto" else f"method {method!r}"
+            raise NeedsBounds(f"delta is 0: {asked} for a table needs delta above 0, for example 1e-6; or leave it out")
         return RefinedMean(epsilon, delta, dimension=len(x.names), sigma=sigma, method=method, **terms)
     if method == "auto":
         if reach is not None:

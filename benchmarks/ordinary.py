@@ -457,10 +457,13 @@ def page(rows: list[dict[str, Any]]) -> str:
         cells = (statistic, f"{epsilon:g}", at.asked, at.answered, at.bare, at.intervals, share, at.far)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     wild = [row for row in rows if row.get("ratio", 0.0) > WILD]
+    said = (
+        f"{len(wild)} of {sum('ratio' in row for row in rows)} released models have a coefficient beyond {WILD:g} "
+        "times the one without privacy, or its standard error where that is larger."
+    )
     lines += [
         "",
-        f"{len(wild)} of {sum('ratio' in row for row in rows)} released models have a coefficient beyond {WILD:g} times "
-        "the one without privacy, or its standard error where that is larger.",
+        said,
         "",
         "### Misses by more than 3 half-widths",
         "",

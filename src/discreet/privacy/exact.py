@@ -64,15 +64,26 @@ def show(number: Number) -> str:
     return f"{float(number):.6g}"
 
 
+def show_beside(number: Number, low: float, high: float) -> str:
+    """A number for people beside a range that it is in or near: with digits that tell the ends of the range apart.
+
+    >>> show_beside(26.568612, 26.3676, 26.7695), show_beside(1.7e9 + 12.3, 1.7e9 - 180.0, 1.7e9 + 205.0)
+    ('26.5686', '1700000012')
+    """
+    size, width = max(abs(low), abs(high)), abs(high - low)
+    if not 0 < width < size < 1e15 or size < 1e3 * width:
+        return show(number)
+    places = 3 + math.ceil(math.log10(size / width)) - math.ceil(math.log10(size))
+    return f"{float(number):.{max(0, places)}f}"
+
+
 def show_range(low: float, high: float) -> str:
-    """A range for people, with as many digits as tell its ends apart.
+    """A range for people.
 
     >>> show_range(0.0, 1234.5678), show_range(1_699_989_200.0, 1_700_010_800.0)
     ('[0, 1234.57]', '[1699989200, 1700010800]')
     """
-    size, width = max(abs(low), abs(high)), abs(high - low)
-    digits = 6 + max(0, math.floor(math.log10(size / width))) if width and math.isfinite(size) else 6
-    return "[" + ", ".join(f"{end:.{min(digits, 17)}g}" for end in (low, high)) + "]"
+    return f"[{show_beside(low, low, high)}, {show_beside(high, low, high)}]"
 
 
 def least_whole(holds: Callable[[int], bool], low: int, high: int) -> int:

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol
 
 from discreet.errors import BadInput, Refused
-from discreet.privacy.exact import is_number, show
+from discreet.privacy.exact import is_number, show, show_beside, show_range
 from discreet.privacy.values import Coefficients, Density, Matrix, Scalar, Value, Vector, like, value_of
 
 
@@ -142,10 +142,18 @@ class Shown:
         return NamedNumber("", value, low, high)
 
     @property
+    def told(self) -> str:
+        """The value in a line for people; one number has the digits that its interval gives."""
+        match self.value, self.numbers:
+            case Scalar(float() as value), (NamedNumber(low=float() as low, high=float() as high), *_):
+                return show_beside(value, low, high)
+        return str(self.value)
+
+    @property
     def range(self) -> str:
         """The interval in a line for people."""
         barred = [number for number in self.numbers if number.barred]
-        ends = [f"[{show(number.low or 0.0)}, {show(number.high or 0.0)}]" for number in barred]
+        ends = [show_range(number.low or 0.0, number.high or 0.0) for number in barred]
         match self.value:
             case Scalar() if ends:
                 return ends[0]

@@ -194,7 +194,7 @@ class Release(Generic[T]):
             said = f"refused. {self.refusal}" if self.refusal is not None else "None"
             return [f"{clean(self.name)}: {said}", *self._promise()]
         target = getattr(self.spread, "target", "")  # what was done to the values, where the name alone would mislead
-        lines = [f"{clean(self.name)}{' ' * bool(target)}{target}: {shown.value}"]
+        lines = [f"{clean(self.name)}{' ' * bool(target)}{target}: {shown.told}"]
         if shown.interval is not None:
             lines.append(f"  {shown.interval.name} for {shown.interval.about}: {shown.range}")
         elif shown.no_interval is not None:

@@ -194,3 +194,26 @@ def test_describe_with_a_ledger_is_charged_to_it(folder: Path) -> None:
     assert "in no ledger" not in str(made)
     with pytest.raises(OverBudget):
         describe(folder / "people.csv", epsilon=1.0, **asked)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_whole_numbers_flags_and_constants_come_out_right_in_every_file(form: str, tmp_path: Path) -> None:
+    """Quartiles of grades from 1 to 5, of a rare flag and of a constant; fixed seeds."""
+    g = np.random.default_rng(4)
+    columns = {"grade": np.arange(6000) % 5 + 1, "flag": (g.random(6000) < 0.05) * 1, "seven": np.full(6000, 7)}
+    path = tmp_path / f"school.{form}"
+    if form == "csv":
+        np.savetxt(path, np.column_stack(list(columns.values())), "%d", ",", header=",".join(columns), comments="")
+    else:
+        pq.write_table(pa.table(columns), path)
+    for seed in range(3):
+        made = describe(path, epsilon=1.0, delta=1e-6, rng=Seeded(seed)).to_dict()
+        wanted = {"grade": [2, 3, 4], "flag": [0, 0, 0], "seven": [7, 7, 7]}
+        for name, truth in wanted.items():
+            (seen,) = (entry["release"] for entry in about(made, name) if entry["statistic"] == "quantile")
+            assert len(seen["interval"]["low"]) in (3, 5)
+            middle = slice(1, 4) if len(seen["interval"]["low"]) == 5 else slice(None)
+            low, high = (np.array(seen["interval"][end])[middle] for end in ("low", "high"))
+            assert (low <= truth).all()
+            assert (truth <= high).all()
+            assert (high - low <= 1).all()

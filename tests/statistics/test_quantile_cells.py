@@ -20,6 +20,7 @@ from discreet.noise.choose_float import (
     multiples,
     uniform,
 )
+from discreet.noise.order_statistics import Ordered
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice
 from discreet.statistics import quantile_cells
@@ -33,6 +34,7 @@ from discreet.statistics.quantile_cells import (
     off_grid,
     scale_scores,
 )
+from discreet.tables.entries import Stream
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
@@ -105,7 +107,7 @@ def test_windows_that_hold_the_bulk_have_score_0() -> None:
     assert counts.sum() == 3000
     free = scale_scores(np.zeros(BINADES, dtype=np.int64), Choice(1), 10)  # what the prior is worth
     best = np.flatnonzero(scale_scores(counts, Choice(1), 10) == free)
-    good = {quantile_cells.flat_below(quantile_cells.window_end(int(place))) for place in best}
+    good = {quantile_cells.flat_below(quantile_cells.STRIDE * int(place)) for place in best}
     assert 1 <= len(good) <= SPAN // quantile_cells.STRIDE
     bottom, top = np.quantile(np.abs(values), [0.1, 0.9])
     for prior in good:
@@ -235,7 +237,7 @@ def test_the_scores_of_the_granularity_move_by_at_most_what_is_claimed(swap: boo
 
 @pytest.mark.claim("quantile_cells.1")
 @pytest.mark.claim("quantile_cells.3")
-@pytest.mark.parametrize("unit", [unit for unit, _ in UNITS if unit] + [Fraction(7), Fraction(1, 3)])
+@pytest.mark.parametrize("unit", [unit for unit, _ in UNITS if unit > 0] + [Fraction(7), Fraction(1, 3)])
 @WIDE
 @given(values=st.lists(ANY, min_size=1, max_size=8), side=st.sampled_from([1, -1]))
 def test_rounding_down_keeps_the_order_and_what_is_round(unit: Fraction, values: list[float], side: int) -> None:
@@ -263,6 +265,8 @@ def test_rounding_down_keeps_the_order_and_what_is_round(unit: Fraction, values:
         (lambda g: g.normal(5, 1, 4000), {0}),
         (lambda g: g.random(4000) * 1e-9, {0}),
         (lambda g: g.normal(1.7e9, 3600, 4000), {0}),
+        (lambda g: g.choice(np.log([2.0, 3, 5, 7]), 4000), {-1}),
+        (lambda g: np.where(g.random(4000) < 0.6, 0.0, g.lognormal(3, 1, 4000)), {-1}),
     ],
 )
 def test_what_data_are_rounded_to_is_found(column: Any, wanted: set[float]) -> None:
@@ -291,3 +295,11 @@ def test_a_record_on_a_grid_stands_for_its_cell() -> None:
         value = float_of(int(key))
         below = sum(float(quantile_cells.nearest_to(row + 0.1, unit)) <= value for row in rows)
         assert stairs.score(int(key)) == max(0, below - rank, rank - sum(row <= value for row in rows))
+
+
+@pytest.mark.claim("quantile_cells.1")
+def test_different_records_are_counted_alike_in_an_array_and_in_a_stream() -> None:
+    rows = np.array([1.0, 0.0, -0.0, math.nan, 7.5, 7.5, math.inf, 1.0])
+    stream, none = Ordered(Stream(8, lambda: iter([rows[:3], rows[3:]])), 7.5), quantile_cells.NOT_ROUNDED
+    assert quantile_cells.against(rows, 7.5, none) == quantile_cells.against(stream, 7.5, none) == 4
+    assert quantile_cells.against(rows, 7.5, quantile_cells.TIED) == 0

@@ -14,8 +14,9 @@ Promise
          granularity takes epsilon / 16.
     [quantile.4] Coverage, for independent records: each of the m intervals holds its quantile with about its own
          confidence if the density is smooth on the scale of the interval and data are taken as not rounded; with that
-         or more if data are rounded to multiples of the granularity, declared or found, whatever ties there are
-         ([ranks.5]; exactly for equally many at neighbouring points). Too coarse a granularity only widens.
+         or more if data are multiples of the granularity, declared or found, whatever ties there are ([ranks.5];
+         exactly for equally many at neighbouring points), or are found to be values that many share, on no grid (as in
+         [quantile.5]). Too coarse a granularity only widens.
     [quantile.5] guaranteed=True: at least its confidence for independent records of any distribution, with ties, atoms
          and gaps, under both neighbour relations.
     [quantile.6] Whether a release or its interval is refused depends on parameters and the public (or noisy) size
@@ -52,14 +53,12 @@ Needs
     under ADD_OR_REMOVE, which carry a note. With bounds only ranks that are inside the data.
     A missing entry counts as the number `missing` (0, clamped to the bounds): where n is public none can be dropped.
     Granularities that are looked for: 1000, 100, 10, 1, 1/2, 0.1, 0.01, 0.001, and none. Data rounded to something
-    else (feet given in metres) should declare it. With bounds, all is about the values clamped to them.
+    else (feet given in metres) have a wider interval. With bounds, all is about the values clamped to them.
 Accuracy
     A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the
     density. Without bounds its prior has a pole at 0: a point within about 11 D / epsilon_i ranks of 0 is drawn to it.
-    (Ends of intervals are not: that is what the scale is for. Close to the line of refusal it fails now and then; for
-    data centred at 0 on a scale of millions coverage was 0.89 at n epsilon = 200, 0.95 at 300.)
-    docs/measured-quantiles.md has coverage and width, for rounded data too. The guaranteed interval is 3.1 times as
-    wide as that of order statistics at n = 2,000.
+    (Ends of intervals are not: that is what the scale is for. Close to the line of refusal it fails now and then.)
+    docs/measured-quantiles.md: coverage and width on real columns. Guaranteed: 3.1 times the usual width at n = 2,000.
 Source
     Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [ranks.1], the
     flat prior, the search for the granularity, the form for a private n and the guaranteed form are ours.
@@ -77,34 +76,29 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.noise.choose_float import Prior, Staircase, scale_free, uniform
-from discreet.noise.distributions import LaplaceDistribution, laplace_scale
+from discreet.noise.choose_float import Staircase, scale_free, uniform
+from discreet.noise.distributions import laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import QuantileSpread, check_confidence
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, promised, refusal_of, what_to_do
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Vector
 from discreet.stages.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.quantile_cells import (
-    GRAINS,
     MAX,
+    TIED,
+    Candidates,
     RankCells,
-    ceil_to,
+    find_scale,
     find_unit,
-    flat_below,
-    floor_to,
-    grid_stairs,
-    magnitudes,
     middle,
     nearest_to,
-    scale_scores,
-    window_end,
 )
 from discreet.statistics.ranks import Aim, RankAims
 from discreet.tables.entries import long_numbers, public_size
@@ -116,6 +110,7 @@ COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quantile.2]
 FINDING: Final = Fraction(1, 16)  # of epsilon, for the granularity; twice that where records are replaced [quantile.2]
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
+FOUND: Final = ", as was found privately; if you know better, declare granularity="
 SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
 Floats = npt.NDArray[np.float64]
 
@@ -225,126 +220,66 @@ class Quantile:
             return self._refuse(refusal, size, rng)  # [quantile.6]
         if self.confidence is None:
             return self._points(values, size, rng)
-        stages = self._stages
+        stages, plan = self._stages, self._aims
         if size is not None:
             band = size, size
         else:
             counting = stages.part("count", Approximate).epsilon
             counted = rng.blur(len(values), sensitivity=1, cost=Laplace(counting))  # [quantile.3]
-            band = self._band(counted, laplace_scale(1, counting))
-        plan = self._aims
+            band = plan.band(counted, laplace_scale(1, counting))
         aims = [plan.ends(q, band) for q in self._shares]
-        if refusal := self._few(aims, band[0]):
+        if refusal := plan.too_few(aims, band[0], self.epsilon):
             return self._refuse(refusal, size, rng)  # [quantile.6]
-        end, missing = 0, float(self.missing)
-        if "scale" in stages:
-            scaling, move = stages.part("scale", Choice), 9 if self._counts else 10
-            scores = scale_scores(magnitudes(values, missing), scaling, move)
-            end = window_end(rng.choose(scores, sensitivity=move * GRAINS, cost=scaling))  # [quantile.2]
-        unit = exact(self.granularity or 0)
-        if "granularity" in stages:
-            cost_of_it = stages.part("granularity", Choice)
-            swap = self.neighbours.size_is_public
-            unit = find_unit(values, missing, band[0], swap=swap, cost=cost_of_it, rng=rng)  # [quantile.2]
-        if not unit and not self.guaranteed:
-            aims = [replace(plan, rounded=False).ends(q, band) for q in self._shares]
-        ends = [self._ends(values, aim, unit, end, rng) for aim in aims]
+        end, unit, missing = 0, exact(self.granularity or 0), float(self.missing)
+        swap = size is not None
+        if "scale" in stages:  # [quantile.2]
+            end = find_scale(values, missing, swap=swap, cost=stages.part("scale", Choice), rng=rng)
+        if "granularity" in stages:  # [quantile.2]
+            unit = find_unit(values, missing, band[0], swap=swap, cost=stages.part("granularity", Choice), rng=rng)
+        cells = self._cells if self.guaranteed else None
+        if unit == TIED:
+            cells = RankCells.shared(self.bounds, band[0] * plan.cost)
+            plan = replace(plan, cells=cells.size)
+        elif not unit:
+            plan = replace(plan, rounded=False)
+        aims = [plan.ends(q, band) for q in self._shares]
+        drawn = Candidates(self.bounds, missing, unit, end, cells)
+        times = len(values) if self._counts else 1  # [quantile.3]: a share of the true n
+        ends = []
+        for aim in aims:
+            requests = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move))
+            ends.append(drawn.ends(values, requests, self._each, rng))  # [quantile.2] [quantile.4] [quantile.5]
         return self._with_intervals(ends, aims, band, unit=unit, size=size, rng=rng)
 
     def check(self, size: int | None) -> None:
         """Refuse too few records; where their number is private, a guess of it, for those who plan. [quantile.6]"""
         if size is None or (self.confidence is None and not self.neighbours.size_is_public):
             return
-        points = self.confidence is None
-        aims = self._points_of(size) if points else [self._aims.ends(q, (size, size)) for q in self._shares]
-        if refusal := self._few(aims, size):
+        plan, points = self._aims, self.confidence is None
+        aims = self._points_of(size) if points else [plan.ends(q, (size, size)) for q in self._shares]
+        if refusal := plan.too_few(aims, size, self.epsilon):
             raise Refused(refusal)
 
     def _points(self, values: Floats | Ordered, size: int | None, rng: Randomness) -> Release[Any]:
         """The whole epsilon on the values; no interval."""
-        aims = self._points_of(len(values))
+        aims, unit = self._points_of(len(values)), exact(self.granularity or 0)
         prior = scale_free() if self.bounds is None else uniform()
-        unit = exact(self.granularity or 0)
-        drawn = [_rounded(self._draw(self._stairs(values, aim.low, prior), aim.low_move, rng), unit) for aim in aims]
-        order = sorted(range(len(aims)), key=lambda index: aims[index].q)
-        ranked = dict(zip(order, sorted(drawn), strict=True))  # values in the order of their q: post-processing
-        shown = self._named([ranked[index] for index in range(len(aims))])
-        notes = [] if size is not None or self.bounds else [self._unchecked()]
+        low, high = self.bounds or (-MAX, MAX)
+        drawn = []
+        for aim in aims:
+            stairs = Staircase(values, aim.low, low=low, high=high, prior=prior, default=float(self.missing))
+            found = rng.choose_float(stairs, sensitivity=aim.low_move, cost=self._each)  # [quantile.1]
+            drawn.append(_rounded(found, unit))
+        places = np.argsort(np.argsort([float(q) for q in self._shares], kind="stable"))
+        shown = self._named(np.sort(drawn)[places].tolist())  # in the order of their q: post-processing
+        notes = [] if size is not None or self.bounds else [self._aims.unchecked(self._shares)]
         return Release(self.guarantee, self._provenance(size, rng, notes), shown, name=self._name)
 
     def _points_of(self, count: int) -> list[Aim]:
         return [self._aims.point(q, count, self.neighbours.size_is_public) for q in self._shares]
 
-    def _unchecked(self) -> str:
-        """What a reader must know where the size is private and nothing is spent on it."""
-        needed = max(self._aims.needed(side, max(side, 1 - side)) for q in self._shares for side in (q, 1 - q))
-        return f"the number of rows is private and was not asked for; with fewer than {needed} a value can be far off"
-
-    def _band(self, count: int, scale: Fraction) -> tuple[int, int]:
-        """What the noisy count says of n: one value on the safe side, or a band that holds it. [quantile.3]"""
-        assert self.confidence is not None
-        if not self.guaranteed:
-            low = max(1, math.floor(count - scale))  # [quantile.4]
-            return low, low
-        radius = LaplaceDistribution(scale).radius(1 - (1 - self.confidence) / 10)
-        return max(1, count - radius), max(1, count + radius)  # [quantile.5]
-
-    def _few(self, aims: list[Aim], size: int) -> str | None:
-        """Why so many records do not do, in public numbers; None if they do."""
-        plan = self._aims
-        aim = next((one for one in aims if not plan.enough(one, size)), None)
-        if aim is None:
-            return None
-        needed = max(plan.needed(aim.q, aim.low_move), plan.needed(1 - aim.q, aim.high_move), size + 1)
-        what = f"the {show(aim.q)}-quantile" + (" without bounds" if self.bounds is None else "")
-        what = what if self.confidence is None else f"a {100 * self.confidence:g}% interval of {what}"
-        surely = 0.9 * size - (MISCOUNTED / float(self.epsilon) if self._counts else 0.0)
-        inside = replace(plan, bounded=True)
-        bounded = max(inside.needed(aim.q, aim.low_move), inside.needed(1 - aim.q, aim.high_move))
-        helped = self.bounds is None and surely >= bounded
-        remedies = ["give public bounds=(low, high)"] if helped else []
-        remedies += ["ask for the value alone with confidence=None"] if self.confidence is not None else []
-        known = f"about {size} rows, by a noisy count," if self._counts else f"{size} rows"
-        to_do = what_to_do(size, self.epsilon, needed, *remedies, noisy=self._counts)
-        return (
-            f"{known} at epsilon {show(self.epsilon)} are too few for {what}: n * epsilon is "
-            f"{size * float(self.epsilon):.3g}, about {needed * float(self.epsilon):.3g} is needed; "
-            f"{to_do}"
-        )
-
     def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:
         return Release(self.guarantee, self._provenance(size, rng), refusal=words, name=self._name)
-
-    def _ends(
-        self, values: Floats | Ordered, aim: Aim, unit: Fraction, end: int, rng: Randomness
-    ) -> tuple[float, float]:
-        """The two draws, in order: over cells if guaranteed, over the multiples of a unit, or over floats."""
-        times = len(values) if self._counts else 1  # [quantile.3]: a share of the true n
-        requests = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move))
-        if self.guaranteed:
-            cells = self._cells
-            places = cells.places(values, float(self.missing))
-            drawn = [cells.draw(places, rank, move, self._each, rng) for rank, move in requests]  # [quantile.5]
-            low, high = cells.edges(min(drawn))[0], cells.edges(max(drawn))[1]
-            return (floor_to(low, unit), ceil_to(high, unit)) if unit else (low, high)
-        prior = flat_below(end) if self.bounds is None else uniform()
-        if unit:
-            ranks = [rank for rank, _ in requests]
-            stairs = grid_stairs(values, float(self.missing), unit, bounds=self.bounds, ranks=ranks, prior=prior)
-        else:
-            stairs = [self._stairs(values, rank, prior) for rank, _ in requests]
-        low, high = (self._draw(one, move, rng) for one, (_, move) in zip(stairs, requests, strict=True))
-        if unit:  # [quantile.4]
-            first, last = self.bounds or (-MAX, MAX)
-            low, high = max(first, floor_to(low, unit)), min(last, -floor_to(high, unit))
-        return min(low, high), max(low, high)
-
-    def _stairs(self, values: Floats | Ordered, rank: Fraction, prior: Prior) -> Staircase:
-        low, high = self.bounds or (-MAX, MAX)
-        return Staircase(values, rank, low=low, high=high, prior=prior, default=float(self.missing))
-
-    def _draw(self, stairs: Staircase, move: Fraction, rng: Randomness) -> float:
-        return rng.choose_float(stairs, sensitivity=move, cost=self._each)  # [quantile.1] [quantile.2] [quantile.3]
 
     def _with_intervals(
         self,
@@ -358,7 +293,6 @@ class Quantile:
     ) -> Release[Any]:
         """The release, from the ends that were drawn."""
         assert self.confidence is not None
-        far = FAR if self.bounds is None else math.inf
         errors = [self._aims.errors(pair, aim, sum(band) / 2) for pair, aim in zip(ends, aims, strict=True)]
         columns = ([low for low, _ in ends], [high for _, high in ends], *map(list, zip(*errors, strict=True)))
         many = isinstance(self.q, tuple)
@@ -367,14 +301,10 @@ class Quantile:
         spread = QuantileSpread(low, high, confidence=self.confidence, about=about, sampling=sampling, privacy=privacy)
         notes = ["the value is the middle of the two ends that were drawn"]
         if not self.guaranteed:
-            taken = f"multiples of {show(unit)}" if unit else "not rounded"
-            found = (
-                ""
-                if self.granularity is not None
-                else ", as was found privately; if you know better, declare granularity="
-            )
-            notes.append(f"the interval takes the data as {taken}{found}")
+            taken = {0: "not rounded", TIED: "values that many share"}.get(unit, f"multiples of {show(unit)}")
+            notes.append(f"the interval takes the data as {taken}{FOUND if self.granularity is None else ''}")
         history = self._provenance(size, rng, notes, aims=[[aim.low, aim.high] for aim in aims])
+        far = FAR if self.bounds is None else math.inf
         value = self._named([_rounded(middle(*pair, far), unit) for pair in ends])
         return Release(self.guarantee, history, value, spread=spread, name=self._name)
 
@@ -384,14 +314,11 @@ class Quantile:
 
 
 def _rounded(value: float, unit: Fraction) -> float:
-    return nearest_to(value, unit) if unit else value
+    return nearest_to(value, unit) if unit > 0 else value
 
 
-def _world(about: About) -> World:
-    return _world_of(about, about.option("q", 0.5))
-
-
-def _world_of(about: About, q: Any) -> World:
+def _world(about: About, q: Any = None) -> World:
+    q = about.option("q", 0.5) if q is None else q
     asked = [float(one) for one in q] if isinstance(q, list | tuple | np.ndarray) else [q]
     if not asked or not all(is_number(one) and 0 < one < 1 for one in asked):
         raise BadInput(f"q is {q!r}; give a number between 0 and 1, or a list of them")
@@ -444,7 +371,7 @@ def quantile(
     )
 
 
-@statistic({"x": number(streams=True, dates=True)}, groups=True, world=partial(_world_of, q=0.5))
+@statistic({"x": number(streams=True, dates=True)}, groups=True, world=partial(_world, q=0.5))
 def median(
     people: Public,
     x: Columns,

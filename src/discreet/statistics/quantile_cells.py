@@ -12,15 +12,15 @@ Why
     table, all monotone; no record is compared with another.
     [quantile_cells.2] Scale: a replaced record moves either count of a window by at most 1, which counts 10; an added
     one moves 9 n - 10 c by -1 or 9, and 10 c - n by 9 or -1; what a prior is worth is public. Granularity: a score
-    is the number of records off the grid less the number on it, so an added record moves it by 1 and a
-    replaced one by at most 2.
+    is the number of records against it less the number of the others, so an added record moves it by 1 and a replaced
+    one by at most 2: those against a grid are off it; those against none at all are all but one of each value, and an
+    added record is one of them or is not.
     [quantile_cells.3] What is rounded down is x / unit and 2^-50 of it, up to 2^41 units. For a multiple of the unit as
     floats write it the quotient is off by at most 2^-52 of itself, so the result is that multiple. From 2^49 units on a
     record stays where it is ([choose_float.4]).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -40,6 +40,7 @@ from discreet.noise.choose_float import (
     keys_of,
     multiples,
     quotients,
+    uniform,
 )
 from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import Number, exact
@@ -49,6 +50,7 @@ from discreet.tables.entries import each
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Requests = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]
 
 MAX: Final = float(np.finfo(float).max)
 SPAN: Final = 10  # the bulk of |x| is looked for in windows of so many binades,
@@ -56,9 +58,13 @@ STRIDE: Final = 2  # this far apart,
 WINDOWS: Final = (BINADES + SPAN + 1) // STRIDE  # so many in all;
 BACK: Final = 7  # the prior is flat up to this many binades below a window's end,
 RISE: Final = 6  # and nearly flat for so many more
-BITS: Final = 20  # a guaranteed interval knows its ends to this many binary digits
+BITS: Final = 20  # a guaranteed interval knows its ends to this many binary digits,
+FEW_BITS: Final = 12  # one of values that many share to so many,
+TINY: Final = 1e-300
+PLENTY: Final = 400  # where records times the epsilon of a draw are fewer than this
 START: Final = 2.0**52  # the floats from here on are the whole numbers
 BLOCK: Final = 1 << 16  # records that stay in the cache
+NOT_ROUNDED, TIED = Fraction(0), Fraction(-1)  # no unit: values of their own, or values that many share
 UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much sooner that is believed, in nats
     (Fraction(1000), 3.0),
     (Fraction(100), 2.0),
@@ -68,8 +74,10 @@ UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much
     (Fraction(1, 10), -4.5),
     (Fraction(1, 100), -7.0),
     (Fraction(1, 1000), -9.0),
-    (Fraction(0), -11.0),  # not rounded
+    (NOT_ROUNDED, -11.0),
+    (TIED, -16.0),
 )
+MOST_DISTINCT: Final = 2**20  # records up to which the different ones are counted
 SURE: Final = 3.0  # nats by which a unit above 1 must be refutable if it is to be tried
 GRAINS: Final = 64  # of a record, in the scores of the granularity
 NEAR: Final = 2.0**-50  # a record this near to a multiple, in parts of itself, lies on the grid,
@@ -140,7 +148,7 @@ def scale_scores(counts: Integers, cost: Choice, move: int) -> Any:
     a scale of 2^k has weight 1 / (1 + (k / 12)^2)^2. [quantile_cells.2]
     """
     size, upto = int(counts.sum()), np.concatenate([[0], np.cumsum(counts)])
-    ends = window_end(np.arange(WINDOWS))
+    ends = STRIDE * np.arange(WINDOWS)
     sooner = -2 * np.log1p(((ends - 1023) / 12) ** 2)
     below = np.maximum(upto[np.maximum(ends - SPAN, 0)] - counts[0], 0)
     scores = np.maximum(9 * size - 10 * upto[np.minimum(ends, BINADES)], 10 * below - size)
@@ -148,9 +156,11 @@ def scale_scores(counts: Integers, cost: Choice, move: int) -> Any:
     return GRAINS * np.maximum(0, scores) - prior
 
 
-def window_end(chosen: Any) -> Any:
-    """The binade at which the window that was chosen ends."""
-    return STRIDE * chosen
+def find_scale(values: Floats | Ordered, default: float, *, swap: bool, cost: Choice, rng: Randomness) -> int:
+    """The binade at which the scale of the data ends, by the exponential mechanism."""
+    move = 10 if swap else 9
+    scores = scale_scores(magnitudes(values, default), cost, move)
+    return STRIDE * rng.choose(scores, sensitivity=move * GRAINS, cost=cost)  # [quantile_cells.2]
 
 
 @lru_cache(maxsize=64)
@@ -173,10 +183,20 @@ def flat_below(end: int) -> Prior:
 # --- what data are rounded to ---
 
 
+def against(values: Floats | Ordered, default: float, unit: Fraction) -> int:
+    """How many records speak against a unit; against none at all, how many share their value with an earlier one."""
+    if unit == TIED:
+        return 0
+    if unit != NOT_ROUNDED:
+        return off_grid(values, default, unit)
+    seen = np.empty(0)
+    for piece in values.stream if isinstance(values, Ordered) else [values]:
+        seen = np.unique(np.concatenate([seen, np.where(np.isnan(piece), default, piece)]))
+    return len(values) - len(seen)
+
+
 def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
     """How many records are no multiples of the unit. [quantile_cells.1]"""
-    if not unit:
-        return 0
     if isinstance(values, Ordered):
         return sum(off_grid(piece, default, unit) for piece in values.stream)
     found = 0
@@ -189,28 +209,33 @@ def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
     return found
 
 
-def tried_units(nats: float) -> list[tuple[Fraction, float]]:
+def tried_units(nats: float, count: int) -> list[tuple[Fraction, float]]:
     """The units among which the data's is looked for; `nats` is what all records together can say against one.
 
-    >>> [float(unit) for unit, _ in tried_units(14.0)]
-    [1.0, 0.5, 0.1, 0.01, 0.001, 0.0]
+    >>> [float(unit) for unit, _ in tried_units(14.0, 1000)]
+    [1.0, 0.5, 0.1, 0.01, 0.001, 0.0, -1.0]
     """
-    none = UNITS[-1][1]
-    return [(unit, prior) for unit, prior in UNITS if unit <= 1 or nats >= SURE + prior - none]
+    none = dict(UNITS)[NOT_ROUNDED]
+    return [
+        (unit, prior)
+        for unit, prior in UNITS
+        if (unit <= 1 or nats >= SURE + prior - none) and (unit != NOT_ROUNDED or count <= MOST_DISTINCT)
+    ]
 
 
 def find_unit(
     values: Floats | Ordered, default: float, count: int, *, swap: bool, cost: Choice, rng: Randomness
 ) -> Any:
-    """What data are rounded to, by the exponential mechanism; 0 if to nothing; `count` is public. [quantile_cells.2]
+    """What data are rounded to, by the exponential mechanism; `count` is public. [quantile_cells.2]
 
-    A unit has e^{-prior} times its weight for each nat that its records off the grid say against it.
+    0 if to nothing, and TIED if that is not true either: many share their values. A weight is e^{prior - nats}, with so
+    many nats for each record that speaks against a unit as the cost allows.
     """
     move = 2 if swap else 1
     a_record = float(exact(cost.epsilon)) / move  # nats
-    tried, size = tried_units(a_record * count), len(values)
+    tried, size = tried_units(a_record * count, count), len(values)
     scores = [
-        GRAINS * (2 * off_grid(values, default, unit) - size) - round(2 * GRAINS * prior / a_record)
+        GRAINS * (2 * against(values, default, unit) - size) - round(2 * GRAINS * prior / a_record)
         for unit, prior in tried
     ]
     return tried[rng.choose(scores, sensitivity=move * GRAINS, cost=cost)][0]  # [quantile_cells.2]
@@ -230,28 +255,6 @@ def floored(values: Floats | Ordered, default: float, unit: Fraction, side: int,
         return np.where(in_cells(inside, unit), multiples(down, unit), inside)  # [quantile_cells.3]
 
 
-def grid_stairs(
-    values: Floats | Ordered,
-    default: float,
-    unit: Fraction,
-    *,
-    bounds: tuple[float, float] | None,
-    ranks: Sequence[Fraction],
-    prior: Prior,
-) -> list[Staircase]:
-    """What a lower and an upper end are drawn from: records rounded down, and, in a mirror, records rounded up.
-
-    Candidates are whole cells of a unit, those of the bounds included.
-    """
-    found = []
-    for side, rank in ((1, ranks[0]), (-1, len(values) - ranks[1])):
-        ends = floored(np.array(sorted(side * end for end in bounds or (-MAX, MAX))), 0.0, unit, 1, (-MAX, MAX))
-        top = float_of(min(LARGEST_KEY, max(int(keys_of(ends[1:])[0]), int(cell_tops(ends[1:], unit)[0]))))
-        records = floored(values, default, unit, side, bounds or (-MAX, MAX))
-        found.append(Staircase(records, rank, low=float(ends[0]), high=top, prior=prior, unit=unit))
-    return found
-
-
 # --- cells, for a guarantee that assumes nothing ---
 
 
@@ -259,27 +262,33 @@ def grid_stairs(
 class RankCells:
     """Public cells in the order of the numbers; each is one candidate, all of the same weight. [ranks.2]
 
-    Without bounds a cell holds the floats that agree in sign, exponent and BITS binary digits. With bounds it is
-    [j 2^step, (j + 1) 2^step): about 2^BITS of them, fewer if the declared granularity is coarser.
+    Without bounds a cell holds the floats that agree in sign, exponent and 20 binary digits (or `bits`). With bounds it
+    is [j 2^step, (j + 1) 2^step): about 2^bits of them, fewer if the declared granularity is coarser.
     """
 
     first: int
     last: int
     step: int | None = None
     bounds: tuple[float, float] | None = None
+    shift: int = 52 - BITS
 
     @classmethod
-    def of(cls, bounds: tuple[float, float] | None, granularity: float | None) -> "RankCells":
+    def of(cls, bounds: tuple[float, float] | None, granularity: float | None = None, bits: int = BITS) -> "RankCells":
         """The cells of public bounds, or of all floats."""
         if bounds is None:
-            return cls(-LARGEST_KEY >> (52 - BITS), LARGEST_KEY >> (52 - BITS))
-        step = _log2(Fraction(bounds[1]) - Fraction(bounds[0])) + 1 - BITS
+            return cls(-LARGEST_KEY >> (52 - bits), LARGEST_KEY >> (52 - bits), shift=52 - bits)
+        step = _log2(Fraction(bounds[1]) - Fraction(bounds[0])) + 1 - bits
         if granularity is not None:
             step = max(step, _log2(exact(granularity)))
         own = math.frexp(max(abs(bounds[0]), abs(bounds[1])))[1] - 53  # the floats' own grid at the larger bound
         step = max(step, own, -1074)
         low, high = (math.floor(Fraction(bound) / Fraction(2) ** step) for bound in bounds)
         return cls(low, high, step, bounds)
+
+    @classmethod
+    def shared(cls, bounds: tuple[float, float] | None, nats: Fraction) -> "RankCells":
+        """Cells for values that many share: coarse where there are few records, so few `nats`, for a draw."""
+        return cls.of(bounds, bits=BITS if nats >= PLENTY else FEW_BITS)
 
     @property
     def size(self) -> int:
@@ -291,7 +300,7 @@ class RankCells:
         if isinstance(values, Ordered):
             return Ordered(each(lambda piece: self.places(piece, default) + START, values.stream), default)
         if self.step is None or self.bounds is None:
-            cells = keys_of(values, default) >> (52 - BITS)
+            cells = keys_of(values, default) >> self.shift
         else:
             inside = np.clip(np.where(np.isnan(values), default, values), *self.bounds)
             cells = np.floor_divide(inside, math.ldexp(1.0, self.step)).astype(np.int64)  # exact: a power of 2
@@ -310,10 +319,58 @@ class RankCells:
         """Two numbers that hold the cell between them, within the bounds."""
         cell = self.first + place
         if self.step is None or self.bounds is None:
-            shift = 52 - BITS
-            return float_of(max(cell << shift, -LARGEST_KEY)), float_of(min((cell + 1 << shift) - 1, LARGEST_KEY))
+            last = (cell + 1 << self.shift) - 1
+            return float_of(max(cell << self.shift, -LARGEST_KEY)), float_of(min(last, LARGEST_KEY))
         low, high = (Fraction(2) ** self.step * edge for edge in (cell, cell + 1))
         return float(max(low, Fraction(self.bounds[0]))), float(min(high, Fraction(self.bounds[1])))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What two ends are drawn from, in public numbers: cells, the multiples of a unit, or floats.
+
+    `end` is the binade at which the data's scale ends, where there are no bounds.
+    """
+
+    bounds: tuple[float, float] | None
+    missing: float
+    unit: Fraction
+    end: int
+    cells: RankCells | None
+
+    def ends(self, values: Floats | Ordered, requests: Requests, cost: Choice, rng: Randomness) -> tuple[float, float]:
+        """The two draws, in order; a request is a rank and how far one record moves a score."""
+        if self.cells is not None:
+            places = self.cells.places(values, self.missing)
+            drawn = [self.cells.draw(places, rank, move, cost, rng) for rank, move in requests]  # [quantile.5]
+            low, high = self.cells.edges(min(drawn))[0], self.cells.edges(max(drawn))[1]
+            if self.unit == TIED:  # an end this small is 0
+                low, high = (0.0 if abs(end) < TINY else end for end in (low, high))
+            return (floor_to(low, self.unit), ceil_to(high, self.unit)) if self.unit > 0 else (low, high)
+        prior = flat_below(self.end) if self.bounds is None else uniform()
+        (low_rank, _), (high_rank, _) = requests
+        first, last = self.bounds or (-MAX, MAX)
+        if self.unit:  # the upper end is drawn in a mirror
+            stairs = [self._grid(values, 1, low_rank, prior), self._grid(values, -1, len(values) - high_rank, prior)]
+        else:
+            shared: dict[str, Any] = {"low": first, "high": last, "prior": prior, "default": self.missing}
+            stairs = [Staircase(values, rank, **shared) for rank in (low_rank, high_rank)]
+        found = [
+            rng.choose_float(one, sensitivity=move, cost=cost)  # [quantile.2] [quantile.3]
+            for one, (_, move) in zip(stairs, requests, strict=True)
+        ]
+        if self.unit:  # [quantile.4]
+            found = [max(first, floor_to(found[0], self.unit)), min(last, -floor_to(found[1], self.unit))]
+        return min(found), max(found)
+
+    def _grid(self, values: Floats | Ordered, side: int, rank: Fraction, prior: Prior) -> Staircase:
+        """Records rounded down to multiples of the unit, or their mirror images; whole cells, the bounds' included."""
+        bounds = self.bounds or (-MAX, MAX)
+        ends = floored(np.array(sorted(side * end for end in bounds)), 0.0, self.unit, 1, (-MAX, MAX))
+        top = max(int(keys_of(ends[1:])[0]), int(cell_tops(ends[1:], self.unit)[0]))
+        records = floored(values, self.missing, self.unit, side, bounds)
+        high = float_of(min(LARGEST_KEY, top))
+        return Staircase(records, rank, low=float(ends[0]), high=high, prior=prior, unit=self.unit)
 
 
 def _log2(number: Fraction) -> int:

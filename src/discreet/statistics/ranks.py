@@ -41,8 +41,8 @@ Why
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -50,7 +50,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.privacy.exact import least_whole
+from discreet.noise.distributions import LaplaceDistribution
+from discreet.privacy.exact import Number, least_whole, show
+from discreet.privacy.mechanism import MISCOUNTED, what_to_do
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -247,3 +249,37 @@ class RankAims:
         noise = math.hypot(1 / self.rate(aim.low_move), 1 / self.rate(aim.high_move)) / math.sqrt(2)
         slope = (ends[1] - ends[0]) / ranks
         return math.sqrt(size * float(aim.q * (1 - aim.q))) * slope, noise * slope
+
+    def band(self, count: int, scale: Fraction) -> tuple[int, int]:
+        """What a noisy count says of n: one value on the safe side, or a band that holds it. [quantile.3]"""
+        assert self.confidence is not None
+        if not self.cells:
+            low = max(1, math.floor(count - scale))  # [quantile.4]
+            return low, low
+        radius = LaplaceDistribution(scale).radius(1 - (1 - self.confidence) / 10)
+        return max(1, count - radius), max(1, count + radius)  # [quantile.5]
+
+    def too_few(self, aims: list[Aim], size: int, epsilon: Number) -> str | None:
+        """Why so many records do not do, in public numbers; None if they do. [quantile.6]"""
+        aim = next((one for one in aims if not self.enough(one, size)), None)
+        if aim is None:
+            return None
+        needed = max(self.needed(aim.q, aim.low_move), self.needed(1 - aim.q, aim.high_move), size + 1)
+        what = f"the {show(aim.q)}-quantile" + ("" if self.bounded else " without bounds")
+        what = what if self.confidence is None else f"a {100 * self.confidence:g}% interval of {what}"
+        surely = 0.9 * size - (MISCOUNTED / float(epsilon) if self.counts else 0.0)
+        inside = replace(self, bounded=True)
+        helped = max(inside.needed(aim.q, aim.low_move), inside.needed(1 - aim.q, aim.high_move)) <= surely
+        remedies = ["give public bounds=(low, high)"] if helped and not self.bounded else []
+        remedies += ["ask for the value alone with confidence=None"] if self.confidence is not None else []
+        known = f"about {size} rows, by a noisy count," if self.counts else f"{size} rows"
+        to_do = what_to_do(size, epsilon, needed, *remedies, noisy=self.counts)
+        return (
+            f"{known} at epsilon {show(epsilon)} are too few for {what}: n * epsilon is "
+            f"{size * float(epsilon):.3g}, about {needed * float(epsilon):.3g} is needed; {to_do}"
+        )
+
+    def unchecked(self, shares: Sequence[Fraction]) -> str:
+        """What a reader of points must know where the size is private and nothing is spent on it."""
+        needed = max(self.needed(side, max(side, 1 - side)) for q in shares for side in (q, 1 - q))
+        return f"the number of rows is private and was not asked for; with fewer than {needed} a value can be far off"

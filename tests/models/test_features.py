@@ -57,7 +57,7 @@ def test_scales_are_found_and_cost_their_choices(relation: Neighbours) -> None:
     recorder = Recorder(Seeded(1))
     found = find_scaling(table, Features(("a", "b")), costs, relation, recorder)
     assert isinstance(found, Scaling)
-    assert [request.loss for request, _ in recorder.log] == [costs["centre"], costs["distance"]] * 2
+    assert [request.loss for request, _ in recorder.log] == [costs["centre"], costs["unit"]] * 2
     assert exceeds(recorder.spent, costs.loss) is None
     assert abs(found.centre[1] - 1e4) < 50
     assert (found.unit > [0.5, 50]).all()

@@ -37,7 +37,6 @@ from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.models.coefficients import CoefficientSpread
 from discreet.models.features import (
-    NATS,
     Features,
     Prepared,
     Scaling,
@@ -45,6 +44,7 @@ from discreet.models.features import (
     prepared,
     scaling_shares,
 )
+from discreet.models.octaves import column_cost
 from discreet.models.score import (
     Name,
     OutcomeMean,
@@ -69,7 +69,13 @@ from discreet.stages.locate import far_distance
 from discreet.tables.matrix import in_one, matrix
 
 STEPS: Final = 6  # of the descent, before the last one
+NATS: Final = 28  # records times epsilon that a distance leaves beyond it
 MOST_COUNT: Final = 10**6  # counts beyond are cut
+LEAST: Final = 1.3  # times the noise on the information, as an operator, must be in every direction
+HIDDEN: Final = (
+    "in some direction the noise hides what the rows show; bring more rows, leave features out (perhaps one is nearly "
+    "a sum of others), or use a larger epsilon"
+)
 MODEL: Final = "the population's coefficients, each by itself, if the model holds"
 LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
 
@@ -128,19 +134,23 @@ class Descent:
         def moments(mu: Fraction) -> Gaussian:
             return moment_cost(mu, coefficients, radius, relation)
 
+        def units(mu: Fraction) -> Gaussian:
+            return column_cost(mu, relation)
+
         most = Fraction(STRONGEST)
         off = (STEPS + 2) * exact(scores(most).slack) + 2 * exact(moments(most).slack)
-        whole = Allocation.of(self.epsilon, self.delta, slack=off)  # [descent.1]
+        off += self.features.unknown * exact(units(most).slack)
+        whole = Allocation.of(self.epsilon, self.delta, slack=off, lower=True)  # [descent.1]
         unknown, counted = self.features.unknown, self.family == "poisson" and self.largest is None
         scaling = _scaling_share(unknown + counted, size, whole.amount)
         each, rest = scaling / max(unknown + counted, 1), 1 - scaling
         return whole.split(
-            **scaling_shares(self.features, unknown * each),
+            **scaling_shares(self.features, unknown * each, units),
             count=Share(each, Choice) if counted else None,
-            second=Share(rest * Fraction(10, 100), moments),
-            steps=Share(rest * Fraction(30, 100), scores, STEPS),
-            information=Share(rest * Fraction(15, 100), moments),
-            last=Share(rest * Fraction(45, 100), scores),
+            second=Share(rest * Fraction(8, 100), moments),
+            steps=Share(rest * Fraction(24, 100), scores, STEPS),
+            information=Share(rest * Fraction(30, 100), moments),
+            last=Share(rest * Fraction(38, 100), scores),
         )  # [descent.1]
 
     def informative(self, size: int | None) -> bool:
@@ -181,9 +191,6 @@ class Descent:
         notes = self.notes
         if self.family == "poisson":
             notes = (*notes, f"counts beyond {family.top:.0f} count as {family.top:.0f}")
-        if found.sampling is None or found.privacy is None:
-            reason = "no interval: in some direction the noise hides the information; bring more rows or fewer features"
-            return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*notes, reason)))
         back = scaling.backwards()
         sampling, privacy = (np.sqrt(np.diag(back @ part @ back.T)) for part in (found.sampling, found.privacy))
         spread = CoefficientSpread(value, sampling, privacy, MODEL)  # [descent.3]
@@ -204,11 +211,11 @@ class Descent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundCoefficients:
-    """Coefficients for features in their units, and the covariances of their errors; none where noise hides one."""
+    """Coefficients for features in their units, and the covariances of their errors."""
 
     w: Floats
-    sampling: Floats | None
-    privacy: Floats | None
+    sampling: Floats
+    privacy: Floats
 
 
 def descend(
@@ -246,13 +253,13 @@ def descend(
     cost = plan.part("information", Gaussian)
     information, noise = noisy_moments(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [descent.1]
     slope, off = noisy_score(rows, family, w, cost=last, neighbours=neighbours, rng=rng)  # [descent.1]
-    floor = 2 * noise * math.sqrt(size)
+    floor = noise * math.sqrt(2 * size)  # of the noise as an operator
     values = np.linalg.eigvalsh(information)
     inverse = _inverse(information, floor)
     w = w - _shortened(inverse @ slope, second / people)
-    if values.min() < 1.5 * floor:  # [descent.2]
-        return FoundCoefficients(w, None, None)
-    careful = _inverse(information - noise * math.sqrt(size) * np.eye(size), floor / 4)
+    if values.min() < LEAST * floor:  # [descent.2]
+        return HIDDEN
+    careful = _inverse(information - noise * np.eye(size), floor / 4)
     early = 2 * float(last.mu) / float(steps[0].mu) / math.sqrt(len(past) / 2) * off
     wrong = early * float(noise * math.sqrt(size) / values.min())  # the error of H times that of w before the last step
     privacy = (off**2 + wrong**2) * careful @ careful

@@ -7,16 +7,16 @@ Claims
     [features.2] A weight w in [0, 1] goes with each row: w |v| <= R and w |v|^2 <= R^2, v the features in units, R
           public. It depends on the features alone, so that weighted scores keep their expectation of 0; a row without
           an outcome has weight 0.
-    [features.3] `find_scaling` costs a Choice for each centre and each unit, under both relations.
+    [features.3] `find_scaling` costs a Choice for each centre and noisy counts for each unit, under both relations.
 Why
     [features.1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
     [features.2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
     covers the rounding of a division.
-    [features.3] [locate.1] and [locate.2] on one column each, the target of [locate.2] a public number.
+    [features.3] [locate.1] and [octaves.1] on one column each.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -26,20 +26,19 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
+from discreet.models.octaves import column_unit, least_seen
 from discreet.privacy.declaration import Columns, stacked
 from discreet.privacy.exact import is_number
-from discreet.privacy.loss import Choice
+from discreet.privacy.loss import Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST, check_bounds
-from discreet.stages.locate import far_distance, middle
+from discreet.stages.locate import middle
 
 STEPS: Final = 1 << 10  # in a unit
 EDGE: Final = 32767.0  # the largest entry, in steps
-NATS: Final = 28  # records times epsilon that a distance leaves beyond it, at least
-SHARE: Final = 0.02  # of the records, where their number is public
-FAR: Final = 1.9  # standard deviations that a distance is taken for, where their number is private
+WIDE: Final = 8  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
 
@@ -109,15 +108,17 @@ class Features:
         return Scaling(centres, units, self.intercept)
 
 
-def scaling_shares(features: Features, share: Fraction) -> dict[str, Share]:
-    """A quarter of this share for the centres of all features whose scale is unknown, the rest for their distances.
-    [features.3]"""
+def scaling_shares(
+    features: Features, share: Fraction, cost: Callable[[Fraction], Gaussian] | None = None
+) -> dict[str, Share]:
+    """A quarter of this share for the centres of all features whose scale is unknown, the rest for their units, whose
+    counts get Gaussian noise of this cost, or Laplace noise. [features.3]"""
     times = features.unknown
     if not times:
         return {}
     if not features.intercept:
-        return {"distance": Share(share, Choice, times)}
-    return {"centre": Share(share / 4, Choice, times), "distance": Share(share * 3 / 4, Choice, times)}
+        return {"unit": Share(share, cost, times)}
+    return {"centre": Share(share / 4, Choice, times), "unit": Share(share * 3 / 4, cost, times)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,36 +172,29 @@ def find_scaling(
     table: Floats, features: Features, costs: Allocation, neighbours: Neighbours, rng: Randomness
 ) -> Scaling | str:
     """Centre and unit of each feature, found where they are not declared; or why there is none. [features.3]"""
-    from scipy.special import ndtri
-
-    cost = costs.part("distance", Choice)
-    beyond = math.ceil(NATS / float(cost.epsilon))
-    far = FAR
-    if neighbours.size_is_public:
-        if 2 * beyond > len(table):  # public
-            return (
-                f"there are {len(table)} rows, too few to find how {features.unknown} features are scaled at this "
-                "epsilon; declare bounds, or bring more rows"
-            )
-        beyond = max(beyond, math.ceil(SHARE * len(table)))
-        far = float(-ndtri(beyond / len(table) / 2))
+    cost = costs.noise("unit")
+    needed = math.ceil(2 * least_seen(cost, neighbours))
+    if neighbours.size_is_public and needed > len(table):  # public
+        return (
+            f"there are {len(table)} rows, too few to find how {features.unknown} features are scaled at this epsilon, "
+            f"which takes {needed}; declare bounds, or bring more rows"
+        )
     found = []
     for place, known in enumerate(features.declared()):
         if known is not None:
             found.append(known)
             continue
-        values = np.ascontiguousarray(table[:, place])
-        centre = 0.0
+        values, centre = np.ascontiguousarray(table[:, place]), 0.0
         if "centre" in costs:
             # [features.3]
             centre = middle(values, cost=costs.part("centre", Choice), neighbours=neighbours, rng=rng)
-        distance = far_distance(values, centre=centre, beyond=beyond, cost=cost, rng=rng)  # [features.3]
-        if not SMALLEST < distance / far < LARGEST or not abs(centre) < LARGEST:
+        reach = column_unit(values, centre, cost=cost, neighbours=neighbours, rng=rng)  # [features.3]
+        if reach is None or not abs(centre) < LARGEST:
             return (
-                f"{features.names[place]} seems to be the same for nearly everybody, or reaches beyond 1e150; leave it "
-                "out, or declare its bounds"
+                f"{features.names[place]!r} is the same for nearly everybody, by noisy counts (about {needed // 2} "
+                "must differ); leave it out, or give its bounds"
             )
-        found.append((centre, distance / far))
+        found.append((centre, max(reach[1], reach[0] / WIDE)))
     centres, units = (np.array(part) for part in zip(*found, strict=True))
     return Scaling(centres, units, features.intercept)
 

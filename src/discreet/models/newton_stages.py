@@ -205,7 +205,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
         drawn = None if share is None or share.cost is None else share.cost(Fraction(STRONGEST))
         if share is not None and isinstance(drawn, Gaussian):
             off += share.times * exact(drawn.slack)
-    costs = Allocation.of(epsilon, delta, slack=off).split(**shares)  # [newton_stages.1]
+    costs = Allocation.of(epsilon, delta, slack=off, lower=True).split(**shares)  # [newton_stages.1]
     return NewtonStages(rows=rows, width=width, costs=costs)
 
 
@@ -332,8 +332,8 @@ def find(
 def _place(values: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float] | None:
     """Where a column is and how far it reaches, released; None where too few rows show. [newton_stages.1]"""
     centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
-    unit = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)  # [newton_stages.1]
-    return None if unit is None or not abs(centre) < LARGEST else (centre, unit)
+    found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)  # [newton_stages.1]
+    return None if found is None or not abs(centre) < LARGEST else (centre, found[0])
 
 
 def _own(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> tuple[Floats, Floats]:

@@ -4,14 +4,14 @@ Releases
     `column_unit`: the noisy number of rows in each octave of |x - centre|; from it a power of two that all but rows too
     few to be seen stay below. `tail_of`: the same for half octaves of lengths, and from it how long the k longest are.
 Promise
-    [octaves.1] Gaussian(mu, slack) under both relations: one row moves the counts by 1 (ADD_OR_REMOVE) or sqrt(2)
-          (REPLACE) in L2.
+    [octaves.1] Gaussian(mu, slack) or Laplace(epsilon) under both relations: one row moves the counts by 1
+          (ADD_OR_REMOVE), or (REPLACE) by sqrt(2) in L2 and 2 in L1.
     [octaves.2] What is made of the counts reads them, a public centre or one that was released, and a number of rows
           that is public or was released. No value raises.
 Why
-    [octaves.1] A row is in one bin or in none (a number that is missing, infinite or equal to the centre), by a fixed
-    function of its own entry: a difference, `frexp` and a comparison. Counts are whole numbers, and leave in steps of
-    2^-bits: [additive.2].
+    [octaves.1] A row is in one bin or in none (a number that is missing, equal to the centre or more than 2^200 from it), by a fixed
+    function of its own entry: a difference, `frexp` and comparisons. Counts are whole numbers, and leave in steps of
+    2^-bits: [additive.1], [additive.2].
     [octaves.2] As the code reads.
 Needs
     Some 4 deviations of noise in a bin: 4 / mu rows, 6 / mu under REPLACE.
@@ -33,16 +33,18 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from discreet.noise.integers import LARGEST_SCALE
 from discreet.noise.lattice import slack
 from discreet.privacy.exact import exact, root_above
-from discreet.privacy.loss import Gaussian
+from discreet.privacy.loss import Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
-COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in the last ones
+COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none
 SHORT, LENGTH = -32, 40  # octaves of a length
 SEEN, NEAR, FAR = 4.2, 4.0, 5.5  # deviations of noise: of a heaviest bin, of one of the next 12, of one beyond
 AROUND: Final = 12
+HEAVIER: Final = 1.7  # deviations of Laplace noise for one of normal noise, so far out
+MIDDLE: Final = 0.75  # of an octave's upper end
 REACHED, STEPS = 3.5, 3  # deviations by which the tail goes on, and bins in which it may pause
 MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is seen
 STEEP: Final = 10.0  # deviations of noise from which one bin more tells the slope
@@ -53,11 +55,20 @@ HALVES: Final = 2 * (LENGTH - SHORT + 1)  # half octaves of a length
 
 def counts_cost(mu: Fraction, bins: int, neighbours: Neighbours) -> Gaussian:
     """The cost of so many counts with this mu, their slack included. [octaves.1]"""
-    return Gaussian(mu, slack(bins, math.ceil(_moved(neighbours) * 2 ** _bits(mu) / mu)))
+    return Gaussian(mu, slack(bins, math.ceil(_moved(neighbours, 2) * 2 ** _bits(mu) / mu)))
 
 
-def _moved(neighbours: Neighbours) -> Fraction:
-    return root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1)  # [octaves.1]
+def _moved(neighbours: Neighbours, norm: int) -> Fraction:
+    if neighbours is not Neighbours.REPLACE:
+        return Fraction(1)  # [octaves.1]
+    return root_above(2) if norm == 2 else Fraction(2)  # [octaves.1]
+
+
+def counts_noise(cost: Gaussian | Laplace, neighbours: Neighbours) -> float:
+    """The standard deviation of the noise on a count: public."""
+    if isinstance(cost, Gaussian):
+        return float(_moved(neighbours, 2) / exact(cost.mu))
+    return math.sqrt(2) * float(_moved(neighbours, 1) / exact(cost.epsilon))
 
 
 def _bits(mu: Fraction) -> int:
@@ -68,11 +79,14 @@ def _bits(mu: Fraction) -> int:
     return bits
 
 
-def noisy_counts(found: Any, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> tuple[Floats, float]:
+def noisy_counts(
+    found: Any, *, cost: Gaussian | Laplace, neighbours: Neighbours, rng: Randomness
+) -> tuple[Floats, float]:
     """Counts of disjoint sets of rows plus noise, and its standard deviation. [octaves.1]"""
-    bits, moved = _bits(exact(cost.mu)), _moved(neighbours)
+    normal = isinstance(cost, Gaussian)
+    bits, moved = _bits(exact(cost.mu if normal else cost.epsilon)), _moved(neighbours, 2 if normal else 1)
     blurred = rng.blur(np.asarray(found, dtype=np.int64) << bits, sensitivity=moved * 2**bits, cost=cost)  # [octaves.1]
-    return np.asarray(blurred, dtype=np.float64) / 2.0**bits, float(moved / exact(cost.mu))
+    return np.asarray(blurred, dtype=np.float64) / 2.0**bits, counts_noise(cost, neighbours)
 
 
 def noisy_size(size: int, *, cost: Gaussian, rng: Randomness) -> float:
@@ -91,10 +105,18 @@ def tail_cost(mu: Fraction, neighbours: Neighbours) -> Gaussian:
     return counts_cost(mu, HALVES, neighbours)
 
 
+def least_seen(cost: Gaussian | Laplace, neighbours: Neighbours) -> float:
+    """So many rows must differ for a column to have a unit, or nearly so many: public. [octaves.2]"""
+    return SEEN * (1.0 if isinstance(cost, Gaussian) else HEAVIER) * counts_noise(cost, neighbours)
+
+
 def column_unit(
-    values: Floats, centre: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
-) -> float | None:
-    """A power of two above |x - centre| of all rows but a few; None where too few rows differ. [octaves.2]"""
+    values: Floats, centre: float, *, cost: Gaussian | Laplace, neighbours: Neighbours, rng: Randomness
+) -> tuple[float, float] | None:
+    """A power of two above |x - centre| of all rows but a few, and about the root mean square of those that differ.
+
+    None where too few do. [octaves.2]
+    """
     with np.errstate(all="ignore"):
         _, octave = np.frexp(away := np.abs(values - centre))
         known = np.isfinite(away) & (away > 0)  # [octaves.1]
@@ -103,11 +125,15 @@ def column_unit(
         np.bincount(octave, minlength=2 * COLUMN + 1), cost=cost, neighbours=neighbours, rng=rng
     )
     heaviest = int(np.argmax(found))
-    if found[heaviest] < SEEN * noise:  # [octaves.2]
+    if found[heaviest] < least_seen(cost, neighbours):  # [octaves.2]
         return None
+    noise *= 1.0 if isinstance(cost, Gaussian) else HEAVIER
     least = np.where(np.arange(len(found)) <= heaviest + AROUND, NEAR, FAR) * noise
-    top = int(np.flatnonzero(found[heaviest:] > least[heaviest:]).max(initial=0)) + heaviest
-    return 2.0 ** (top - COLUMN)
+    seen = np.append(heaviest, np.flatnonzero(found > least))
+    seen = seen[np.abs(seen - seen.max()) <= AROUND]
+    top = 2.0 ** (int(seen.max()) - COLUMN)
+    squares = (MIDDLE * 2.0 ** (seen - seen.max())) ** 2
+    return top, top * math.sqrt(float((found[seen] * squares).sum() / found[seen].sum()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,12 @@ from discreet.plan.run_plan import composition, run_plan
 from discreet.privacy.exact import show
 from discreet.privacy.intervals import Shown
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.values import Counts
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.values import Counts, label
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
 from discreet.report.sentences import in_brackets
 
+REFUSED: Final = "refused"
 FILES: Final = ("results.json", "results.csv", "report.html")
 
 
@@ -69,16 +71,22 @@ def show_forecast(bound: Bound) -> None:
     for heading in ("epsilon", "delta", "expected ±"):
         table.add_column(heading, justify="right", no_wrap=True)
     for release in seen["releases"]:
-        seen_ahead = release["forecast"] or {}
-        half, units = seen_ahead.get("half_width"), seen_ahead.get("units")
         table.add_row(
             Text(release["id"]),
             Text(release["question"]),
             f"{release['epsilon']:.3g}",
             f"{release['delta']:.1g}" if release["delta"] else "0",
-            _brief(half) + (" sd" if units and half is not None else ""),
+            _ahead(release["forecast"] or {}),
         )
     console.print(table)
+    forecasts = {release["id"]: release["forecast"] or {} for release in seen["releases"]}
+    for key, ahead in forecasts.items():
+        if _ahead(ahead) == REFUSED:
+            console.print(Text(f"{key} would be refused. In a made-up run: {ahead['refused']}.", style="bold red"))
+        elif ahead.get("power") is not None:
+            assumed = "; ".join(ahead["assumptions"])
+            says = f"power is the chance to reject at level {ahead['level']:g}, assumed: {assumed}"
+            console.print(Text(f"{key}: {says}."))
     console.print(Text(seen["composition"]))
     left = (
         f"The budget of {name}: {seen['balance']}."
@@ -92,16 +100,20 @@ def show_forecast(bound: Bound) -> None:
     console.print(Text(left))
     if seen["answered"]:
         console.print("This plan was answered before: the same answers, at no cost.")
-    if any((release["forecast"] or {}).get("half_width") is not None for release in seen["releases"]):
+    if any(ahead.get("half_width") is not None for ahead in forecasts.values()):
         console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
-    if any((release["forecast"] or {}).get("units") for release in seen["releases"]):
-        console.print("sd: in standard deviations of the columns, because the plan gives no scale for that release.")
+    if any(ahead.get("units") for ahead in forecasts.values()):
+        console.print("sd: in standard deviations of the columns; the plan gives no scale for that release.")
 
 
-def _brief(number: Any) -> str:
-    if isinstance(number, list):
-        number = max((abs(entry) for entry in number if isinstance(entry, int | float)), default=None)
-    return f"{number:.3g}" if isinstance(number, int | float) else ""
+def _ahead(forecast: Mapping[str, Any]) -> str:
+    """What to expect of a release, in a cell: a half-width, the power of a test, a refusal, or nothing."""
+    if forecast.get("power") is not None:
+        return f"power {forecast['power']:.2f}"
+    if forecast.get("error") is None and forecast.get("refused"):
+        return REFUSED
+    half = forecast.get("half_width")
+    return "" if half is None else f"{half:.3g}{' sd' if forecast.get('units') else ''}"
 
 
 def check_writable(folder: Path, force: bool, names: tuple[str, ...] = FILES) -> None:
@@ -174,13 +186,22 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
         )
     for entry in dossier["releases"]:
         console.print(Text.assemble((f"{entry['id']}  ", "bold"), sentence(entry)))
+        for group in entry.get("groups") or []:
+            if group["release"]["refusal"] is not None:
+                console.print(Text(f"  {label(group['key'])} was refused: {group['release']['refusal']}."))
     budget = dossier["budget"]
     left = budget["left"]
     console.print(
         f"\nSpent epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
-        + (f"; left {show(left['epsilon'])} and {show(left['delta'])}." if left else ".")
+        + (f"; left: epsilon {show(left['epsilon'])}, delta {show(left['delta'])}." if left else ".")
     )
-    console.print(Text("Written: " + ", ".join(str(path) for path in written)))
+    console.print(Text("Written: " + ", ".join(map(near, written))))
+
+
+def near(path: Path) -> str:
+    """A path as it is seen from the current folder, if it is inside."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def show_profile(dossier: Mapping[str, Any]) -> None:
@@ -207,9 +228,12 @@ def show_profile(dossier: Mapping[str, Any]) -> None:
         table.add_row(Text(clean(name)), kinds[name], _missing(seen, kinds[name]), Text(told))
     console.print(table)
     this = report.budget.this
-    console.print(
-        f"\nThe whole profile: epsilon {show(this.epsilon)}, delta {show(this.delta)}, {clean(report.data.neighbours)}."
-    )
+    console.print(f"\nThe whole profile cost epsilon {show(this.epsilon)}, delta {show(this.delta)}.")
+    if (left := report.budget.left) is not None and report.reproducibility.get("receipts"):
+        console.print(f"Left of the budget: epsilon {show(left.epsilon)}, delta {show(left.delta)}.")
+    whole = report.data.neighbours == Neighbours.ADD_OR_REMOVE.value
+    what = "whether any one {} is in the table" if whole else "what the table holds about any one {}"
+    console.print(f"Hidden: {what.format(clean(report.data.unit))}.")
     if not all(entry.publishable for entry in report.releases):
         console.print("[bold red]Not for publication: the noise was seeded.[/]")
     if not report.reproducibility.get("receipts"):
@@ -239,7 +263,9 @@ def _told(shown: Shown, most: int = 8) -> str:
             half = max(((row.high or 0) - (row.low or 0) for row in rows), default=0) / 2
             told = [f"{clean(row.name)} {row.value:,}" for row in rows[:most]]
             more = [f"{len(rows) - most} more"] if len(rows) > most else []
-            return (", ".join([*told, *more]) or "no category is common enough to be shown") + f"  (each ±{half:,.0f})"
+            if not rows:
+                return "no category is common enough to be shown"
+            return f"{', '.join([*told, *more])}  (each ±{half:,.0f})"
     lines = [(row.name or "50%", *map(_number, (row.value, row.low, row.high))) for row in shown.drawn]
     return "\n".join(f"{name:>4}  {value}  ({low} to {high})" for name, value, low, high in lines)
 

@@ -180,7 +180,8 @@ def _clear_of_zero(shown: Shown) -> str:
         return " All intervals include 0."
     if len(clear) == len(barred):
         return " No interval includes 0."
-    return f" The intervals of {', '.join(clear[:NAMED])}{', ...' if len(clear) > NAMED else ''} exclude 0."
+    named = f"{', '.join(clear[:NAMED])}{', ...' if len(clear) > NAMED else ''}"
+    return f" The interval of {named} excludes 0." if len(clear) == 1 else f" The intervals of {named} exclude 0."
 
 
 def _about(shown: Shown) -> str:

@@ -292,7 +292,7 @@ class Scanned:
 
 
 FORMATS: Final[Sequence[tuple[str, tuple[str, ...], Callable[[Sequence[Path], str], Source]]]] = (
-    ("Text", SUFFIXES, Lines.read),
+    ("text", SUFFIXES, Lines.read),
     ("Parquet", PARQUET, Parquet.read),
     ("Arrow", ARROW, Scanned.read),
 )

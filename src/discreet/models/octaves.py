@@ -9,9 +9,9 @@ Promise
     [octaves.2] What is made of the counts reads them, a public centre or one that was released, and a number of rows
           that is public or was released. No value raises.
 Why
-    [octaves.1] A row is in one bin or in none (a number that is missing, equal to the centre or more than 2^200 from it), by a fixed
-    function of its own entry: a difference, `frexp` and comparisons. Counts are whole numbers, and leave in steps of
-    2^-bits: [additive.1], [additive.2].
+    [octaves.1] A row is in one bin or in none (where the number is missing, equal to the centre or more than 2^200 from
+    it), by a fixed function of its own entry: a difference, `frexp` and comparisons. Counts are whole numbers and leave
+    in steps of 2^-bits: [additive.1], [additive.2].
     [octaves.2] As the code reads.
 Needs
     Some 4 deviations of noise in a bin: 4 / mu rows, 6 / mu under REPLACE.
@@ -119,17 +119,15 @@ def column_unit(
     """
     with np.errstate(all="ignore"):
         _, octave = np.frexp(away := np.abs(values - centre))
-        known = np.isfinite(away) & (away > 0)  # [octaves.1]
-    octave = np.clip(octave[known], -COLUMN, COLUMN) + COLUMN
-    found, noise = noisy_counts(
-        np.bincount(octave, minlength=2 * COLUMN + 1), cost=cost, neighbours=neighbours, rng=rng
-    )
+        known = np.isfinite(away) & (away > 0) & (np.abs(octave) <= COLUMN)  # [octaves.1]
+    counts = np.bincount(octave[known] + COLUMN, minlength=2 * COLUMN + 1)
+    found, noise = noisy_counts(counts, cost=cost, neighbours=neighbours, rng=rng)
     heaviest = int(np.argmax(found))
     if found[heaviest] < least_seen(cost, neighbours):  # [octaves.2]
         return None
     noise *= 1.0 if isinstance(cost, Gaussian) else HEAVIER
     least = np.where(np.arange(len(found)) <= heaviest + AROUND, NEAR, FAR) * noise
-    seen = np.append(heaviest, np.flatnonzero(found > least))
+    seen = np.union1d(heaviest, np.flatnonzero(found > least))
     seen = seen[np.abs(seen - seen.max()) <= AROUND]
     top = 2.0 ** (int(seen.max()) - COLUMN)
     squares = (MIDDLE * 2.0 ** (seen - seen.max())) ** 2

@@ -12,7 +12,10 @@ Promise
          nor bounds), by the normal approximation of the released means; under the model, if that holds.
 Why
     [variance.1] Adaptive composition: [locate.1], [locate.2], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
-    [variance.2] As [normal.3] and [mean.3].
+    [variance.2] As [normal.3] and [mean.3]. From a centre far outside the data all distances are the median distance:
+    the variance, in squares of the scale, is then 0.45 in place of about 1; and where the scale is not that of the data
+    either, next to nothing or more than any. It is refused, as released, unless it is between 0.54 and 9 by three
+    scales of the noise.
     [variance.3] The mean of squares about the released m exceeds that about the sample mean by (m - mean)^2, Laplace
     noise of known scale b, squared: its expectation 2 b^2 is taken off, its deviation sqrt(20) b^2 allowed for. The
     variance of a square is the fourth moment less the square of the second; one scale of the noise on the former is
@@ -31,7 +34,7 @@ import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -50,13 +53,15 @@ from discreet.stages.clip import charged, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stages.locate import far_distance, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
-from discreet.stages.normal_stages import find_place, located_square
+from discreet.stages.normal_stages import clipped_square, find_place, located_square
 from discreet.statistics.mean import REACH, UNSEEN, RankClippedMean
-from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages
+from discreet.statistics.normal import NOTE, NOWHERE, GaussianMean, odd_scale, pure_stages
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import SDS, About, World
 from discreet.worlds.floors import BOUND, least_error, normal_scales
 from discreet.worlds.shapes import AssumedColumn
+
+USUAL: Final = (0.54, 9.0)  # squares of the scale beyond which a variance tells that centre or scale are not the data's
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +167,11 @@ class Variance:
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [variance.2]
             return odd_scale(at.scale), NOTE
-        return SquareSpread(
-            located_square(values, stages.part("square", Laplace), at, rng), seen, at.scale
-        ), NOTE  # [variance.1]
+        square = located_square(values, stages.part("square", Laplace), at, rng)  # [variance.1]
+        low, high = (clipped_square(v, square.radius).mean for v in USUAL)
+        if not low + 3 * square.noise <= square.mean <= high - 3 * square.noise:  # [variance.2]
+            return NOWHERE, NOTE
+        return SquareSpread(square, seen, at.scale), NOTE
 
     def _by_bounds(self, values: Numbers, stages: Allocation, size: int | None, rng: Randomness) -> ConvolvedSpread:
         """Moments of values between public bounds. [variance.1]"""

@@ -42,7 +42,8 @@ def test_from_a_plan_to_files_and_again_for_nothing(command: Run, plan: Path, un
     folder = plan.parent / "plan-release"
     code, out, _ = command("release", "plan.toml", "--yes", "--seed", 1)
     assert code == 0
-    for expected in ("A small study", "2 releases, whose epsilons add up to 1", "all  ", "Spent epsilon 1", "left: epsilon 0.5"):
+    told = ("A small study", "2 releases, whose epsilons add up to 1", "all  ", "Spent epsilon 1", "left: epsilon 0.5")
+    for expected in told:
         assert expected in out
     assert sorted(path.name for path in folder.iterdir()) == ["report.html", "results.csv", "results.json"]
     found = json.loads((folder / "results.json").read_text())

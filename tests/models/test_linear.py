@@ -311,6 +311,15 @@ def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
     assert release.value["a"] == pytest.approx(0.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("ridge", [None, 1.0])
+def test_public_bounds_at_the_edge_of_the_floats_are_a_refusal(ridge: float | None) -> None:
+    x, tiny = np.random.default_rng(1).random((5000, 1)), 1e-200
+    release = discreet.linear_regression(
+        x * tiny, x[:, 0], epsilon=2.0, delta=1e-6, ridge=ridge, bounds=[(0, tiny), (0, 1)], rng=Seeded(1)
+    )
+    assert release.refusal
+
+
 def test_descent_on_the_squares() -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=(12_000, 2))

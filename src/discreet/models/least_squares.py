@@ -45,6 +45,7 @@ from discreet.models.coefficients import CoefficientSpread
 from discreet.models.newton_stages import (
     CONSTANT,
     PULLED,
+    STIFF,
     DesignColumn,
     NewtonStages,
     NewtonStep,
@@ -67,10 +68,6 @@ from discreet.tables.matrix import in_one, matrix
 ABOUT: Final = "the population's coefficients of least squares, influence limited, each by itself"
 RIDGED: Final = "the population's coefficients of least squares with this ridge, influence limited, each by itself"
 WIDEST: Final = 2**9  # columns
-STIFFEST: Final = 1e150  # a penalty in the frame: its products with other numbers there are still floats
-STIFF: Final = (
-    "this ridge in the units of the columns is beyond the floats; rescale the columns, or give a smaller ridge"
-)
 LIMITED: Final = "(least squares, the influence of about {:.0f} rows limited)"
 
 

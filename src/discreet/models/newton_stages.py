@@ -77,6 +77,9 @@ LOST: Final = (
     "the noise is larger than what the rows show of {}; bring more rows, leave columns out (perhaps one is nearly the "
     "same for everybody, or nearly a sum of others), or use a larger epsilon"
 )
+STIFF: Final = (
+    "this ridge in the units of the columns is beyond the floats; rescale the columns, or give a smaller ridge"
+)
 UNSETTLED: Final = (
     "the steps towards the coefficients do not settle: perhaps a column takes large values for a few people only; give "
     "bounds for such columns, take their logarithm, or use a larger epsilon"
@@ -286,7 +289,9 @@ def find(
     radius = stages.longest(size)
     information, noise = gram(inner, "information", predictors, radius)
     turn = applied(inner)
-    weighted = turn * (penalty / units[:many] ** 2)
+    weighted = turn * (penalty / units[:many] / units[:many])
+    if not np.isfinite(weighted @ turn.T).all():  # [newton_stages.2]
+        return STIFF
     values, vectors = np.linalg.eigh(information + weighted @ turn.T)
     if not values[0] > noise * math.sqrt(2 * many):  # [newton_stages.2]
         return LOST.format(_blamed(turn.T @ vectors[:, 0], columns))

@@ -192,7 +192,7 @@ def find_scaling(
         if reach is None or not abs(centre) < LARGEST:
             return (
                 f"{features.names[place]!r} is the same for nearly everybody, by noisy counts (about {needed // 2} "
-                "must differ); leave it out, or give its bounds"
+                "must differ); leave it out, give its bounds, or bring more rows or a larger epsilon"
             )
         found.append((centre, max(reach[1], reach[0] / WIDE)))
     centres, units = (np.array(part) for part in zip(*found, strict=True))

@@ -85,7 +85,7 @@ def test_bad_input_before_anything_is_drawn(verb: Any) -> None:
     ):
         with pytest.raises(BadInput):
             verb(PEOPLE, **options)
-    odd: list[Any] = ["text", np.ones((2, 2))]
+    odd: list[Any] = ["text", np.ones((2, 2, 2) if verb is discreet.mean else (2, 2))]
     for rows in odd:
         with pytest.raises(BadInput):
             verb(rows, epsilon=1.0)

@@ -98,6 +98,16 @@ def test_a_terminal_without_signs() -> None:
     assert "Epsilon is 1" in shell("discreet explain --epsilon 1", PYTHONIOENCODING="ascii").stdout
 
 
+def test_forecast_takes_options_and_assumptions() -> None:
+    asked = ("forecast", "mean", "--rows", "3000", "--epsilon", "1", "--json")
+    bounded = json.loads(inside(*asked, "--with", "bounds=[0, 120]", "--with", "shape=uniform"))
+    assert bounded["assumptions"] == ["values are uniform with mean 60 and standard deviation 34.641"]
+    needed = json.loads(
+        inside("forecast", "custom_test", "--power", "0.8", "--epsilon", "1", "--with", "effect=0.2", "--json")
+    )
+    assert needed["forecast"]["power"] >= 0.8
+
+
 def test_forecast() -> None:
     assert "epsilon 0.5" in inside("forecast", "mean", "--rows", "10000", "--epsilon", "0.5", "--scale", "2")
     few, many = (

@@ -88,6 +88,21 @@ def test_a_dry_run_writes_and_charges_nothing(
     assert sorted(path.name for path in plan.parent.iterdir()) == ["people.csv", "plan.toml"]
 
 
+def test_a_dry_run_shows_what_would_be_refused(command: Run, plan: Path) -> None:
+    releases = (
+        "[[release]]\nid = 'few'\nstatistic = 'mean'\ncolumns = 'age'\nrows = 50\nepsilon = 0.1\n"
+        "[[release]]\nid = 'free'\nstatistic = 'mean'\ncolumns = 'age'\nrows = 9000\nepsilon = 0.2\n"
+        "[[release]]\nid = 'test'\nstatistic = 'paired_test'\ncolumns = 'age'\nrows = 500\nepsilon = 0.2\n"
+    )
+    plan.write_text(plan.read_text() + releases)
+    code, out, _ = command("release", "plan.toml", "--dry-run")
+    assert code == 0
+    assert "few would be refused" in out
+    assert "power 1.00" in out
+    assert " sd" in out
+    assert "standard deviations of the columns" in " ".join(out.split())
+
+
 def test_a_plan_beyond_its_budget(command: Run, plan: Path, unread: Callable[[], None]) -> None:
     assert command("release", "plan.toml", "--yes", "--seed", 1)[0] == 0
     unread()

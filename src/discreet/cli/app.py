@@ -228,25 +228,36 @@ def forecast(
     epsilon: Annotated[float | None, typer.Option(help="What it may cost.")] = None,
     delta: Annotated[float, typer.Option(help="0 is pure.")] = 0.0,
     error: Annotated[float | None, typer.Option(help="The error that is wanted: solves for the other one.")] = None,
+    half_width: Annotated[float | None, typer.Option(help="The half-width of the interval that is wanted.")] = None,
+    power: Annotated[float | None, typer.Option(help="The power of a test that is wanted.")] = None,
     scale: Annotated[float | None, typer.Option(help="A public guess of the standard deviation.")] = None,
+    about: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="An option of the statistic or an assumption, as NAME=VALUE in TOML: effect=0.3."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """The error to expect before anything is spent; or, with --error, the rows or the epsilon that it needs.
+    """The error to expect before anything is spent, or the power of a test.
 
-    Example: discreet forecast mean --rows 10000 --epsilon 0.5
+    With --error, --half-width or --power: the rows or the epsilon that it needs, whichever is not given.
 
-    Example: discreet forecast mean --error 0.05 --epsilon 0.5
+    Example: discreet forecast mean --rows 10000 --epsilon 0.5 --scale 12
+
+    Example: discreet forecast two_samples_test --power 0.8 --epsilon 1 --with effect=0.3
     """
     from discreet.forecasts.forecast import forecast as expected
     from discreet.forecasts.required import required
 
-    about = {} if scale is None else {"scale": scale}
-    if error is not None:
-        found: Any = required(statistic, error=error, rows=rows, epsilon=epsilon, delta=delta, **about)
+    given = dict(map(_toml, about or ())) | ({} if scale is None else {"scale": scale})
+    targets = {"error": error, "half_width": half_width, "power": power}
+    if any(target is not None for target in targets.values()):
+        found: Any = required(statistic, **targets, rows=rows, epsilon=epsilon, delta=delta, **given)
     elif rows is None or epsilon is None:
-        raise BadInput("a forecast needs --rows and --epsilon; or give --error and one of them")
+        raise BadInput(
+            "a forecast needs --rows and --epsilon; or give --error, --half-width or --power and one of them"
+        )
     else:
-        found = expected(statistic, rows=rows, epsilon=epsilon, delta=delta, **about)
+        found = expected(statistic, rows=rows, epsilon=epsilon, delta=delta, **given)
     if as_json:
         _print(found.to_dict())
     else:
@@ -318,6 +329,19 @@ def _pair(entry: str) -> tuple[str, str]:
     if not sign or not name:
         raise BadInput(f"--type is {entry!r}; write NAME=number, for example age=number")
     return name, kind
+
+
+def _toml(entry: str) -> tuple[str, Any]:
+    """NAME=VALUE, the value as TOML has it; a word without quotes is a text."""
+    import tomllib
+
+    name, sign, value = entry.partition("=")
+    if not sign or not name.strip():
+        raise BadInput(f"--with is {entry!r}; write NAME=VALUE, for example effect=0.3 or bounds=[0, 120]")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name.strip(), value.strip()
 
 
 def _print(record: Any) -> None:

@@ -128,7 +128,7 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
             delta=1e-6,
             blocks="auto",
             smallest=25,
-            unbiased=False,
+            rate="smooth",
             scales=None,
             confidence=0.95,
             halves=False,

@@ -1,6 +1,6 @@
 """The audited mechanisms of blocks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.subsample.aggregate import SubsampleAggregate
-from discreet.subsample.bias_probe import Probed
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import FunctionFit, SklearnFit
 from discreet.subsample.friendly_aggregate import BlockFriends
+from discreet.subsample.remaining_bias import RemainingBias
 from discreet.subsample.returned import Shape
 from discreet.subsample.run_block import Correct
 from discreet.subsample.vote import OpenVote, Vote
@@ -28,10 +28,10 @@ from discreet.tables.entries import numbers
 NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), labels=(0, 1)), Shape("text", ("label",))
 
 
-def probed(relation: Neighbours) -> Probed:
-    """A mean of 10 blocks, and of 20."""
-    fit = SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMean(10, 1, 20.0), neighbours=relation)
-    return Probed(fit, replace(fit, aggregator=BlockMean(20, 1, 20.0)))
+def telling(relation: Neighbours) -> SubsampleAggregate:
+    """A mean of 10 blocks, and what is left of its bias."""
+    mean = RemainingBias(BlockMean(10, 1, 20.0), 5.0)
+    return SubsampleAggregate(FunctionFit(np.mean), NUMBER, mean, neighbours=relation, correct="half")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ SUBJECTS = {
         lambda r: regressed(LogisticRegression(C=np.inf), "firth", r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20
     ),
     "CountedPeople": Subject(counted, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=10, only=ADD),
-    "Probed": Subject(probed, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
+    "RemainingBias": Subject(telling, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
     "SubsampleAggregate, BlockMedian": Subject(
         lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), neighbours=r),
         NUMBERS,

@@ -244,9 +244,9 @@ def fit(
     options: Mapping[str, Any] | None = None,
     categories: Mapping[Any, Any] | None = None,
     unbiased: bool | None = None,
+    estimate_bias: bool | Literal["auto"] = "auto",
     smallest: int | None = None,
     scales: Any = None,
-    probe: bool = False,
     confidence: float = 0.95,
     trust: Trust | None = None,
     sandbox: Sandbox | None = None,
@@ -267,8 +267,9 @@ def fit(
     the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
     vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
-    "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
-    bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
+    "half", "jackknife", "firth" or None. `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens
+    the interval by it: by default for functions, of which nothing is known, and elsewhere where its price is small;
+    `unbiased`=True says that there is none. `confidence` is that of the interval that is shown; `interval(0.9)` of the
     release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
     block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
     declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
@@ -1079,9 +1080,9 @@ class Asking:
         options: Mapping[str, Any] | None = None,
         categories: Mapping[Any, Any] | None = None,
         unbiased: bool | None = None,
+        estimate_bias: bool | Literal["auto"] = "auto",
         smallest: int | None = None,
         scales: Any = None,
-        probe: bool = False,
         confidence: float = 0.95,
         trust: Trust | None = None,
         sandbox: Sandbox | None = None,
@@ -1103,8 +1104,9 @@ class Asking:
         the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
         `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
         vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
-        "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
-        bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
+        "half", "jackknife", "firth" or None. `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens
+        the interval by it: by default for functions, of which nothing is known, and elsewhere where its price is small;
+        `unbiased`=True says that there is none. `confidence` is that of the interval that is shown; `interval(0.9)` of the
         release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
         block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
         declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged

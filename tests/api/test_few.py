@@ -43,7 +43,7 @@ OWN: dict[str, tuple[dict[str, Any], ...]] = {  # options that go together, or t
     "fit": (
         {"estimator": size_of, "trust": "own", "names": ["size"]},
         {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 1},
-        {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 2, "probe": True},
+        {"estimator": size_of, "trust": "own", "names": ["size"], "blocks": 2, "estimate_bias": True},
         {"estimator": LinearRegression(), "blocks": 2},
     ),
     "fit_distribution": (

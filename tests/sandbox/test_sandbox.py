@@ -412,9 +412,9 @@ def test_without_a_sandbox_nothing_is_charged(
     with discreet.open(
         rows, person, budget=discreet.Budget(100.0), ledger=tmp_path / "l", neighbours=relation, rng=Seeded(0)
     ) as private:
-        for probe in (False, True):
+        for told in (False, True):
             with pytest.raises(NoSandbox):
-                private.fit(place, "a", epsilon=40.0, blocks=100, names="number", missing="keep", probe=probe)
+                private.fit(place, "a", epsilon=40.0, blocks=100, names="number", missing="keep", estimate_bias=told)
         with pytest.raises(NoSandbox):
             private.custom_test(place, "a", epsilon=10.0, blocks=100, missing="keep")
         people = private.people

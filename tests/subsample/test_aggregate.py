@@ -277,8 +277,8 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
     from sklearn.linear_model import LinearRegression
 
     generator = np.random.default_rng(0)
-    x = generator.normal(size=(4000, 2))
-    y = x @ [1.0, 2.0] + generator.normal(size=4000)
+    x = generator.normal(size=(8000, 2))
+    y = x @ [1.0, 2.0] + generator.normal(size=8000)
     release = discreet.fit(LinearRegression(), x, y, epsilon=4.0, delta=1e-6, rng=Seeded(1))
     shown = release.provenance.parameters
     assert shown["path"] == "batched least squares"
@@ -327,7 +327,10 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         *(({"epsilon": 1.0, "trust": odd}, "trust is") for odd in ("nonsense", 3, True, ["own"])),
         *(({"epsilon": 1.0, "smallest": odd}, "smallest is") for odd in (-1, 2.5, "a", True)),
         *(({"epsilon": 1.0, "scales": odd}, "scales is") for odd in (-1, 0, "a", math.nan, [1, 2], math.inf)),
-        *(({"epsilon": 1.0, name: 3}, f"{name} is 3") for name in ("formula", "unbiased", "vectorised", "probe")),
+        *(
+            ({"epsilon": 1.0, name: 3}, f"{name} is 3")
+            for name in ("formula", "unbiased", "vectorised", "estimate_bias")
+        ),
         ({"epsilon": 1.0, "engine": 3}, "engine is 3"),
         ({"epsilon": 1.0, "engine": "local"}, "engine is"),
         ({"epsilon": 1.0, "sandbox": 3}, "sandbox is 3"),
@@ -341,8 +344,8 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "aggregator": BlockMean(400, 2, 1.0)}, "made for 2 numbers"),
         ({"epsilon": 1.0, "aggregator": Vote(40, 3, 1.0), "labels": [0, 1]}, "made for 3 labels"),
         ({"epsilon": 1.0, "aggregator": BlockMean(400, 1, 1.0), "blocks": 300}, "made for 400"),
-        ({"epsilon": "a", "probe": True}, "epsilon"),
-        ({"epsilon": 1.0, "delta": "a", "probe": True}, "delta"),
+        ({"epsilon": "a", "estimate_bias": True}, "epsilon"),
+        ({"epsilon": 1.0, "delta": "a", "estimate_bias": True}, "delta"),
         ({"epsilon": 1.0, "neighbours": ["replace"]}, "neighbours is"),
     ],
 )
@@ -414,7 +417,7 @@ def test_blocks_may_be_too_many_for_the_people() -> None:
 
 def test_halves_get_larger_blocks_where_that_leaves_enough() -> None:
     def blocks(people: int, halves: bool) -> int:
-        return auto_blocks(people, 1, 1.0, 1e-6, aggregator="mean", smallest=10, unbiased=False, halves=halves)
+        return auto_blocks(people, 1, 1.0, 1e-6, aggregator="mean", smallest=10, rate="unknown", halves=halves)
 
     assert [blocks(20_000, halves) for halves in (False, True)] == [400, 281]  # n^(3/4) / 6
     assert [blocks(10_000, halves) for halves in (False, True)] == [400, 200]  # as few as the aggregator likes

@@ -112,8 +112,7 @@ def test_poor_blocks_on_the_fast_path() -> None:
     assert (spoilt[1:] == clean[1:]).all()
     collinear = BlockTable.of(np.stack([np.arange(20.0), 2 * np.arange(20.0)], axis=1), np.arange(20.0))
     one = partition(collinear, 1, Neighbours.REPLACE, Seeded(0))
-    expected = sklearn.LinearRegression().fit(one.table.x, one.table.y)
-    assert fast.rows(one, None)[0] == pytest.approx([*expected.coef_, expected.intercept_], abs=1e-9)
+    assert np.isnan(fast.rows(one, None)).all()  # and not as the pseudo-inverse has it: no coefficient is identified
     logit = batched(adapted(sklearn.LogisticRegression(C=np.inf)), shape, x, y, None)
     assert logit is not None
     separated = BlockTable.of(np.arange(40.0).reshape(20, 2), (np.arange(20) > 9).astype(float))

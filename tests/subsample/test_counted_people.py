@@ -88,7 +88,7 @@ def test_a_mechanism_under_another_relation_is_not_taken() -> None:
     def replaced(people: int, epsilon: Number) -> SubsampleAggregate:
         return replace(mean_of_blocks(people, epsilon), neighbours=Neighbours.REPLACE)
 
-    with pytest.raises(BadInput, match="must hide whether"):
+    with pytest.raises(BadInput, match="must hide the same change"):
         CountedPeople(replaced, 1.0)
 
 
@@ -137,9 +137,9 @@ def test_every_fit_has_an_answer() -> None:
     release = discreet.fit(np.median, x, **ask)
     assert release.interval(0.999).low < 3.672 < release.interval(0.999).high
     assert release.guarantee.neighbours is ADD
-    probed = discreet.fit(np.median, x, probe=True, **ask | {"epsilon": 4.0})
-    assert "bias" in probed.provenance.notes[-1]
-    assert probed.guarantee.epsilon == 4.0
+    telling = discreet.fit(np.median, x, estimate_bias=True, **ask | {"epsilon": 4.0})
+    assert "which was estimated" in telling.provenance.notes[0]
+    assert telling.guarantee.epsilon == 4.0
     distribution = discreet.maximum_likelihood("gamma", x, delta=1e-6, **ask)
     assert 3.0 < distribution.value.a < 5.0
     voted = discreet.fit(lambda rows: "up" if rows.mean() > 3 else "down", x, labels=["up", "down"], **ask)

@@ -1,6 +1,8 @@
 """Whatever people fit: adapters, made-up rows, bias correction, the scikit-learn face."""
 
+import math
 import random
+import statistics
 from functools import partial
 from typing import Any
 
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 import discreet
+from discreet.engines.local import Local
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.subsample.block_table import BlockTable
@@ -49,7 +52,7 @@ def test_scikit_learn(estimator: Any, y: Any, names: int) -> None:
 
 
 def test_pipelines_frames_and_other_attributes() -> None:
-    from sklearn.cluster import KMeans
+    from sklearn.decomposition import PCA
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
@@ -57,9 +60,9 @@ def test_pipelines_frames_and_other_attributes() -> None:
     shape, row = alone(adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())), BlockTable.of(frame, Y))
     assert shape.names == ("coef_[age]", "coef_[dose]", "coef_[sex]", "intercept_")
     assert row[0] == pytest.approx(sklearn.LinearRegression().fit(StandardScaler().fit_transform(X), Y).coef_[0])
-    assert not adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())).unbiased
-    centres = adapted(KMeans(2, n_init=1, random_state=0), attributes="cluster_centers_")
-    assert found_shape(centres, BlockTable.of(X)).size == (2, 3)
+    assert not adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())).least_squares  # type: ignore[attr-defined]
+    spread = adapted(PCA(2), attributes="explained_variance_")
+    assert alone(spread, BlockTable.of(X))[0].size == (2,)
 
 
 def test_statsmodels() -> None:
@@ -76,7 +79,7 @@ def test_statsmodels() -> None:
     formula = adapted(smf.ols, formula="y ~ a + g")
     shape, row = alone(formula, BlockTable.of(frame, categories={"g": ["no", "yes"]}))
     assert shape.names == ("Intercept", "g[T.yes]", "a")
-    assert formula.unbiased
+    assert formula.least_squares  # type: ignore[attr-defined]
     assert formula.name == "OLS"
     with pytest.raises(BadInput, match="class"):
         adapted(sm.OLS(Y, X))
@@ -238,3 +241,88 @@ def test_the_callers_own_random_numbers_go_on() -> None:
     fit = FunctionFit(lambda x: float(np.random.random()))
     block_row(fit, Shape("number", ("value",)), BlockTable.of(np.arange(4.0)), 2, number=7)
     assert [first, np.random.random()] == wanted.tolist()
+
+
+def test_options_reach_the_model_or_are_refused() -> None:
+    import statsmodels.api as sm
+    import statsmodels.formula.api as smf
+
+    people = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": people.normal(size=200)})
+    frame["y"] = (people.random(200) < 1 / (1 + np.exp(-frame["x"]))).astype(float)
+    given = adapted(smf.glm, formula="y ~ x", options={"family": sm.families.Binomial(), "maxiter": 50})
+    assert dict(given.answer(frame, None)) == pytest.approx(
+        dict(smf.glm("y ~ x", frame, family=sm.families.Binomial()).fit().params)
+    )
+    with pytest.raises(BadInput, match="'famly', which GLM and its fit do not take; they take family"):
+        adapted(smf.glm, formula="y ~ x", options={"famly": 1})
+    with pytest.raises(BadInput, match="an entry for each row"):
+        adapted(sm.GLM, options={"offset": np.ones(200)})
+    with pytest.raises(BadInput, match="'q', which mean"):
+        adapted(statistics.mean, options={"q": 1})
+    with pytest.raises(BadInput, match="they take sample_weight"):
+        adapted(sklearn.LinearRegression(), options={"q": 1})
+
+
+def test_what_blocks_cannot_share_is_refused_with_the_reason() -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import PCA
+    from sklearn.mixture import GaussianMixture
+
+    for estimator, attributes, words in (
+        (KMeans(3), None, "clusters have no order.*discreet.kmeans"),
+        (KMeans(3), "cluster_centers_", "clusters have no order"),
+        (GaussianMixture(2), "means_", "clusters have no order"),
+        (PCA(2), "components_", "components have no sign.*discreet.covariance"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            adapted(estimator, attributes=attributes)
+    assert len(adapted(PCA(2), attributes="explained_variance_").answer(np.eye(5), None)) == 2
+
+
+def test_an_estimator_without_coefficients_says_what_it_has() -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    x = np.random.default_rng(1).normal(size=(4000, 2))
+    with pytest.raises(BadInput, match=r"no coef_ and no intercept_; name what to read, .*feature_importances_"):
+        discreet.fit(DecisionTreeRegressor(), x, x[:, 0], epsilon=1.0, delta=1e-6)
+
+
+def test_survival_at_given_times() -> None:
+    lifelines = pytest.importorskip("lifelines")
+    people = np.random.default_rng(1)
+    times, seen = people.exponential(size=300), (people.random(300) < 0.7).astype(float)
+    fit = adapted(lifelines.KaplanMeierFitter(), options={"timeline": [0.5, 1.0]})
+    found = fit.answer(times, seen)
+    assert list(found) == ["0.5", "1"]
+    assert found["1"] == pytest.approx(math.exp(-0.7), abs=0.15)
+    with pytest.raises(BadInput, match="'timeline'"):
+        adapted(lifelines.KaplanMeierFitter()).answer(times, seen)
+
+
+def test_levels_of_a_formula_are_declared() -> None:
+    import statsmodels.formula.api as smf
+
+    people = np.random.default_rng(1)
+    n = 12_000
+    frame = pd.DataFrame(
+        {"x": people.exponential(size=n), "cut": people.choice(list("abc"), p=[0.1, 0.3, 0.6], size=n)}
+    )
+    frame["y"] = np.exp(frame["x"] / 4 + 0.5 * (frame["cut"] == "b") + people.normal(size=n) / 4)
+    ask: dict[str, Any] = {"formula": "np.log(y) ~ x + C(cut)", "epsilon": 12.0, "delta": 1e-6, "rng": Seeded(1)}
+    with pytest.raises(BadInput, match=r"C\(cut\), whose levels are not declared"):
+        discreet.fit(smf.ols, frame, **ask)
+    release = discreet.fit(smf.ols, frame, categories={"cut": ["a", "b", "c"]}, engine=Local(workers=0), **ask)
+    low, high = release.interval()
+    assert low["C(cut)[T.b]"] < 0.5 < high["C(cut)[T.b]"]
+    assert high["C(cut)[T.b]"] - low["C(cut)[T.b]"] < 0.3
+
+
+def test_a_frame_takes_the_fast_path_of_its_array() -> None:
+    people = np.random.default_rng(1)
+    x = people.normal(size=(4000, 2))
+    frame, y = pd.DataFrame(x, columns=["a", "b"]), x[:, 0] + people.normal(size=4000)
+    for rows in (x, frame):
+        release = discreet.fit(sklearn.LinearRegression(), rows, y, epsilon=16.0, delta=1e-6, rng=Seeded(1))
+        assert release.provenance.parameters["path"] == "batched least squares"
+    assert list(release.value) == ["coef_[a]", "coef_[b]", "intercept_"]

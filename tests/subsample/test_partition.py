@@ -21,7 +21,7 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import block_table as tables
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.partition import Blocks, codes, partition, slot_halves, units
+from discreet.subsample.partition import Blocks, codes, partition, slot_parts, units
 from discreet.subsample.run_block import sent
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -75,7 +75,7 @@ def test_replacing_a_row_changes_one_block(rows: int, blocks: int, seed: int, od
 @pytest.mark.claim("partition.1")
 @pytest.mark.parametrize(("count", "blocks"), [(1, 1), (7, 3), (10, 10), (101, 7), (5, 8)])
 def test_slots_make_blocks_of_nearly_one_size(count: int, blocks: int) -> None:
-    halves = slot_halves(np.arange(count), count, blocks)
+    halves = slot_parts(np.arange(count), count, blocks)
     assert halves.min() >= 0
     assert halves.max() < 2 * blocks
     sizes = np.bincount(halves // 2, minlength=blocks)

@@ -248,6 +248,7 @@ def maximum_likelihood(
         names=list(chosen.scales),
         correct=asked,
         unbiased=False,
+        estimate_bias=False,
         smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(chosen.scales)),
         trust="own",
         seconds=timeout,

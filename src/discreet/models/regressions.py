@@ -115,7 +115,6 @@ def linear_regression(
             blocks=blocks,
             aggregator="friendly",
             names=returned,
-            unbiased=True,
         )
     pairs = _with_truths((*X.kinds, outcome.kinds[0]), declared_bounds(bounds, X.names, outcome.name))
     if method == "sgd":

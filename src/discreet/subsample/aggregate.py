@@ -50,8 +50,11 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.batched import MANY, Fast, batched
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width
 from discreet.subsample.block_table import BlockTable
+from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.estimators import Fit, SourceFit, hushed, silence
+from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.partition import Blocks, partition, units
+from discreet.subsample.remaining_bias import RemainingBias, allowing_for_lost
 from discreet.subsample.returned import Shape, texts
 from discreet.subsample.run_block import Correct, block_row, opened, passing_on_interrupts
 
@@ -146,6 +149,11 @@ class SubsampleAggregate:
         return int(self.aggregator.blocks)  # type: ignore[attr-defined]
 
     @property
+    def parts(self) -> int:
+        """How many parts a block comes in: quarters, where what is left of the bias is told besides the estimate."""
+        return 4 if isinstance(self.aggregator, RemainingBias) else 2
+
+    @property
     def guarantee(self) -> Guarantee:
         """The aggregator's, for people. [aggregate.1]"""
         inner = self.aggregator.guarantee
@@ -173,6 +181,7 @@ class SubsampleAggregate:
             wider=expected_width(self.aggregator),
             path=path,
             why=compared(self.aggregator),
+            reach=self.aggregator.reach if isinstance(self.aggregator, RemainingBias) else None,
         )
 
     def check(self, size: int | None) -> None:
@@ -199,14 +208,17 @@ class SubsampleAggregate:
         found = self.estimates(table, rng)
         votes = texts(found) if self.shape.kind == "text" else found
         inner = self.aggregator.release(votes, rng)  # [aggregate.1]
+        mean = self.aggregator.mean if isinstance(self.aggregator, RemainingBias) else self.aggregator
+        if isinstance(mean, BlockMean | BlockFriends):
+            inner = allowing_for_lost(inner, mean)
         return self._signed(inner, plan)
 
     def estimates(self, table: BlockTable, rng: Randomness) -> Floats:
         """One row a block, NaN where there is none. Never released: the aggregator's private rows. [aggregate.1]"""
         if self.trust == "own":
-            return self._trusted(partition(table, self.blocks, self.neighbours, rng))  # [aggregate.1]
+            return self._trusted(partition(table, self.blocks, self.neighbours, rng, self.parts))  # [aggregate.1]
         with opened(self.box, self.fit, table) as cells:  # or refused, before anything is drawn
-            blocks = partition(table, self.blocks, self.neighbours, rng)
+            blocks = partition(table, self.blocks, self.neighbours, rng, self.parts)
             return cells.rows(self.shape, blocks, self.correct)  # [aggregate.3]
 
     def _trusted(self, blocks: Blocks) -> Floats:
@@ -222,7 +234,7 @@ class SubsampleAggregate:
 
         every = np.arange(blocks.count)
         chunks = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
-        rows = np.full((blocks.count, self.shape.width), np.nan)
+        rows = np.full((blocks.count, self.shape.width * self.parts // 2), np.nan)
         with passing_on_interrupts():
             lost = self._collect(rows, chunks, work)
             for number in (number for chunk in lost for number in chunk):
@@ -236,7 +248,7 @@ class SubsampleAggregate:
                 return fast.rows(blocks, self.correct, first, last)
         except Exception:  # noqa: BLE001  [aggregate.1]: what it says is of the data
             if last - first == 1:
-                return np.full((1, self.shape.width), np.nan)
+                return np.full((1, self.shape.width * self.parts // 2), np.nan)
         middle = (first + last) // 2
         return np.concatenate([self._at_once(fast, blocks, *ends) for ends in ((first, middle), (middle, last))])
 
@@ -254,8 +266,9 @@ class SubsampleAggregate:
         return lost
 
     def _row(self, blocks: Blocks, number: int) -> Floats:
-        block, middle = blocks.block(number)  # [aggregate.1]
-        return block_row(self.fit, self.shape, block, middle, number=number, correct=self.correct, seconds=self.seconds)
+        block, _ = blocks.block(number)  # [aggregate.1]
+        cuts = blocks.cuts(number)
+        return block_row(self.fit, self.shape, block, cuts, number=number, correct=self.correct, seconds=self.seconds)
 
     def _fast(self, table: BlockTable) -> Fast | None:
         if self.trust == "sandbox" or not self.vectorised:
@@ -290,6 +303,7 @@ class SubsampleAggregate:
 
 
 def _called(aggregator: Any) -> str:
+    aggregator = aggregator.mean if isinstance(aggregator, RemainingBias) else aggregator
     names = {
         "BlockMean": "mean",
         "BlockMedian": "median",

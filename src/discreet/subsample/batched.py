@@ -23,12 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.integers import compiled
-from discreet.subsample.block_fits import firth, least_squares, newton
-from discreet.subsample.block_table import alone
+from discreet.subsample.block_fits import firth, jackknifed, least_squares, newton
+from discreet.subsample.block_table import alone, is_frame, owners
 from discreet.subsample.estimators import Fit, LineFit, ModelFit, SklearnFit
 from discreet.subsample.partition import Blocks
 from discreet.subsample.returned import Shape
-from discreet.subsample.run_block import Correct
+from discreet.subsample.run_block import Correct, combined
 from discreet.tables.entries import numbers_of
 
 Floats = npt.NDArray[np.float64]
@@ -71,18 +71,35 @@ class Batched:
 
     def rows(self, blocks: Blocks, correct: Correct, first: int = 0, last: int | None = None) -> Floats:
         """The rows of the blocks from `first` up to `last`, corrected by halves if asked for."""
-        edges = blocks.edges[2 * first : 2 * (blocks.count if last is None else last) + 1]
-        fast = is_compiled(blocks.count)
+        parts = blocks.parts
+        edges = blocks.edges[parts * first : parts * (blocks.count if last is None else last) + 1]
         x = np.ascontiguousarray(blocks.table.x, dtype=np.float64)
         ranked = self.family == "logistic" and self.labels
-        y = numbered(blocks.table.y, edges[::2]) if ranked else numbers_of(blocks.table.y)  # [batched.2]
-        whole = self.fits(x, y, edges[::2], adjusted=correct == "firth", fast=fast)
-        if correct != "half":
-            return whole
-        halves = self.fits(x, y, edges, fast=fast)
+        y = numbered(blocks.table.y, edges[::parts]) if ranked else numbers_of(blocks.table.y)  # [batched.2]
+
+        def mean(step: int) -> Floats:
+            """Of the estimates on so many parts at a time, block by block."""
+            if correct == "jackknife":
+                found = self._jackknifed(x, y, blocks.table.people, edges[::step])
+            else:
+                found = self.fits(
+                    x, y, edges[::step], adjusted=correct == "firth", fast=is_compiled(blocks.count)
+                )  # [batched.1]
+            return np.asarray(found.reshape(-1, parts // step, found.shape[1]).mean(axis=1))
+
         with np.errstate(all="ignore"):
-            found = np.asarray(2 * whole - (halves[0::2] + halves[1::2]) / 2)
+            found = combined(mean, parts, correct)
         found[~np.isfinite(found).all(axis=1)] = np.nan
+        return found
+
+    def _jackknifed(self, x: Floats, y: Floats, people: Any, edges: npt.NDArray[np.int64]) -> Floats:
+        """Least squares with the jackknife of each block, one after another. [block_fits.3]"""
+        found = np.full((len(edges) - 1, x.shape[1] + self.intercept), np.nan)
+        for block, (start, stop) in enumerate(pairwise(edges)):
+            part = slice(start, stop)
+            if start < stop and np.isfinite(x[part]).all() and np.isfinite(y[part]).all():
+                whose = None if people is None else owners(people[part])
+                found[block] = jackknifed(x[part], y[part], whose, self.intercept)
         return found
 
     def fits(
@@ -188,15 +205,24 @@ def batched(fit: Fit, shape: Shape, blocks_x: Any, blocks_y: Any, correct: Corre
     if hasattr(fit, "fast"):
         own: Fast | None = fit.fast(blocks_x, blocks_y, correct)
         return own
-    if correct == "jackknife" or not isinstance(blocks_x, np.ndarray) or blocks_x.ndim != 2 or blocks_y is None:
+    if blocks_y is None or not _of_numbers(blocks_x):
         return None
-    if blocks_y.ndim != 1 or blocks_x.dtype.kind not in "biuf" or blocks_y.dtype.kind not in "biufUOmM":
+    if blocks_y.ndim != 1 or blocks_y.dtype.kind not in "biufUOmM":
         return None
     found = _closed_form(fit)
-    if correct == "firth" and found is not None and not found.likelihood:
+    if found is None or (correct == "firth" and not found.likelihood):
         return None
-    expected = blocks_x.shape[1] + (found.intercept if found else 0)
-    return found if found is not None and shape.width == expected and shape.kind in ("named", "array") else None
+    if correct == "jackknife" and found.family != "normal":
+        return None
+    expected = blocks_x.shape[1] + found.intercept
+    return found if shape.width == expected and shape.kind in ("named", "array") else None
+
+
+def _of_numbers(x: Any) -> bool:
+    """Whether these are several columns of numbers, in an array or in a frame."""
+    if is_frame(x):
+        return all(isinstance(kind, np.dtype) and kind.kind == "f" for kind in x.dtypes)
+    return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind in "biuf"
 
 
 def _closed_form(fit: Fit) -> Batched | None:

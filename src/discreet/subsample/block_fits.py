@@ -1,18 +1,21 @@
 """One block's least squares, and its logistic or Poisson regression by Newton's steps: the plain path.
 
-Least squares: centred normal equations. Where they are poor, the block is solved by singular values, as the libraries
-do. The others: Newton's steps from slopes of 0, halved where they would lead uphill; when a step moves no row's linear
-predictor by `CLOSE`, what is left is of the order of its square. A block that is not there after `STEPS` (without a
-penalty: one whose outcomes a line separates) or whose solution is not the only one has no estimate.
+Least squares: centred normal equations. Where they are poor, the block is solved by singular values; where a column is
+a combination of others, as a dummy is of a level that nobody in the block has, there is no estimate: the libraries'
+pseudo-inverse would say 0. The jackknife is in closed form, for rows or for people with several rows. The others:
+Newton's steps from slopes of 0, halved where they would lead uphill; when a step moves no row's linear predictor by
+`CLOSE`, what is left is of the order of its square. A block that is not there after `STEPS` (without a penalty: one
+whose outcomes a line separates) or whose solution is not the only one has no estimate.
 
 How poor a matrix is: the trace of its inverse once its diagonal is ones, the sum of the variance inflation factors. It
 does not depend on the units of the columns.
 
-Logistic and Poisson regression with Firth's correction, on one block.
-
 Claims
-    [block_fits.1] The row is a function of the block alone: the zero of Firth's adjusted score, from a start and by
-          steps that depend on nothing but the block. NaN where they do not settle, or where it is not the only one.
+    [block_fits.1] Logistic and Poisson regression with Firth's correction: the row is a function of the block alone,
+          the zero of the adjusted score, from a start and by steps that depend on nothing but the block. NaN where they
+          do not settle, or where it is not the only one.
+    [block_fits.2] Least squares: a block in which a coefficient is not identified has no estimate.
+    [block_fits.3] The jackknife in closed form is that of a fit without each person, to 1e-8.
 
 On a small block the maximum of the likelihood lies too far out (by 18 standard errors of the whole answer in blocks of
 20 people with 6 numbers), and where a line separates the outcomes it lies nowhere; comparing with half blocks makes it
@@ -35,6 +38,7 @@ SAFE: Final = 1.75  # the largest move of a linear predictor at which Newton's s
 POOR: Final = 1e9
 POOR_SQUARES: Final = 1e7  # normal equations square errors: this leaves 1e-8
 TINY: Final = 1e-22  # a square beside another one: rounding
+ALONE: Final = 1e-9  # what a row's leverage leaves of 1, or an eigenvalue of the others' correlations: none
 FAINT: Final = 1e-13  # added to ones: never exactly singular
 
 
@@ -51,10 +55,47 @@ def least_squares(x: Floats, y: Floats, intercept: bool) -> Floats:
     if factors is not None and factors[1] < POOR_SQUARES:
         slopes = factors[0] @ cross
     elif np.isfinite(moved).all() and np.isfinite(target).all():  # else the library would print
-        slopes = np.asarray(np.linalg.lstsq(moved, target, rcond=None)[0], dtype=np.float64)
+        found, _, rank, _ = np.linalg.lstsq(moved, target, rcond=None)
+        slopes = np.asarray(found, dtype=np.float64)
+        if rank < width:  # [block_fits.2]
+            return np.full(width + intercept, np.nan)
     else:
         return np.full(width + intercept, np.nan)
     return np.append(slopes, level - centre @ slopes) if intercept else slopes
+
+
+def jackknifed(x: Floats, y: Floats, people: npt.NDArray[np.int64] | None, intercept: bool) -> Floats:
+    """Least squares, m A - (m - 1) mean of the A without one person: slopes, then the intercept. [block_fits.3]
+
+    Without i the coefficients are b - (G - G_i)^-1 X_i' e_i, G = X'X, G_i = X_i'X_i, e the residuals with everybody;
+    for one row the inverse is G^-1 / (1 - h), h its leverage. NaN where b, or one of these, is not the only solution.
+    """
+    none = np.full(x.shape[1] + intercept, np.nan)
+    centre = x.mean(axis=0) if intercept else np.zeros(x.shape[1])  # fixed: the jackknife moves with the coordinates
+    rows = np.column_stack([x - centre, np.ones(len(x))]) if intercept else x
+    factors = factored(rows.T @ rows)
+    if len(rows) <= rows.shape[1] or factors is None or factors[1] > POOR_SQUARES:
+        return none  # [block_fits.2]
+    found = factors[0] @ (rows.T @ y)
+    left = y - rows @ found
+    if people is None:
+        free = 1 - np.einsum("ij,ij->i", rows @ factors[0], rows)
+        if (free < ALONE).any():  # a row that alone tells a coefficient
+            return none
+        count, moved = len(rows), factors[0] @ (rows.T @ (left / free))
+    else:
+        count = int(people.max()) + 1
+        own = np.zeros((count, rows.shape[1], rows.shape[1]))
+        pull = np.zeros((count, rows.shape[1]))
+        np.add.at(own, people, rows[:, :, None] * rows[:, None, :])
+        np.add.at(pull, people, rows * left[:, None])
+        scale = 1 / np.sqrt(np.diagonal(rows.T @ rows))  # units of the columns do not decide what is singular
+        without = (rows.T @ rows - own) * scale[:, None] * scale
+        if (np.linalg.eigvalsh(without)[:, 0] < ALONE).any():
+            return none
+        moved = scale * np.linalg.solve(without, (pull * scale)[:, :, None])[:, :, 0].sum(axis=0)
+    found = found + (count - 1) / count * moved
+    return np.append(found[:-1], found[-1] - centre @ found[:-1]) if intercept else found
 
 
 def factored(matrix: Floats) -> tuple[Floats, float] | None:

@@ -114,6 +114,11 @@ class BlockMean:
         return Laplace(exact(self.epsilon) * COUNTING)
 
     @property
+    def count_deviation(self) -> float:
+        """The standard deviation of the noisy number of estimates."""
+        return math.sqrt(2) / float(self.counting.epsilon)
+
+    @property
     def stages(self) -> Allocation:
         """What each coordinate costs. [coordinatewise.2]"""
         return planned_stages(self.blocks, self.width, exact(self.epsilon), exact(self.delta))

@@ -17,13 +17,35 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.subsample.block_fits import jackknifed, least_squares
 
-UNBIASED: Final = ("LinearRegression", "OLS")  # by the exact name of their class: least squares
+COEFFICIENTS: Final = ("coef_", "intercept_")
+CENTRES: Final = "clusters have no order that blocks share", "discreet.kmeans finds centres of all people at once"
+AXES: Final = (
+    "components have no sign that blocks share",
+    "the eigenvectors of a release of discreet.covariance are free",
+)
+UNITS: Final = "hidden units have no order that blocks share", "give a function that returns predictions at public rows"
+UNALIGNED: Final = {  # by scikit-learn's packages: why the mean of what blocks learn is nonsense, and what to do
+    "cluster": CENTRES,
+    "mixture": CENTRES,
+    "decomposition": AXES,
+    "cross_decomposition": AXES,
+    "manifold": AXES,
+    "neural_network": UNITS,
+}
+ALIGNED: Final = {  # the same in every block
+    *("explained_variance_", "explained_variance_ratio_", "noise_variance_", "singular_values_", "mean_"),
+    *("inertia_", "loss_", "lower_bound_"),
+}
+BY_ROW: Final = {"weights", "freq_weights", "var_weights", "sample_weight", "offset", "exposure", "status", "entry"}
+NOT_OPTIONS: Final = {"self", "args", "kwargs", "endog", "exog", "X", "y", "data", "formula"}
+CURVES: Final = ("survival_function_", "cumulative_hazard_", "cumulative_density_")  # of lifelines, at given times
 
 
 class Fit(Protocol):
@@ -46,8 +68,9 @@ class SklearnFit:
     """A scikit-learn estimator or pipeline: the named attributes of the fitted last step."""
 
     estimator: Any
-    attributes: tuple[str, ...] = ("coef_", "intercept_")
+    attributes: tuple[str, ...] = COEFFICIENTS
     options: Mapping[str, Any] = field(default_factory=dict)
+    unbiased: ClassVar = False
 
     @property
     def name(self) -> str:
@@ -60,17 +83,44 @@ class SklearnFit:
         return _last(self.estimator)
 
     @property
-    def unbiased(self) -> bool:
-        """Least squares on raw columns."""
-        return self.name in UNBIASED and self.last is self.estimator
+    def least_squares(self) -> bool:
+        """On raw columns, as they are: then the jackknife has a closed form."""
+        plain = type(self.estimator).__name__ == "LinearRegression" and not self.options
+        return plain and not self.estimator.positive
 
     def answer(self, x: Any, y: Any) -> Any:
         """Clone, fit, and read the attributes off."""
+        return self._read(x, self._fitted(x, y))
+
+    def jackknifed(self, x: Any, y: Any, people: Any) -> Any:
+        """Of least squares, with the jackknife's correction."""
+        fitted = self._fitted(x, y)
+        rows, outcome = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if outcome.ndim != 1:
+            raise ArithmeticError("several outcomes")
+        found = jackknifed(rows, outcome, people, fitted.fit_intercept)
+        fitted.coef_, fitted.intercept_ = (found[:-1], found[-1]) if fitted.fit_intercept else (found, 0.0)
+        return self._read(x, fitted)
+
+    def _fitted(self, x: Any, y: Any) -> Any:
         from sklearn.base import clone
 
         fitted = clone(self.estimator)
         fitted.fit(*_given(x, y), **self.options)
         last = _last(fitted)
+        if type(last).__name__ == "LinearRegression" and getattr(last, "rank_", np.inf) < last.n_features_in_:
+            raise ArithmeticError("a coefficient is not identified")  # and not 0, as the pseudo-inverse says
+        return fitted
+
+    def _read(self, x: Any, fitted: Any) -> Any:
+        last = _last(fitted)
+        absent = [name for name in self.attributes if not hasattr(last, name)]
+        if absent:  # found out on made-up rows; in a block it is one failure of many
+            learned = [name for name in dir(last) if name.endswith("_") and not name.startswith("_")]
+            raise BadInput(
+                f"{self.name} has no {' and no '.join(absent)}; name what to read, attributes=[...]: a fitted one has "
+                f"{', '.join(learned)}"
+            )
         if len(self.attributes) == 1:
             return getattr(last, self.attributes[0])
         columns = [str(name) for name in x.columns] if hasattr(x, "columns") else []
@@ -90,36 +140,59 @@ class ModelFit:
     model: Any
     formula: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    unbiased: ClassVar = False
+
+    @property
+    def home(self) -> Any:
+        """The class or function."""
+        inner = self.model.func if isinstance(self.model, partial) else self.model
+        return getattr(inner, "__self__", inner)  # statsmodels' formula functions are methods of the class
 
     @property
     def name(self) -> str:
-        """The class or function."""
-        inner = self.model.func if isinstance(self.model, partial) else self.model
-        inner = getattr(inner, "__self__", inner)  # statsmodels' formula functions are methods of the class
-        return str(getattr(inner, "__name__", type(inner).__name__))
+        """Of the class or function."""
+        return str(getattr(self.home, "__name__", type(self.home).__name__))
 
     @property
-    def unbiased(self) -> bool:
-        """Least squares."""
-        return self.name in UNBIASED
+    def building(self) -> dict[str, Any]:
+        """The options that the model is built with; the others go to its fit."""
+        taken = _parameters(self.home)
+        return {name: value for name, value in self.options.items() if name in taken}
+
+    @property
+    def least_squares(self) -> bool:
+        """Whether the jackknife has a closed form."""
+        return self.name == "OLS"
 
     def answer(self, x: Any, y: Any) -> Any:
         """Build the model on the block, fit it, and read its parameters."""
+        return self._fitted(x, y)[1].params
+
+    def jackknifed(self, x: Any, y: Any, people: Any) -> Any:
+        """Of least squares, with the jackknife's correction."""
+        model, fitted = self._fitted(x, y)
+        found = jackknifed(np.asarray(model.exog), np.asarray(model.endog), people, intercept=False)
+        return 0 * fitted.params + found  # as it names them
+
+    def _fitted(self, x: Any, y: Any) -> Any:
         if self.formula is not None:
             build = self.model.from_formula if hasattr(self.model, "from_formula") else self.model
-            model = build(self.formula, data=x)
+            model = build(self.formula, data=x, **self.building)
         else:
-            model = self.model(y, x)
+            model = self.model(y, x, **self.building)
         quiet = {"disp": 0} if "disp" in inspect.signature(model.fit).parameters else {}
-        fitted = model.fit(**(quiet | dict(self.options)))
+        fitted = model.fit(**(quiet | {name: self.options[name] for name in self.options if name not in self.building}))
         if getattr(fitted, "mle_retvals", None) and not fitted.mle_retvals.get("converged", True):
             raise ArithmeticError("not converged")
-        return fitted.params
+        design = np.asarray(getattr(model, "exog", np.empty((0, 0))), dtype=np.float64)
+        if design.ndim == 2 and len(design) and np.linalg.matrix_rank(design) < design.shape[1]:
+            raise ArithmeticError("a coefficient is not identified")  # and not as the pseudo-inverse has it
+        return model, fitted
 
 
 @dataclass(frozen=True, slots=True)
 class LifelinesFit:
-    """Whatever fits a frame and then has `params_`: lifelines' regressions."""
+    """lifelines' regressions and distributions, which have `params_`, and its curves, read at a given `timeline`."""
 
     fitter: Any
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -134,6 +207,13 @@ class LifelinesFit:
         """Copy, fit, and read the parameters."""
         fitter = copy.deepcopy(self.fitter)
         fitter.fit(*_given(x, y), **self.options)
+        curve = next((name for name in CURVES if hasattr(fitter, name)), None)
+        if curve is not None and not hasattr(fitter, "params_"):
+            if "timeline" not in self.options:
+                raise BadInput(
+                    f"{self.name} needs the public times at which to read its curve: options={{'timeline': [1, 2, 5]}}"
+                )
+            return {f"{time:g}": float(value) for time, value in getattr(fitter, curve).iloc[:, 0].items()}
         params = fitter.params_
         if hasattr(params, "index") and hasattr(params.index, "nlevels") and params.index.nlevels > 1:
             return {".".join(map(str, name)): float(value) for name, value in params.items()}
@@ -165,14 +245,18 @@ class LineFit:
     names: tuple[str, ...]
     intercept: bool = True
     name: str = "least squares"
-    unbiased: bool = True
+    unbiased: ClassVar = False
+    least_squares: ClassVar = True
 
     def answer(self, x: Any, y: Any) -> Any:
-        """Solve for this block; raises where there is no one solution."""
-        columns = np.column_stack([x, np.ones(len(x))]) if self.intercept else np.asarray(x, dtype=np.float64)
-        found, _, rank, _ = np.linalg.lstsq(columns, np.asarray(y, dtype=np.float64), rcond=None)
-        if rank < columns.shape[1]:
-            raise ArithmeticError("no one solution")
+        """Solve for this block; not finite where there is no one solution."""
+        return self._named(least_squares(np.asarray(x, dtype=np.float64), np.asarray(y, np.float64), self.intercept))
+
+    def jackknifed(self, x: Any, y: Any, people: Any) -> Any:
+        """With the jackknife's correction."""
+        return self._named(jackknifed(np.asarray(x, np.float64), np.asarray(y, np.float64), people, self.intercept))
+
+    def _named(self, found: Any) -> dict[str, float]:
         return dict(zip((*self.names, *(["intercept"] if self.intercept else [])), found.tolist(), strict=True))
 
 
@@ -220,7 +304,52 @@ def adapted(
             raise BadInput(
                 f"{name} is {value!r}, which {type(fit).__name__} of this estimator does not take; leave it out"
             )
+    _check_options(fit, dict(options or {}))
+    if isinstance(fit, SklearnFit):
+        _check_aligned(fit)
     return fit
+
+
+def _check_options(fit: Fit, options: Mapping[str, Any]) -> None:
+    """Each option is taken by something, by name, and holds nothing that is one entry a row."""
+    match fit:
+        case SklearnFit():
+            taken = _parameters(fit.estimator.fit)
+        case ModelFit():
+            taken = _parameters(fit.home) | (_parameters(fit.home.fit) if hasattr(fit.home, "fit") else {})
+        case LifelinesFit():
+            taken = _parameters(fit.fitter.fit)
+        case FunctionFit():
+            taken = _parameters(fit.function)
+        case _:
+            taken = {}
+    open_ended = isinstance(fit, SklearnFit | FunctionFit) and any(
+        one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values()
+    )
+    for name, value in options.items():
+        if name not in taken and not open_ended:
+            listed = ", ".join(one for one in taken if one not in NOT_OPTIONS)
+            raise BadInput(f"options has {name!r}, which {fit.name} and its fit do not take; they take {listed}")
+        if name in BY_ROW and np.ndim(value):
+            raise BadInput(
+                f"options has {name!r} with an entry for each row, which blocks cannot share out; leave it out"
+            )
+
+
+def _check_aligned(fit: SklearnFit) -> None:
+    """What blocks learn must mean the same in each of them."""
+    packages = type(fit.last).__module__.split(".")
+    reason = UNALIGNED.get(packages[1]) if packages[0] == "sklearn" else None
+    if reason is not None and not set(fit.attributes) <= ALIGNED:
+        raise BadInput(f"{fit.name} on blocks of people: {reason[0]}, so their mean is none of them; {reason[1]}")
+
+
+def _parameters(function: Any) -> dict[str, inspect.Parameter]:
+    """What can be given by name; nothing where that cannot be told."""
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return {}
 
 
 def _adapter(estimator: Any, attributes: Any, formula: str | None, given: dict[str, Any]) -> Fit:
@@ -231,7 +360,7 @@ def _adapter(estimator: Any, attributes: Any, formula: str | None, given: dict[s
     bare = estimator.func if isinstance(estimator, partial) else estimator
     if hasattr(estimator, "get_params") and hasattr(estimator, "fit") and not inspect.isclass(estimator):
         named = (attributes,) if isinstance(attributes, str) else attributes
-        return SklearnFit(estimator, ("coef_", "intercept_") if named is None else tuple(named), given)
+        return SklearnFit(estimator, COEFFICIENTS if named is None else tuple(named), given)
     if hasattr(estimator, "endog"):
         raise BadInput("this model was built on data already; give its class, for example sm.OLS, and the rows")
     if formula is not None or (inspect.isclass(bare) and hasattr(bare, "from_formula")):

@@ -3,22 +3,17 @@
 import inspect
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 from typing import Any, Final, Literal
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
 from discreet.noise.distributions import stream
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
-from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust, check_seconds
-from discreet.subsample.bias_probe import Probed
+from discreet.subsample.aggregate import Engine, Trust, check_seconds
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import adapted
 from discreet.subsample.fit_request import planned
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
@@ -103,9 +98,9 @@ def fit(
     options: Mapping[str, Any] | None = None,
     categories: Mapping[Any, Any] | None = None,
     unbiased: bool | None = None,
+    estimate_bias: bool | Literal["auto"] = "auto",
     smallest: int | None = None,
     scales: Any = None,
-    probe: bool = False,
     confidence: float = 0.95,
     trust: Trust | None = None,
     sandbox: Sandbox | None = None,
@@ -122,8 +117,9 @@ def fit(
     the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
     vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
-    "half", "jackknife", "firth" or None. `probe` spends half of the budget on blocks of half the size, to estimate what
-    bias is left (a note of the release). `confidence` is that of the interval that is shown; `interval(0.9)` of the
+    "half", "jackknife", "firth" or None. `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens
+    the interval by it: by default for functions, of which nothing is known, and elsewhere where its price is small;
+    `unbiased`=True says that there is none. `confidence` is that of the interval that is shown; `interval(0.9)` of the
     release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
     block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
     declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
@@ -136,12 +132,12 @@ def fit(
     True
     """
     check_seconds(timeout)
-    if not isinstance(probe, bool):
-        raise BadInput(f"probe is {probe!r}; give True or False")
-    asked = partial(
-        planned,
+    mechanism = planned(
         estimator,
         people.schema,
+        epsilon=epsilon,
+        delta=delta,
+        blocks=blocks,
         aggregator=aggregator,
         engine=Local(limit=None if timeout is None else 1000 * timeout) if engine is None else engine,
         names=names,
@@ -151,6 +147,7 @@ def fit(
         options=options,
         correct=bias_correction,
         unbiased=unbiased,
+        estimate_bias=estimate_bias,
         smallest=smallest,
         scales=scales,
         confidence=confidence,
@@ -161,21 +158,5 @@ def fit(
         neighbours=people.neighbours,
         unit=people.unit,
     )
-    mechanism: SubsampleAggregate | Probed | CountedPeople
-    if probe:
-        check_budget(epsilon, delta, people.size)
-
-        def probed(about: int | None, share: Number) -> Probed:
-            halved = partial(asked, epsilon=exact(share) / 2, delta=exact(delta) / 2, people=about)
-            first = halved(blocks=blocks)
-            assert isinstance(first, SubsampleAggregate)
-            finer = halved(blocks=2 * first.blocks)
-            assert isinstance(finer, SubsampleAggregate)
-            return Probed(first, replace(finer, correct=first.correct))
-
-        chosen = people.neighbours.size_is_public or blocks != "auto" or not isinstance(aggregator, str)
-        mechanism = probed(None, epsilon) if chosen else CountedPeople(probed, epsilon, delta, people.unit)
-    else:
-        mechanism = asked(epsilon=epsilon, delta=delta, blocks=blocks)
     logging.getLogger("discreet").info("%s", mechanism.plan(people.schema))
     return mechanism

@@ -1,13 +1,15 @@
 """From what people ask for to a mechanism: shape, aggregator, blocks and correction, by public numbers alone."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, is_number
+from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism
@@ -23,16 +25,28 @@ from discreet.subsample.aggregate import (
     check_trust,
 )
 from discreet.subsample.batched import batched
-from discreet.subsample.block_plan import auto_blocks, chosen_correction, predicted_error, roomy, smallest_block
-from discreet.subsample.block_table import BlockTable
+from discreet.subsample.block_plan import (
+    QUARTERS,
+    Rate,
+    auto_blocks,
+    chosen_correction,
+    predicted_error,
+    roomy,
+    smallest_block,
+)
+from discreet.subsample.block_table import BlockTable, is_frame
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.counted_people import CountedPeople
-from discreet.subsample.estimators import SourceFit, adapted
+from discreet.subsample.estimators import COEFFICIENTS, Fit, FunctionFit, ModelFit, SklearnFit, SourceFit, adapted
 from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.partition import units
+from discreet.subsample.remaining_bias import PART, ROUGH, SMOOTH, RemainingBias
 from discreet.subsample.returned import Shape, declared, found_shape
 from discreet.subsample.vote import OpenVote, Vote
 
+PRESENT: Final = 10  # people of the rarest level in a block: one in 2,000 blocks has fewer than two; fewer are skewed
+CHEAP: Final = 1.1  # times as wide: what a smooth estimator may pay for telling what is left of its bias
+DEAR: Final = 3.0  # and one that nothing is known of
 AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "vote", "friendly")
 
 
@@ -54,6 +68,7 @@ def planned(
     options: Mapping[str, Any] | None = None,
     correct: str | None = "auto",
     unbiased: bool | None = None,
+    estimate_bias: object = "auto",
     smallest: int | None = None,
     scales: Any = None,
     confidence: float = 0.95,
@@ -84,6 +99,7 @@ def planned(
     check_blocks(blocks, size)
     fit = adapted(estimator, attributes=attributes, formula=formula, options=options)
     trust = trust or ("sandbox" if isinstance(fit, SourceFit) or sandbox is not None else "own")
+    _check_levels(formula, table)
     shape = declared(names, labels)
     if shape is None:
         if trust == "sandbox":
@@ -93,7 +109,11 @@ def planned(
             )
         shape = found_shape(fit, table)
     numeric = shape.kind in ("number", "array", "named")
-    plain = fit.unbiased if unbiased is None else unbiased
+    if not (isinstance(estimate_bias, bool) or estimate_bias == "auto"):
+        raise BadInput(f"estimate_bias is {estimate_bias!r}; give True, False or 'auto'")
+    if estimate_bias is True and not numeric:
+        raise BadInput("estimate_bias is True, but the estimator returns labels, which have no bias; leave it out")
+    rate = _rate(fit, fit.unbiased if unbiased is None else unbiased)
     fast = batched(fit, shape, table.x, table.y, None) if trust == "own" and vectorised else None
     likelihood = fast is not None and fast.likelihood
     ready = None if isinstance(aggregator, str) else aggregator
@@ -102,10 +122,13 @@ def planned(
         if blocks not in ("auto", ready.blocks):
             raise BadInput(f"blocks is {blocks}, but the aggregator is made for {ready.blocks}; leave blocks out")
     least = smallest_block(
-        shape.width if numeric else 1, plain, smallest, adjusted=likelihood and correct in ("auto", "firth")
+        shape.width if numeric else 1, rate, smallest, adjusted=likelihood and correct in ("auto", "firth")
     )
 
-    def made(about: int | None, epsilon: Number) -> SubsampleAggregate:
+    def made(about: int | None, epsilon: Number, fewest: int | None = None) -> SubsampleAggregate:
+        room = least if size is not None else roomy(least)
+        if fewest is not None and about is not None:  # so many of the rarest in a block, for hardly any to lack them
+            room = max(room, math.ceil((PRESENT if rate == "squares" else 2 * PRESENT) * about / fewest))
         if ready is not None:
             chosen, count = ready, int(ready.blocks)
         else:
@@ -115,9 +138,10 @@ def planned(
                 epsilon=epsilon,
                 delta=delta,
                 blocks=blocks,
-                smallest=least if size is not None else roomy(least),
-                unbiased=plain,
-                halves=numeric and not plain and (correct == "half" or (correct == "auto" and not likelihood)),
+                smallest=room,
+                rate=rate,
+                halves=numeric and rate != "unbiased" and (correct == "half" or (correct == "auto" and not likelihood)),
+                bias=estimate_bias if numeric and (estimate_bias is True or trust == "own") else False,
                 scales=declared_scales(scales, shape.width) if numeric else None,
                 confidence=confidence,
             ).aggregator(_kind(aggregator, numeric))
@@ -130,7 +154,7 @@ def planned(
             correct=chosen_correction(
                 correct,
                 size=None if about is None else about // count,
-                unbiased=plain,
+                rate=rate,
                 numeric=numeric,
                 width=shape.width,
                 likelihood=likelihood,
@@ -144,9 +168,35 @@ def planned(
         )
 
     known = size if people is None else people
-    if known is None and ready is None and isinstance(blocks, str):
-        return CountedPeople(made, epsilon, delta, unit)
+    planning = ready is None and isinstance(blocks, str)
+    columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
+    rare = planning and numeric and smallest is None and rate in ("squares", "smooth") and columns > 1
+    if planning and (known is None or rare):
+        spare = int(isinstance(fit, ModelFit) and formula is None)  # the column of ones
+        return CountedPeople(made, epsilon, delta, unit, size=known, rare=spare if rare else None)
     return made(known, epsilon)
+
+
+def _check_levels(formula: str | None, table: BlockTable) -> None:
+    """The levels of a formula's categories are public, or blocks that lack one would each have their own."""
+    for name in re.findall(r"\bC\(\s*(\w+)", formula or ""):
+        if is_frame(table.x) and name in table.x.columns and not hasattr(table.x.dtypes[name], "categories"):
+            raise BadInput(
+                f"the formula has C({name}), whose levels are not declared, and blocks may lack some; list the public "
+                f"ones: categories={{{name!r}: [...]}}"
+            )
+
+
+def _rate(fit: Fit, unbiased: bool) -> Rate:
+    """How the bias of an estimator shrinks with the size of its block: by what it is."""
+    if unbiased:
+        return "unbiased"
+    if getattr(fit, "least_squares", False):
+        return "squares"
+    known = not isinstance(fit, FunctionFit | SourceFit)
+    if isinstance(fit, SklearnFit):
+        known = type(fit.last).__module__.startswith("sklearn.linear_model.") and fit.attributes == COEFFICIENTS
+    return "smooth" if known else "unknown"
 
 
 def _kind(aggregator: object, numeric: bool) -> str:
@@ -181,12 +231,43 @@ class FitRequest:
     delta: Number
     blocks: int | str
     smallest: int
-    unbiased: bool
+    rate: Rate
     halves: bool
     scales: tuple[float, ...] | None
     confidence: float
+    bias: object = False  # whether to release what is left of it: yes, no, or "auto", where its price is small
 
     def aggregator(self, kind: str) -> tuple[Mechanism[Any], int]:
+        """The mechanism, with what is left of the bias where that is to be told, and its number of blocks."""
+        if self.bias is True:
+            return self._telling(kind)
+        plain, count = self.plain(kind)
+        told = self.bias is False or self.rate == "unbiased" or self.people is None
+        if told or not isinstance(plain, BlockMean | BlockFriends):
+            return plain, count
+        try:
+            other, most = self._telling(kind)
+        except BadInput:  # too few people to tell
+            return plain, count
+        price = other.relative_error / plain.relative_error
+        return (other, most) if price <= (DEAR if self.rate == "unknown" else CHEAP) else (plain, count)
+
+    def _telling(self, kind: str) -> tuple[RemainingBias, int]:
+        """The mean of estimates and what is left of their bias; refused where blocks are too small to tell."""
+        needs = max(2 * self.smallest, 0 if self.rate == "squares" else QUARTERS * self.shape.width)
+        rest = exact(self.epsilon) * (1 - PART)
+        inner, count = replace(self, epsilon=rest, smallest=needs, bias=False).plain(kind)
+        if not isinstance(inner, BlockMean | BlockFriends):
+            raise BadInput(f"estimate_bias is True, which is for means of numbers, not for aggregator={kind!r}")
+        if self.people is not None and self.people < needs * count:
+            raise BadInput(
+                f"estimate_bias is True, but blocks of fewer than {needs} people are too small to tell what is left of "
+                "the bias; ask for fewer blocks, or leave both out"
+            )
+        reach = ROUGH if self.rate == "unknown" else SMOOTH
+        return RemainingBias(inner, exact(self.epsilon) * PART, reach), count
+
+    def plain(self, kind: str) -> tuple[Mechanism[Any], int]:
         """The mechanism of that kind, or of the better kind, and its number of blocks."""
         if kind == "auto" and self.shape.width > 1 and self.delta:
             return self._better()
@@ -207,7 +288,7 @@ class FitRequest:
             self.delta if self.shape.kind == "text" or kind != "vote" else 0.0,
             aggregator=kind,
             smallest=self.smallest,
-            unbiased=self.unbiased,
+            rate=self.rate,
             scales=self.scales,
             halves=self.halves and kind in ("mean", "friendly"),
         )

@@ -55,20 +55,26 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A table in blocks: half-block h has the rows from edges[h] to edges[h + 1]; block j is 2j and 2j + 1."""
+    """A table in blocks of 2 or 4 `parts` each: part h has the rows from edges[h] to edges[h + 1]."""
 
     table: BlockTable
     edges: Integers
+    parts: int = 2
 
     @property
     def count(self) -> int:
         """How many blocks there are."""
-        return len(self.edges) // 2
+        return (len(self.edges) - 1) // self.parts
 
     def bounds(self, block: int) -> tuple[int, int, int]:
         """Where a block begins, its second half begins, and it ends."""
-        start, middle, stop = self.edges[2 * block : 2 * block + 3]
+        start, middle, stop = self.edges[self.parts * block : self.parts * (block + 1) + 1 : self.parts // 2]
         return int(start), int(middle), int(stop)
+
+    def cuts(self, block: int) -> tuple[int, ...]:
+        """Where the parts of a block begin and end, counted from its own first row."""
+        edges = self.edges[self.parts * block : self.parts * (block + 1) + 1]
+        return tuple((edges - edges[0]).tolist())
 
     def block(self, number: int) -> tuple[BlockTable, int]:
         """What an estimator is given of a block, and where its second half begins. [block_table.2]"""
@@ -93,28 +99,29 @@ def people_in(table: BlockTable) -> int:
     return table.rows if table.people is None else len({_bytes(key(entry)) for entry in column(table.people)})
 
 
-def partition(table: BlockTable, blocks: int, neighbours: Neighbours, rng: Randomness) -> Blocks:
-    """The table in blocks of whole people, copied once."""
+def partition(table: BlockTable, blocks: int, neighbours: Neighbours, rng: Randomness, parts: int = 2) -> Blocks:
+    """The table in blocks of whole people, copied once, each in 2 or 4 parts."""
     if neighbours is Neighbours.ADD_OR_REMOVE:
-        halves, order = _hashed(table, blocks, rng)  # [partition.3]
+        where, order = _hashed(table, parts * blocks, rng)  # [partition.3]
     elif table.people is None:
-        halves, order = slot_halves(rng.permutation(table.rows), table.rows, blocks), None  # [partition.1]
+        where, order = slot_parts(rng.permutation(table.rows), table.rows, blocks, parts), None  # [partition.1]
     else:
         people = codes(table.people)
         count = int(people.max(initial=-1)) + 1
-        halves, order = slot_halves(rng.permutation(count), count, blocks)[people], None  # [partition.2]
-    edges = np.concatenate([[0], np.cumsum(np.bincount(halves, minlength=2 * blocks))]).astype(np.int64)
-    return Blocks(table.scattered(halves, edges, order), edges)
+        where, order = slot_parts(rng.permutation(count), count, blocks, parts)[people], None  # [partition.2]
+    edges = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=parts * blocks))]).astype(np.int64)
+    return Blocks(table.scattered(where, edges, order), edges, parts)
 
 
-def slot_halves(slots: Integers, count: int, blocks: int) -> Integers:
-    """The half-block of each slot: blocks of count // k or one more, each in two halves. [partition.1]"""
+def slot_parts(slots: Integers, count: int, blocks: int, parts: int = 2) -> Integers:
+    """The part of each slot: blocks of count // k or one more, each in two halves, or these again. [partition.1]"""
     size, larger = divmod(count, blocks)
-    sizes = np.full(blocks, size)
-    sizes[:larger] += 1
-    lengths = np.stack([(sizes + 1) // 2, sizes // 2], axis=1).ravel()
-    halves: Integers = np.repeat(np.arange(2 * blocks), lengths)[slots]
-    return halves
+    lengths = np.full((blocks, 1), size)
+    lengths[:larger] += 1
+    while lengths.shape[1] < parts:
+        lengths = np.stack([(lengths + 1) // 2, lengths // 2], axis=2).reshape(blocks, -1)
+    where: Integers = np.repeat(np.arange(parts * blocks), lengths.ravel())[slots]
+    return where
 
 
 def codes(people: Any) -> Integers:
@@ -122,8 +129,8 @@ def codes(people: Any) -> Integers:
     return owners(column(people))
 
 
-def _hashed(table: BlockTable, blocks: int, rng: Randomness) -> tuple[Integers, Integers | None]:
-    """The half-block of each row, and the order of the rows in it where that is not the table's. [partition.3]"""
+def _hashed(table: BlockTable, parts: int, rng: Randomness) -> tuple[Integers, Integers | None]:
+    """The part of each row, and the order of the rows in it where that is not the table's. [partition.3]"""
     secret = rng.below(2**256).to_bytes(32, "little")
     if table.people is not None:
         names = [_bytes(key(entry)) for entry in column(table.people)]
@@ -136,11 +143,11 @@ def _hashed(table: BlockTable, blocks: int, rng: Randomness) -> tuple[Integers, 
             seen[once] += 1
             digests.append(_digest(secret, once + seen[once].to_bytes(8, "little")))  # [partition.3]
     words = np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 2)
-    halves: Integers = (words[:, 0] % np.uint64(2 * blocks)).astype(np.int64)
+    where: Integers = (words[:, 0] % np.uint64(parts)).astype(np.int64)
     if table.people is not None:
-        return halves, None
-    order: Integers = np.lexsort((words[:, 0], words[:, 1], halves)).astype(np.int64)  # [partition.3]
-    return halves, order
+        return where, None
+    order: Integers = np.lexsort((words[:, 0], words[:, 1], where)).astype(np.int64)  # [partition.3]
+    return where, order
 
 
 def _digest(secret: bytes, content: bytes) -> bytes:

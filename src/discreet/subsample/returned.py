@@ -19,7 +19,7 @@ from discreet.subsample.estimators import Fit, silence
 Floats = npt.NDArray[np.float64]
 LONGEST: Final = 200  # bytes of a label that nobody listed
 ROWS: Final = 240  # made-up ones
-STYLES: Final = 8
+STYLES: Final = 9  # the last has positive numbers alone
 GOLDEN: Final = 0.6180339887498949
 PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 LARGEST: Final = 10_000  # numbers in an answer
@@ -150,8 +150,12 @@ def _spread(stream: int) -> npt.NDArray[np.float64]:
     """Numbers that look like a normal sample: a Weyl sequence, bent."""
     from scipy.special import ndtri
 
-    places = (np.arange(1, ROWS + 1) * np.sqrt(float(PRIMES[stream % len(PRIMES)])) + stream * GOLDEN) % 1.0
-    return np.asarray(ndtri(np.clip(places, 1e-6, 1 - 1e-6)))
+    return np.asarray(ndtri(np.clip(_places(stream), 1e-6, 1 - 1e-6)))
+
+
+def _places(stream: int) -> npt.NDArray[np.float64]:
+    """Numbers that look like a uniform sample."""
+    return np.asarray((np.arange(1, ROWS + 1) * np.sqrt(float(PRIMES[stream % len(PRIMES)])) + stream * GOLDEN) % 1.0)
 
 
 def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
@@ -162,7 +166,8 @@ def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
     if hasattr(dtype, "categories") and dtype.categories is not None and len(dtype.categories):
         import pandas
 
-        return pandas.Categorical.from_codes(np.arange(ROWS) * (2 * stream + 1) % len(dtype.categories), dtype=dtype)
+        codes = (_places(stream) * len(dtype.categories)).astype(np.int64)  # all of them, and unlike other columns'
+        return pandas.Categorical.from_codes(codes, dtype=dtype)
     kind = "f" if isinstance(dtype, np.dtype) else getattr(dtype, "kind", "O")
     if kind not in "biuf" and texts:
         return np.array(["a", "b"] * (ROWS // 2), dtype=object)
@@ -181,13 +186,20 @@ def _column(dtype: Any, stream: int, style: int, texts: bool = False) -> Any:
     return pandas.array(np.asarray(made).astype(dtype.type), dtype=dtype)
 
 
+def _style(style: int, place: int) -> int:
+    """The style of a column of a frame."""
+    if style == STYLES - 1:
+        return 3
+    return (style + place) % 4 if style >= 4 else style if place == 0 else 0
+
+
 def made_up(table: BlockTable, style: int, texts: bool = False) -> BlockTable:
     """A table of the same schema."""
     if hasattr(table.x, "columns"):
         import pandas
 
         columns = {
-            name: _column(dtype, place, (style + place) % 4 if style >= 4 else (style if place == 0 else 0), texts)
+            name: _column(dtype, place, _style(style, place), texts)
             for place, (name, dtype) in enumerate(zip(table.x.columns, table.x.dtypes, strict=True))
         }
         x: Any = pandas.DataFrame(columns)

@@ -14,7 +14,8 @@ Claims
           depends on how the whole table was read.
 
 Bias correction, inside the block: "half" is 2 A - (A1 + A2) / 2 with the two halves of the block, "jackknife"
-m A - (m - 1) mean of the A without one person. Both take away the part of the bias that shrinks like 1 / m.
+m A - (m - 1) mean of the A without one person. Both take away the part of the bias that shrinks like 1 / m. Where the
+block comes in quarters, what remains is told too: D, the corrected estimate less the mean of those of the two halves.
 
 Needs
     In a sandbox, an estimator that can be packed: a library's object, a function of an importable library, or a file.
@@ -30,9 +31,10 @@ import random  # noqa: TID251  to fix other people's random states, not to draw
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -60,21 +62,25 @@ def block_row(
     fit: Fit,
     shape: Shape,
     block: BlockTable,
-    middle: int,
+    cuts: int | tuple[int, ...],
     *,
     number: int,
     correct: Correct = None,
     seconds: float | None = None,
 ) -> Floats:
-    """The estimate of one block, or NaN. `middle` is where its second half begins."""
-    failed = np.full(shape.width, np.nan)
+    """The estimate of one block, or NaN: twice as wide where it comes in quarters.
+
+    `cuts` are where its parts begin and end; one number is where its second half begins.
+    """
+    places = (0, cuts, block.rows) if isinstance(cuts, int) else cuts
+    failed = np.full(shape.width * (len(places) - 1) // 2, np.nan)
     before = random.getstate(), np.random.get_state()  # noqa: TID251, NPY002  the caller's own
     with silence() as seen:
         try:
             random.seed(number)  # [run_block.2]
             np.random.seed(number % 2**32)  # noqa: TID251, NPY002  [run_block.2]
             with np.errstate(all="ignore"), _limit(seconds):
-                row = corrected(fit, shape, block, middle, correct)
+                row = corrected(fit, shape, block, places, correct)
             if any(warning.category.__name__ in FAILURES for warning in seen):
                 return failed  # [run_block.1]
         except BaseException:  # noqa: BLE001  [run_block.1]: SystemExit and KeyboardInterrupt too may come from the estimator
@@ -85,24 +91,46 @@ def block_row(
     return row if np.isfinite(row).all() else failed  # [run_block.1]
 
 
-def corrected(fit: Fit, shape: Shape, block: BlockTable, middle: int, correct: Correct) -> Floats:
-    """The row, with the bias correction asked for."""
+def corrected(fit: Fit, shape: Shape, block: BlockTable, cuts: tuple[int, ...], correct: Correct) -> Floats:
+    """The row, with the bias correction asked for, and with D where there are quarters."""
 
-    def row(part: BlockTable) -> Floats:
-        return shape.row(fit.answer(part.x, part.y))
+    def mean(step: int) -> Floats:
+        """Of the estimates on the whole, the halves or the quarters."""
+        ends = cuts[::step]
+        parts = [block] if len(ends) == 2 else [block.part(*pair) for pair in pairwise(ends)]
+        rows = [_jackknife(fit, shape, part) if correct == "jackknife" else _answer(fit, shape, part) for part in parts]
+        return np.asarray(np.mean(rows, axis=0))
 
-    whole = row(block)
-    if correct == "half":
-        parts = row(block.part(0, middle)), row(block.part(middle, block.rows))
-        return np.asarray(2 * whole - (parts[0] + parts[1]) / 2)
-    if correct == "jackknife":
-        people = np.arange(block.rows) if block.people is None else block.people
-        count = int(people.max()) + 1
-        total = np.zeros_like(whole)
-        for one in range(count):
-            total += row(_without(block, people != one))
-        return np.asarray(count * whole - (count - 1) * total / count)
-    return whole
+    return combined(mean, len(cuts) - 1, correct)
+
+
+def combined(mean: Callable[[int], Floats], parts: int, correct: Correct) -> Floats:
+    """Corrected estimates, then D where there are 4 parts; `mean(n)` is that of the estimates on n parts at a time."""
+    whole = mean(parts)
+    if correct != "half" and parts == 2:
+        return whole
+    halves = mean(parts // 2)
+    if correct != "half":
+        return np.concatenate([whole, whole - halves], axis=-1)
+    found = 2 * whole - halves
+    return found if parts == 2 else np.concatenate([found, 2 * whole - 3 * halves + mean(1)], axis=-1)
+
+
+def _answer(fit: Fit, shape: Shape, part: BlockTable) -> Floats:
+    return shape.row(fit.answer(part.x, part.y))
+
+
+def _jackknife(fit: Fit, shape: Shape, block: BlockTable) -> Floats:
+    """Without each person once; least squares in one pass."""
+    if getattr(fit, "least_squares", False):
+        return shape.row(fit.jackknifed(block.x, block.y, block.people))  # type: ignore[attr-defined]
+    whole = _answer(fit, shape, block)
+    people = np.arange(block.rows) if block.people is None else block.people
+    count = int(people.max()) + 1
+    total = np.zeros_like(whole)
+    for one in range(count):
+        total += _answer(fit, shape, _without(block, people != one))
+    return np.asarray(count * whole - (count - 1) * total / count)
 
 
 def _without(block: BlockTable, kept: npt.NDArray[np.bool_]) -> BlockTable:
@@ -168,8 +196,8 @@ class BlockCells:
     def rows(self, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
         """One row a block, NaN where there is none. [run_block.3]"""
         messages = (_message(self.estimator, shape, blocks, number, correct) for number in range(blocks.count))
-        found = np.full((blocks.count, shape.width), np.nan)
-        for number, raw in enumerate(self.cells.run(messages, 8 * shape.width)):
+        found = np.full((blocks.count, shape.width * blocks.parts // 2), np.nan)
+        for number, raw in enumerate(self.cells.run(messages, 8 * found.shape[1])):
             row = np.frombuffer(raw or b"", dtype=np.float64)
             if len(row) and np.isfinite(row).all():  # [run_block.3]
                 found[number] = row
@@ -218,10 +246,10 @@ def rehearsal(table: BlockTable | None) -> list[BlockTable]:
 
 
 def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
-    block, middle = blocks.block(number)
-    people = block.people if correct == "jackknife" else None
+    block, _ = blocks.block(number)
+    cuts, people = blocks.cuts(number), block.people if correct == "jackknife" else None
     try:
-        return pickle.dumps((raw, shape, (sent(block.x), sent(block.y), people), middle, number, correct))
+        return pickle.dumps((raw, shape, (sent(block.x), sent(block.y), people), cuts, number, correct))
     except Exception:  # noqa: BLE001  [run_block.3]: an entry that cannot be packed; the cell fails to read it, on time
         return b""
 
@@ -250,9 +278,9 @@ def received(raw: Any) -> Any:
 def work(data: int, result: int) -> None:
     """In a cell: read the block from one file, write the row to the other. Pickle comes in and never goes back."""
     with os.fdopen(data, "rb") as file:
-        raw, shape, (x, y, people), middle, number, correct = pickle.load(file)  # noqa: S301  our own parent's
+        raw, shape, (x, y, people), cuts, number, correct = pickle.load(file)  # noqa: S301  our own parent's
     block = BlockTable(received(x), received(y), people)
-    row = block_row(Unpacked(raw), shape, block, middle, number=number, correct=correct)
+    row = block_row(Unpacked(raw), shape, block, cuts, number=number, correct=correct)
     os.pwrite(result, row.tobytes(), 0)
 
 

@@ -174,3 +174,13 @@ def test_constant_columns_and_odd_rows() -> None:
 def test_bad_widths(width: Any) -> None:
     with pytest.raises(BadInput, match="width"):
         ColumnMeans(width, 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 40.0, 1e4])
+def test_a_large_epsilon_has_an_answer_with_delta_too(epsilon: float) -> None:
+    rows = np.random.default_rng(2).normal(size=(3000, 2)) * [1.0, 1000.0]
+    mechanism = ColumnMeans(2, epsilon, 1e-6, neighbours=Neighbours.ADD_OR_REMOVE)
+    assert implies(mechanism.loss, mechanism.guarantee)
+    assert mechanism.release(rows, Seeded(1)).refusal is None
+    with pytest.raises(BadInput, match="private here"):
+        ColumnMeans(2, epsilon, 0.05, neighbours=Neighbours.ADD_OR_REMOVE)

@@ -95,7 +95,7 @@ class ColumnMeans:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, self.delta, self.size or 1)
+        check_budget(self.epsilon, self.delta, (self.size or 1) if self.neighbours.size_is_public else None)
         check_size(self.size, self.neighbours)
         if not isinstance(self.width, int) or isinstance(self.width, bool) or not 1 <= self.width <= WIDEST:
             raise BadInput(f"width is {self.width!r}; give the number of columns, 1 to {WIDEST}")
@@ -125,7 +125,7 @@ class ColumnMeans:
         most = Fraction(STRONGEST)
         costs = (sum_cost(most, self.width, self.neighbours), squares_cost(most, self.width, self.neighbours))
         off = SLACK + sum(exact(cost.slack) for cost in costs)
-        return Allocation.of(self.epsilon, self.delta, slack=off)
+        return Allocation.of(self.epsilon, self.delta, slack=off, lower=True)
 
     def plan(self, rows: int | None) -> Allocation:
         """The stages for so many rows, a public or a noisy number; None if it is private. [column_means.3]"""

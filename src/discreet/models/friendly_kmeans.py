@@ -37,6 +37,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from discreet.accounting.allocation import Allocation, Share
+from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.friendly.average import SLACK as TUPLE_SLACK
 from discreet.friendly.radius import pair_scale
@@ -61,7 +62,6 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Clusters
-from discreet.subsample.estimators import silence
 from discreet.tables.matrix import Rows, matrix, take
 
 MISS: Final = Fraction(1, 10)  # of delta: that fewer tuples agree than the search believes

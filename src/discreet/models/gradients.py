@@ -31,6 +31,7 @@ from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 
+from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.models.features import STEPS, Prepared
 from discreet.models.score import (
@@ -52,7 +53,6 @@ from discreet.noise.additive import Mask
 from discreet.noise.integers import compiled
 from discreet.noise.lattice import summed
 from discreet.stages.clip import Floats
-from discreet.subsample.estimators import silence
 from discreet.subsample.run_block import passing_on_interrupts
 
 Named = Literal["squared", "huber", "logistic", "poisson"]

@@ -37,6 +37,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from discreet.engines.local import hushed, silence
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number
 from discreet.privacy.guarantee import Guarantee
@@ -51,7 +52,7 @@ from discreet.subsample.batched import MANY, Fast, batched
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
-from discreet.subsample.estimators import Fit, SourceFit, hushed, silence
+from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.partition import Blocks, partition, units
 from discreet.subsample.remaining_bias import RemainingBias, allowing_for_lost

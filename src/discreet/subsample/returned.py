@@ -12,9 +12,10 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.subsample.block_table import BlockTable
-from discreet.subsample.estimators import Fit, silence
+from discreet.subsample.estimators import Fit
 
 Floats = npt.NDArray[np.float64]
 LONGEST: Final = 200  # bytes of a label that nobody listed

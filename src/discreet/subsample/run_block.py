@@ -40,10 +40,11 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.sandbox.sandbox import Program, Sandbox, SandboxCells, importable
 from discreet.subsample.block_table import BlockTable, arrays, framed, is_frame, own
-from discreet.subsample.estimators import Fit, SourceFit, silence
+from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.partition import Blocks
 from discreet.subsample.returned import STYLES, Shape, made_up
 

@@ -77,3 +77,9 @@ def test_no_values_are_drawn_for_no_places() -> None:
     source = SeededSource(1)
     assert source.laplace(0, Fraction(1)).dtype == np.int64
     assert source.laplace(0, Fraction(1)).size == source.gaussian(0, 5).size == source.words(0).size == 0
+
+
+def test_bytes_fetched_ahead_are_those_of_the_stream() -> None:
+    source, stream = SeededSource(5), np.random.Generator(np.random.Philox(5))
+    for count in (0, 1, 4, 5, 8, 31, 4096, 4097, 20_000, 3, 0, 64) * 3:
+        assert source._bytes(count) == stream.bytes(count)

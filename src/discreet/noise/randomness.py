@@ -264,6 +264,9 @@ def _primitive(distribution: str, scale: float) -> Any:
     return make_gaussian(domain, l2_distance(T="f64"), scale=scale)
 
 
+AHEAD: Final = 4096  # bytes of a seeded stream that are fetched at once
+
+
 class SeededSource:
     """Exact distributions from a seeded stream of bits."""
 
@@ -271,18 +274,29 @@ class SeededSource:
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.Generator(np.random.Philox(seed))
+        self._ahead, self._at = b"", 0
 
     def below(self, bound: int) -> int:
         """Uniform on 0, ..., bound - 1, by rejection."""
         bits = (bound - 1).bit_length()
         while True:
-            candidate = int.from_bytes(self._generator.bytes((bits + 7) // 8), "little") & ((1 << bits) - 1)
+            candidate = int.from_bytes(self._bytes((bits + 7) // 8), "little") & ((1 << bits) - 1)
             if candidate < bound:
                 return candidate
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
         """The next words of the stream."""
-        return np.frombuffer(self._generator.bytes(8 * count), dtype=np.uint64)
+        return np.frombuffer(self._bytes(8 * count), dtype=np.uint64)
+
+    def _bytes(self, count: int) -> bytes:
+        """The next bytes, as `Generator.bytes` gives them: of 4 or more at a time, fetched ahead, for it is slow."""
+        start, end = self._at, self._at + max(4, -(-count // 4) * 4)
+        if end > len(self._ahead):
+            rest = self._ahead[start:]
+            self._ahead = rest + self._generator.bytes(max(AHEAD, end - start - len(rest)))
+            start, end = 0, end - start
+        self._at = end
+        return self._ahead[start : start + count]
 
     def laplace(self, size: int, scale: Fraction) -> Integers:
         """Discrete Laplace noise."""

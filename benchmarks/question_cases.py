@@ -17,7 +17,7 @@ import discreet
 from benchmarks.neighbouring import KINDS, TYPE, Columns, built, crowd, number, one, pair, row_lists
 from benchmarks.posed import BLOCKS, DELTA, HERE, LABELS, MUCH, PEOPLE, SHARE, asked_of_tables, close, nosy, posed
 from benchmarks.replayed import Inside, Judged, Pairing, compared, inspected
-from benchmarks.sessions import Asking, half, of_one, prepared, priced, step_of
+from benchmarks.sessions import Asking, half, of_one, one_public_number, prepared, priced, step_of
 from discreet.noise.randomness import Door
 from discreet.privacy.declaration import declared, homes
 from discreet.privacy.guarantee import Guarantee
@@ -70,14 +70,15 @@ class Session:
         if priced(first) != priced(second):
             return Judged(["the price, or what is asked, depends on the data"])
         whole = asking.person and declared(asking.verb).blocks
-        return compared(
-            lambda door: first.answer(left, door),
-            lambda door: second.answer(right, door),
-            run,
-            paid=of_one(first),
-            pairing=Pairing(slots=whole, hashed=whole) if asking.person else None,
-            boxed=self.boxed,
-        )
+        with one_public_number(step is not relation):
+            return compared(
+                lambda door: first.answer(left, door),
+                lambda door: second.answer(right, door),
+                run,
+                paid=of_one(first),
+                pairing=Pairing(slots=whole, hashed=whole) if asking.person else None,
+                boxed=self.boxed,
+            )
 
 
 @cache
@@ -125,13 +126,14 @@ class Handed:
             return lambda door: self.ask(columns, kind, {**given, "rng": door})
 
         left, right = ({who: place for place, who in enumerate(dict.fromkeys(side["id"]))} for side in sides)
-        return compared(
-            asked(sides[0]),
-            asked(sides[1]),
-            run,
-            paid=half(Guarantee(given["epsilon"], given.get("delta", 0.0))) if steps == 2 else None,
-            pairing=Pairing(slots=True, numbers=(left, right)) if self.several else None,
-        )
+        with one_public_number(steps == 2):
+            return compared(
+                asked(sides[0]),
+                asked(sides[1]),
+                run,
+                paid=half(Guarantee(given["epsilon"], given.get("delta", 0.0))) if steps == 2 else None,
+                pairing=Pairing(slots=True, numbers=(left, right)) if self.several else None,
+            )
 
 
 Case = Session | Handed

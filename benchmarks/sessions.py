@@ -9,14 +9,17 @@ what one person was charged for: so that groups do cost as much as one.
 import argparse
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
+from unittest.mock import patch
 
 import numpy as np
 
+from discreet import asking as asking_module
 from discreet.accounting.compose import implies
 from discreet.asking import People, Question
 from discreet.audit.replay import Recorder, Replayer, _DivergedError, trace, watch
@@ -88,6 +91,18 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
         return [f"not asked: {question}"] if question == other else ["whether it can be asked depends on the data"]
     if priced(question) != priced(other):
         return ["the price depends on the data"]
+    with one_public_number(step_of(question) is not relation):
+        return _compared(question, other, left, right, seed)
+
+
+@contextmanager
+def one_public_number(two_steps: bool) -> Iterator[None]:
+    """Where a replacement is two steps, the number of all people is public and no step changes it."""
+    with patch.object(asking_module, "all_people", lambda *_: 1000) if two_steps else nullcontext():
+        yield
+
+
+def _compared(question: Question, other: Question, left: Table, right: Table, seed: int) -> list[str]:
     recorder = Recorder(Seeded(seed))
     first = watch(lambda: question.answer(left, recorder), but=_DivergedError)
     replayer = Moved(recorder)

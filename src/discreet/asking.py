@@ -14,9 +14,10 @@ Why
     [asking.1] A declaration is given `Public` and `Columns`, which hold these alone, and returns the mechanism; that
     mechanism is priced, charged and then released.
     [asking.2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed and
-    one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a sum, over
-    all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at most 1, and
-    the noise of [additive.1] under ADD_OR_REMOVE is for that. Of groups one person may move two counts.
+    one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). The share that is missing
+    is told from what was released and the number of all people, which is public and the same for both. A count is a
+    sum, over all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at
+    most 1, and the noise of [additive.1] under ADD_OR_REMOVE is for that. Of groups one person may move two counts.
     [asking.3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [open_histogram.1]; the sum is
     basic composition. Under REPLACE, two people as in [asking.2].
     [asking.4] A person's row is a function of that person's rows alone ([table.1]), so that a person more, fewer or
@@ -48,7 +49,7 @@ from discreet.tables.dates import as_dates, dated
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
 from discreet.tables.table import OWNER, Table
-from discreet.tables.wanted import Terms, Wanted, group_of, listed_keys, wanted, with_groups
+from discreet.tables.wanted import Terms, Wanted, group_of, listed_keys, told_missing, wanted, with_groups
 from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
@@ -57,6 +58,7 @@ HALVED: Final = (
     "how many people it is about is private, and to replace one may remove one and add another: it ran at half of "
     "epsilon"
 )
+LEFT_OUT: Final = "Entries that are missing, or not of the kind that is needed, are not among them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +251,18 @@ class Question:
         if not kept:  # a mechanism may read places, and the table does not keep them: [asking.4]
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
-        return self._released(found, rng, owners)
+        release = self._released(found, rng, owners)
+        if self.people.neighbours.size_is_public and self.where is None and self.wanted.leaves_out:
+            release = told_missing(release, all_people(table, person))
+        return release
 
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
         release = self.price.mechanism.release(arranged(self.statistic, self.wanted, columns, owners), rng)
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
         if self.price.halved:
             notes.append(HALVED)
+        if release.refusal is not None and self.wanted.leaves_out:
+            release = replace(release, refusal=f"{release.refusal}. {LEFT_OUT}")
         release = release.named(self.wanted.columns) if not self.statistic.blocks else release
         if self.wanted.of_dates:
             release = as_dates(release)
@@ -367,9 +374,14 @@ def held(values: Any) -> Any:
     return np.concatenate([np.empty(0), *values]) if isinstance(values, Stream) else values
 
 
+def all_people(table: Table, person: str | None) -> int:
+    """How many there are."""
+    return table.size() if person is None else table.people(person)
+
+
 def public_size(table: Table, person: str | None) -> int:
     """The number of people, counted where it is public."""
-    size = table.size() if person is None else table.people(person)
+    size = all_people(table, person)
     if size == 0:
         raise BadInput("the table is empty; a statistic needs at least 1 row")
     return size

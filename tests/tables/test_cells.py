@@ -4,6 +4,7 @@ import datetime
 import math
 import warnings
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.audit.worlds import HOSTILE as WORST
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables import cells
@@ -219,3 +221,60 @@ def test_both_zeros_are_one_person_and_a_row_without_an_id_is_nobodys(ids: Any) 
     table = read(pa.table({"id": ids}) if isinstance(ids, pa.Array | pa.ChunkedArray) else {"id": ids})
     assert table.people("id") == 3
     assert list(table.columns([], owner="id")[""]) == [0, 0, 1, 0, 2]
+
+
+WRITTEN = [
+    *(
+        "12.5%",
+        " 3 % ",
+        "%",
+        "1e2%",
+        "5",
+        "12%%",
+        None,
+        "1,234",
+        "1,23",
+        "-1,234,567.5",
+        "1,234%",
+        "",
+        "12 %\n",
+        7,
+        7.5,
+        b"5%",
+    ),
+    *WORST,
+]
+
+
+@pytest.mark.claim("cells.1")
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("percent", [12.5, 3, math.nan, 100, 5, math.nan, math.nan, math.nan, math.nan, math.nan, math.nan]),
+        (
+            "thousands",
+            [math.nan, math.nan, math.nan, math.nan, 5, math.nan, math.nan, 1234, math.nan, -1234567.5, math.nan],
+        ),
+    ],
+)
+def test_how_numbers_are_written_is_declared(tmp_path: Path, form: str, expected: list[float]) -> None:
+    """The same in objects, in Arrow's texts, and cell by cell."""
+    together = read({"a": WRITTEN}, types={"a": form}).columns([Want("a", "number")])["a"]
+    np.testing.assert_array_equal(np.asarray(together)[: len(expected)], expected)
+    alone = [read({"a": [cell]}, types={"a": form}).columns([Want("a", "number")])["a"] for cell in WRITTEN]
+    np.testing.assert_array_equal(together, np.concatenate(alone))
+    texts = [cell for cell in WRITTEN if isinstance(cell, str)]
+    arrow = read(pa.table({"a": texts}), types={"a": form}).columns([Want("a", "number")])["a"]
+    listed = read({"a": texts}, types={"a": form}).columns([Want("a", "number")])["a"]
+    np.testing.assert_array_equal(arrow, listed)
+    (tmp_path / "a.csv").write_text('a\n"1,234"\n12.5%\n')
+    seen = read(tmp_path / "a.csv", types={"a": form}).columns([Want("a", "number")])["a"]
+    np.testing.assert_array_equal(seen, [math.nan, 12.5] if form == "percent" else [1234, math.nan])
+
+
+def test_short_words_are_truths_only_where_they_are_declared() -> None:
+    words = ["Y", "n", "T", "f", "yes", "No", "TRUE", "maybe"]
+    told = read({"a": words}, types={"a": "boolean"}).columns([Want("a", "boolean")])["a"]
+    np.testing.assert_array_equal(told, [1, 0, 1, 0, 1, 0, 1, math.nan])
+    guessed = read({"a": words}).columns([Want("a", "boolean")])["a"]
+    np.testing.assert_array_equal(guessed, [math.nan, math.nan, math.nan, math.nan, 1, 0, 1, math.nan])

@@ -51,8 +51,8 @@ class Data(Section):
     rows: Annotated[int, Field(ge=1)] | None = Field(
         None, description="about how many people there are, if that is known to the public: for forecasts"
     )
-    types: dict[Name, Literal["number", "integer", "boolean", "category", "text", "date"]] = Field(
-        {}, description="by column, what it holds; else as the file declares"
+    types: dict[Name, Literal["number", "integer", "boolean", "category", "text", "date", "percent", "thousands"]] = (
+        Field({}, description="by column, what it holds, or how its numbers are written; else as the file declares")
     )
     missing: dict[Name, Scalar] = Field({}, description='by column: "drop", "keep", or a public value that stands in')
     per_person: dict[Name, Literal["first", "last", "mean", "sum", "count", "min", "max", "any", "all"]] = Field(

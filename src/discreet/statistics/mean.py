@@ -131,6 +131,7 @@ class RankClippedMean:
         stages = self.stages(size)
         seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [mean.1]
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown, "beyond": self.beyond}
+        shown |= {"counted": seen} if size is None else {}
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
         if refusal := refusal_of(self, seen):  # [mean.3]
             return replace(blank, refusal=refusal)

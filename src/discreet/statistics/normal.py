@@ -162,6 +162,7 @@ class GaussianMean:
         stages = self.stages(size)
         seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [normal.1]
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
+        shown |= {"counted": seen} if size is None else {}
         provenance = Provenance("GaussianMean", shown, rng.secure, notes=(NOTE,))
         blank: Release[float] = Release(self.guarantee, provenance, name="mean")
         if refusal := refusal_of(self, seen):  # [normal.3]
@@ -229,7 +230,8 @@ class Gaussian1D:
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
         seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [normal.1]
-        shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
+        shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
+        shown |= {"counted": seen} if size is None else {}
         blank: Release[Distribution] = Release(
             self.guarantee, Provenance("Gaussian1D", shown, rng.secure, notes=(NOTE,)), name="normal distribution"
         )

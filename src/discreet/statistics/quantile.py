@@ -303,7 +303,8 @@ class Quantile:
         if not self.guaranteed:
             taken = {0: "not rounded", TIED: "values that many share"}.get(unit, f"multiples of {show(unit)}")
             notes.append(f"the interval takes the data as {taken}{FOUND if self.granularity is None else ''}")
-        history = self._provenance(size, rng, notes, aims=[[aim.low, aim.high] for aim in aims])
+        counted = {"counted": round(sum(band) / 2)} if size is None else {}
+        history = self._provenance(size, rng, notes, aims=[[aim.low, aim.high] for aim in aims], **counted)
         far = FAR if self.bounds is None else math.inf
         value = self._named([_rounded(middle(*pair, far), unit) for pair in ends])
         return Release(self.guarantee, history, value, spread=spread, name=self._name)

@@ -10,6 +10,9 @@ Why
     correctly. If it refuses, the cells that are no numbers are blanked by the grammar itself, and cast again; if it
     still refuses, `number` reads each. Keys are worked out once for each distinct cell, then looked up.
 
+How a column's numbers are written may be declared: "percent" takes a sign % off, "thousands" the commas between groups
+of three digits. Both look at one cell, and leave what is not written so.
+
 A number is: blanks, a sign, digits with or without a decimal point, an exponent, blanks; all but the digits may be left
 out. What is too large for a float, "inf", "nan", hexadecimals and thousands separators are missing.
 """
@@ -17,8 +20,9 @@ out. What is too large for a float, "inf", "nan", hexadecimals and thousands sep
 import datetime
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
@@ -64,6 +68,11 @@ NUMBER: Final = re.compile(GRAMMAR.replace("$", r"\Z"))
 WHOLE: Final = re.compile(r"[ \t]*[+-]?[0-9]{1,300}[ \t]*\Z")
 FEW: Final = 10_000  # entries that are read one by one, without Arrow
 WORDS: Final = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+SHORT: Final = WORDS | {"t": 1.0, "y": 1.0, "f": 0.0, "n": 0.0}  # in a column that is declared to hold truth values
+WRITTEN: Final = {  # how numbers are declared to be written: such a cell, what is taken out of it, and what is left
+    "percent": (GRAMMAR[:-7] + r"[ \t]*%[ \t]*$", "%"),
+    "thousands": (r"^[ \t]*[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?[ \t]*$", ","),
+}
 
 
 def kind_of(declared: Any) -> Kind:
@@ -172,11 +181,27 @@ def number(cell: Any) -> float:
     return float(rows.numbers_of(rows.column([cell]))[0])
 
 
-def truth(cell: Any) -> float:
+def rewritten(column: Column, form: str) -> Column:
+    """Cells that are written as declared, as plain numbers; others as they are. [cells.1]"""
+    pattern, sign = WRITTEN[form]
+    if is_arrow(column):
+        if not is_text(column.type):
+            return column
+        fits = pc.match_substring_regex(column, pattern)
+        return pc.if_else(pc.fill_null(fits, False), pc.replace_substring(column, sign, ""), column)
+    if column.dtype.kind != "O" or column.ndim != 1:
+        return column
+    known = re.compile(pattern.replace("$", r"\Z"))
+    texts = [str.__str__(cell) if _of_text(cell) else None for cell in column]
+    fitting = [None if text is None or not known.match(text) else text.replace(sign, "") for text in texts]
+    return rows.column([cell if text is None else text for cell, text in zip(column, fitting, strict=True)])
+
+
+def truth(cell: Any, words: Mapping[str, float] = WORDS) -> float:
     """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
     found = math.nan
     if _of_text(cell):
-        found = WORDS.get(str.__str__(cell).strip(" \t").lower(), math.nan)
+        found = words.get(str.__str__(cell).strip(" \t").lower(), math.nan)
     found = number(cell) if math.isnan(found) else found
     return found if math.isnan(found) else float(found != 0)
 
@@ -199,7 +224,7 @@ def _value(cell: Any, kind: Kind) -> Any:
     if rows.key(cell) is None:
         return None
     if kind == "boolean":
-        found = truth(cell)
+        found = truth(cell, SHORT)
         return None if math.isnan(found) else found != 0
     if kind in ("number", "integer"):
         if isinstance(cell, str) and kind == "integer" and WHOLE.match(cell):
@@ -277,12 +302,13 @@ def truths(column: Column, kind: Kind, name: str) -> Floats:
     """A column as 1, 0 and NaN. [cells.1]"""
     if kind == "date":
         raise BadInput(f"column {name!r} is declared as date; truth values are needed; convert it")
+    words = SHORT if kind == "boolean" else WORDS
     if is_arrow(column) and not is_text(column.type):
         return _truths_of(numbers(column, "unknown", name))
     if not is_arrow(column):
-        return _with_texts(_truths_of(rows.numbers_of(column)), column, truth)
+        return _with_texts(_truths_of(rows.numbers_of(column)), column, partial(truth, words=words))
     codes, distinct = _distinct(column)
-    return np.array([*(truth(cell) for cell in distinct), math.nan], dtype=np.float64)[codes]
+    return np.array([*(truth(cell, words) for cell in distinct), math.nan], dtype=np.float64)[codes]
 
 
 def _truths_of(floats: Floats) -> Floats:

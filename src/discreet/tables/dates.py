@@ -180,7 +180,7 @@ class DateSpread:
 
 def as_dates(release: Release[Any]) -> Release[Any]:
     """A release of days as one of dates: post-processing."""
-    if release.refusal is not None:
+    if release.refusal is not None or release.answer is None:
         return release
     if isinstance(release.answer, Counts):
         edges = [(low, math.nextafter(high, math.inf) if high % 1 else high) for low, high in release.answer.bins]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import KINDS, kind_of, plain
+from discreet.tables.cells import KINDS, WRITTEN, kind_of, plain, rewritten
 from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
 from discreet.tables.frames import Piece, Source, from_frame, guarded, named
 from discreet.tables.table import Table
@@ -35,8 +35,8 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
 
     Files are CSV or TSV (also .gz), Parquet, or Arrow's own. Addresses are sqlite:///file.db, duckdb:///file.duckdb
     and postgresql://... . `types` declares what columns hold: "number", "integer", "boolean", "category", "text",
-    "date" or "unknown";
-    without it the schema does, and a CSV file declares nothing.
+    "date" or "unknown", or how numbers are written: "percent" (12.5% is 12.5) or "thousands" (1,234.5). Without it the
+    schema does, and a CSV file declares nothing.
 
     >>> people = read({"age": [31.0, 52.0, None], "town": ["Ulm", "Bonn", "Ulm"]})
     >>> people.names, people.size()
@@ -53,11 +53,55 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
     for name, kind in (types or {}).items():
         if name not in kinds:
             raise BadInput(f"types= declares {name!r}; the table has {', '.join(map(repr, found.names[:20]))}")
-        if kind not in KINDS:
-            raise BadInput(f"types= declares {name!r} as {kind!r}; it is one of {', '.join(KINDS)}")
-        kinds[name] = _known(kind)
+        if kind not in (*KINDS, *WRITTEN):
+            raise BadInput(f"types= declares {name!r} as {kind!r}; it is one of {', '.join((*KINDS, *WRITTEN))}")
+        kinds[name] = "number" if kind in WRITTEN else _known(kind)
     place = _place(source)
-    return Table(found, kinds, f"{place} {found.place}" if isinstance(found, InDatabase) else place)
+    place = f"{place} {found.place}" if isinstance(found, InDatabase) else place
+    written = {name: kind for name, kind in (types or {}).items() if kind in WRITTEN}
+    if not written:
+        return Table(found, kinds, place)
+    return Table(Rewritten(found, written), kinds, None if place is None else f"{place} {json.dumps(written)}")
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A source some of whose numbers are written in a declared way."""
+
+    inner: Source
+    written: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As they are."""
+        return self.inner.names
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """As they are."""
+        return self.inner.kinds
+
+    @property
+    def description(self) -> str:
+        """As it is."""
+        return self.inner.description
+
+    @property
+    def ordered(self) -> bool:
+        """As it is."""
+        return self.inner.ordered
+
+    def size(self) -> int | None:
+        """As it is."""
+        return self.inner.size()
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """Its pieces, with numbers as they are read elsewhere."""
+        for piece in self.inner.pieces(columns):
+            yield lambda piece=piece: {  # type: ignore[misc]
+                name: rewritten(column, self.written[name]) if name in self.written else column
+                for name, column in piece().items()
+            }
 
 
 def _place(source: Any) -> str | None:

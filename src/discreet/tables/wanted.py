@@ -10,6 +10,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
+from discreet.privacy.release import Release
 from discreet.tables.dates import says_dates
 from discreet.tables.entries import key
 from discreet.tables.entries import name as name_of
@@ -352,3 +353,14 @@ def with_groups(asked: Wanted, by: str | None) -> tuple[Want, ...]:
 def group_of(entry: Any) -> Hashable:
     """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
     return key(name_of(key(entry)))
+
+
+def told_missing(release: Release[Any], total: int) -> Release[Any]:
+    """With the share of entries that are missing, where a noisy count of the others was paid for and all are public."""
+    spread = release.spread
+    counted = release.provenance.parameters.get("counted", getattr(spread, "size", getattr(spread, "people", None)))
+    if not is_number(counted) or total < 1:
+        return release
+    share = min(max(1 - float(counted) / total, 0.0), 1.0)
+    note = f"about {share:.0%} of the entries are missing, by a noisy count"
+    return replace(release, provenance=replace(release.provenance, notes=(note, *release.provenance.notes)))

@@ -305,8 +305,7 @@ class Quantile:
             notes.append(f"the interval takes the data as {taken}{FOUND if self.granularity is None else ''}")
         counted = {"counted": round(sum(band) / 2)} if size is None else {}
         history = self._provenance(size, rng, notes, aims=[[aim.low, aim.high] for aim in aims], **counted)
-        far = FAR if self.bounds is None else math.inf
-        value = self._named([_rounded(middle(*pair, far), unit) for pair in ends])
+        value = self._named([_rounded(middle(*pair, FAR if self.bounds is None else math.inf), unit) for pair in ends])
         return Release(self.guarantee, history, value, spread=spread, name=self._name)
 
     def _provenance(self, size: int | None, rng: Randomness, notes: Sequence[str] = (), **more: Any) -> Provenance:

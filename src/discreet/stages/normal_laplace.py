@@ -224,7 +224,7 @@ class NormalSpread:
             normal(mean.low, variance.low),
             normal(mean.high, variance.high),
             confidence=confidence,
-            about="the population's mean and variance, both at once",
+            about="the population's mean and variance, both at once, if it is normal",
             population=True,
         )
 

@@ -168,7 +168,8 @@ class NormalVectorSpread:
         width = normal_quantile(confidence) * np.hypot(self.mean_sampling, self.mean_privacy)
         low = MultivariateNormal(self.mean - width, matrix.low)
         high = MultivariateNormal(self.mean + width, matrix.high)
-        return Interval(low, high, confidence=confidence, about=f"{EACH} mean and covariance", population=True)
+        about = f"{EACH} mean and covariance, if it is normal"
+        return Interval(low, high, confidence=confidence, about=about, population=True)
 
     def total_variation(self, confidence: float) -> float:
         """How far the distribution released can be from the population's, if that is normal.

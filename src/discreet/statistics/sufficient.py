@@ -232,7 +232,8 @@ class FamilySpread:
         ends = [part.interval(confidence) for part in self.parts]
         low, high = (self.value.with_parameters([getattr(one, end) for one in ends]) for end in ("low", "high"))
         several = "s, each by itself" if len(ends) > 1 else ""
-        return Interval(low, high, confidence=confidence, about=f"the population's parameter{several}", population=True)
+        about = f"the population's parameter{several}, if it has this distribution"
+        return Interval(low, high, confidence=confidence, about=about, population=True)
 
 
 def family_spread(  # noqa: PLR0917

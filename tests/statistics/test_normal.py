@@ -105,7 +105,7 @@ def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size() -> None:
         recorder = Recorder(Seeded(0))
         release: Any = mechanism.release(rows, recorder)
         assert recorder.log == []
-        for word in ("n * epsilon is 100", "149", "epsilon=1.486", "149 rows", "bounds"):
+        for word in ("n * epsilon is 100", "149", "epsilon=1.6", "160 rows", "bounds"):
             assert word in release.refusal
         hidden = replace(mechanism, neighbours=ADD)
         recorder = Recorder(Seeded(0))

@@ -99,9 +99,9 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # a 
         lambda session: session.mean("x", epsilon=1.0, neighbours="replace"),
         lambda session: session.mean("x", epsilon=1.0),
     ),
-    "there is no column": (
-        lambda session: session.mean("z", epsilon=1.0),
-        lambda session: session.mean("x", epsilon=1.0),
+    "did you mean 'town'?": (
+        lambda session: session.histogram("twon", categories=list("abcde"), epsilon=1.0),
+        lambda session: session.histogram("town", categories=list("abcde"), epsilon=1.0),
     ),
 }
 

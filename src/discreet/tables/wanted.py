@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -279,7 +280,9 @@ def known(table: "Table", name: object) -> str:
     if not isinstance(name, str) or name not in table.names:
         more = ", ..." if len(table.names) > 20 else ""
         there = ", ".join(one.removeprefix(OWN) for one in table.names[:20]) + more
-        raise BadInput(f"there is no column {short(name)}; the table has {there}")
+        near = get_close_matches(str(name), [one.removeprefix(OWN) for one in table.names], 1)
+        meant = f"did you mean {near[0]!r}? The table has" if near else "the table has"
+        raise BadInput(f"there is no column {short(name)}; {meant} {there}")
     return name
 
 

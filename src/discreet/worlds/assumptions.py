@@ -44,9 +44,11 @@ class About:
     given: dict[str, Any]
     said: list[str] = field(default_factory=list)
     standardised: bool = False  # no scale is public: errors are in standard deviations
+    taken: list[str] = field(default_factory=list)  # the names of assumptions
 
     def take(self, name: str, default: Any) -> Any:
         """An assumption that the statistic itself does not take."""
+        self.taken.append(name)
         return self.given.pop(name, default)
 
     def option(self, name: str, default: Any) -> Any:
@@ -55,7 +57,7 @@ class About:
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
         """A finite number strictly between two."""
-        found = self.given.pop(name, default)
+        found = self.take(name, default)
         if not is_number(found) or not low < found < high:
             raise BadInput(f"{name} is {found!r}; give a number between {low:g} and {high:g}, {default:g} say")
         return float(found)
@@ -66,7 +68,7 @@ class About:
 
     def whole(self, name: str, default: int, low: int = 1, high: int = 10_000) -> int:
         """A whole number from `low` to `high`."""
-        found = self.given.pop(name, default)
+        found = self.take(name, default)
         if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
             raise BadInput(f"{name} is {found!r}; give a whole number from {low} to {high}, {default} say")
         return found
@@ -106,7 +108,7 @@ class About:
         if unknown:
             raise BadInput(
                 f"{', '.join(unknown)}: neither an option of {self.statistic.name} nor an assumption that its forecast "
-                f"takes; its options are {', '.join(allowed)}"
+                f"takes; assumptions are {', '.join(dict.fromkeys(self.taken))}, options {', '.join(allowed)}"
             )
         return dict(self.given)
 

@@ -257,7 +257,9 @@ class Question:
         return release
 
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
-        release = self.price.mechanism.release(arranged(self.statistic, self.wanted, columns, owners), rng)
+        release = self.price.mechanism.release(
+            arranged(self.statistic, self.wanted, columns, self.arguments, owners), rng
+        )
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
         if self.price.halved:
             notes.append(HALVED)
@@ -323,7 +325,7 @@ def prepare(
         options,
         part=condition is not None or terms.groupby is not None or asked.leaves_out,
         size=lambda: public_size(table, people.person),
-        schema=arranged(statistic, asked, empty, None) if statistic.blocks else None,
+        schema=arranged(statistic, asked, empty, arguments) if statistic.blocks else None,
         groupby=terms.groupby,
         finds=terms.groupby is not None and keys is None,
     )
@@ -339,8 +341,17 @@ def prepare(
     )
 
 
-def arranged(statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], owners: Any) -> Any:
-    """The columns, as the mechanism of a statistic takes them."""
+def arranged(
+    statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], arguments: Mapping[str, Any], owners: Any = None
+) -> Any:
+    """The columns, as the mechanism of a statistic takes them; by name where an estimator's options speak of names."""
+    options = arguments.get("options")
+    spoken = list(options) if isinstance(options, Mapping) else []
+    named = statistic.blocks and (
+        arguments.get("formula") is not None
+        or arguments.get("categories") is not None
+        or any(str(option).endswith("_col") for option in spoken)
+    )
     if not asked.references:  # a count of all
         (one,) = columns.values()
         return np.ones(len(one))
@@ -350,9 +361,11 @@ def arranged(statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], ow
             placed[name] = columns[reference]
             continue
         several = {column: columns[column] for column in reference}
-        by_name = isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
+        by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
         placed[name] = several if by_name else np.column_stack(list(several.values()))
-    return statistic.rows(placed | {"people": owners} if statistic.blocks else placed)
+    if statistic.blocks:
+        placed |= {"people": owners, "categories": arguments.get("categories")}
+    return statistic.rows(placed)
 
 
 def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name: str | None) -> Release[Any]:

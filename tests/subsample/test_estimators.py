@@ -326,3 +326,17 @@ def test_a_frame_takes_the_fast_path_of_its_array() -> None:
         release = discreet.fit(sklearn.LinearRegression(), rows, y, epsilon=16.0, delta=1e-6, rng=Seeded(1))
         assert release.provenance.parameters["path"] == "batched least squares"
     assert list(release.value) == ["coef_[a]", "coef_[b]", "intercept_"]
+
+
+def test_a_session_hands_its_columns_to_a_formula_by_name() -> None:
+    import statsmodels.formula.api as smf
+
+    people = np.random.default_rng(1)
+    n = 6000
+    frame = pd.DataFrame({"x": people.exponential(size=n), "cut": people.choice(list("ab"), size=n)})
+    frame["y"] = frame["x"] + (frame["cut"] == "b") + people.normal(size=n) / 4
+    ask: dict[str, Any] = {"formula": "y ~ x + C(cut)", "categories": {"cut": ["a", "b"]}, "engine": Local(workers=0)}
+    with discreet.open(frame, budget=discreet.Budget(50.0, 1e-4), ledger=":memory:", rng=Seeded(1)) as private:
+        release = private.fit(smf.ols, ["x", "cut", "y"], epsilon=16.0, delta=1e-6, **ask)
+    assert list(release.value) == ["Intercept", "C(cut)[T.b]", "x"]
+    assert release.value["C(cut)[T.b]"] == pytest.approx(1.0, abs=0.2)

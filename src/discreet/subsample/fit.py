@@ -24,8 +24,13 @@ BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not s
 
 
 def table_of(columns: Mapping[str, Any]) -> BlockTable:
-    """Features, outcome and owners as what blocks are cut from."""
-    return BlockTable.of(columns["X"], columns.get("y"), columns["people"], columns.get("categories"))
+    """Features, outcome and owners as what blocks are cut from; columns by name are a frame."""
+    rows = columns["X"]
+    if isinstance(rows, dict):
+        import pandas
+
+        rows = pandas.DataFrame(rows)
+    return BlockTable.of(rows, columns.get("y"), columns["people"], columns.get("categories"))
 
 
 def _world(about: About) -> World:

@@ -184,6 +184,8 @@ def wanted(
         if facts is not None and parameter in facts:
             about[parameter] = facts[parameter]
     missing, rules = _by_column(terms.missing, table), Rules(_by_column(terms.per_person, table), terms.max_rows)
+    listed = arguments.get("categories") if statistic.blocks else None  # public, so they are no numbers
+    kinds |= {name: "category" for name in kinds if isinstance(listed, Mapping) and name in listed}
     if not kinds:  # any column tells how many there are
         return Wanted({}, (Want(table.names[0], "category"),), about, rules)
     wants = []

@@ -52,7 +52,7 @@ from discreet.privacy.declaration import Columns, Public, grouped, number, stati
 from discreet.privacy.exact import Number, is_number, show, solve
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, check, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -122,9 +122,7 @@ class MeanTest:
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, where the mean is."""
-        inner = _planned(self, size)
-        if hasattr(inner, "check"):
-            inner.check(size)
+        check(_planned(self, size), size)
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
@@ -210,7 +208,6 @@ class TwoMeansTest:
             means, squares = zip(*map(unclipped, means, squares), strict=True)  # [mean_tests.3]
         p_value = p_value_of_difference(means, squares, self.alternative)  # [mean_tests.3]
         ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
-        # [mean_tests.3]
         notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)
         answer = TestResult(found.radius * (means[0].mean - means[1].mean), p_value)
         return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
@@ -243,11 +240,9 @@ class TwoMeansTest:
             low, high = (float(end) for end in self.bounds)
             return Clip(low / 2 + high / 2, high / 2 - low / 2, stages)
         free = RankClippedMean(self.epsilon)
-        centre = middle(
-            values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng
-        )  # [mean_tests.2]
-        cost = stages.part("scale", Choice)
-        far = far_distance(values, centre=centre, beyond=free.beyond, cost=cost, rng=rng)  # [mean_tests.2]
+        place, spread = stages.part("centre", Choice), stages.part("scale", Choice)
+        centre = middle(values, cost=place, neighbours=self.neighbours, rng=rng)  # [mean_tests.2]
+        far = far_distance(values, centre=centre, beyond=free.beyond, cost=spread, rng=rng)  # [mean_tests.2]
         if far > WIDEST:
             return "the data reach beyond 1e300; rescale them, or give public bounds"
         return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (UNSEEN.format(free.beyond, 2 * free.beyond),))

@@ -58,7 +58,7 @@ HALVED: Final = (
     "how many people it is about is private, and to replace one may remove one and add another: it ran at half of "
     "epsilon"
 )
-LEFT_OUT: Final = "Entries that are missing, or not of the kind that is needed, are not among them"
+LEFT_OUT: Final = "entries that are missing, or not of the kind that is needed, are not counted: few may be numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ class Question:
         if self.price.halved:
             notes.append(HALVED)
         if release.refusal is not None and self.wanted.leaves_out:
-            release = replace(release, refusal=f"{release.refusal}. {LEFT_OUT}")
+            notes.append(LEFT_OUT)
         release = release.named(self.wanted.columns) if not self.statistic.blocks else release
         if self.wanted.of_dates:
             release = as_dates(release)

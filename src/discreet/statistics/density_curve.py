@@ -72,15 +72,42 @@ def best_merge(cells: Floats, size: float, variance: float) -> int:
     return min(numbers, key=risk)
 
 
+def occupied(cells: Floats, distribution: LaplaceDistribution) -> tuple[int, int]:
+    """The first cell, and the one after the last, of those that hold more than noise would; one at least.
+
+    From the fullest cell to either side as far as any block of 1, 2, 4, ... cells shows that many. Noise alone shows
+    such a block about once in a hundred times.
+    """
+    peak = int(np.argmax(cells))
+
+    def grown(side: Floats) -> int:
+        far, size = 0, 1
+        while size <= len(side) - far:
+            seen = np.flatnonzero(merged(side[far:], size) > sum_radius(distribution, size, 0.01 / len(cells)))
+            if len(seen):
+                far = min(far + (int(seen[-1]) + 1) * size, len(side))
+                outer = np.cumsum(side[far - size : far][::-1])  # but not what of that block shows nothing by itself
+                dim = outer <= 2 * distribution.sd * np.sqrt(np.arange(1, len(outer) + 1))
+                far -= int(np.argmin(dim)) if not dim.all() else 0
+            size *= 2
+        return far
+
+    return peak - grown(cells[:peak][::-1]), peak + 1 + grown(cells[peak + 1 :])
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CurveSpread:
-    """What the noisy counts say of the error: `noisy` cells with one below and one above, `by` of them to a bin."""
+    """What the noisy counts say of the error: `noisy` cells with one below and one above, `by` of them to a bin.
+
+    `draws` is the number of cells before those at the sides were added up.
+    """
 
     curve: Density
     noisy: Floats
     by: int
     people: float
     distribution: LaplaceDistribution
+    draws: int
 
     @property
     def _widths(self) -> Floats:
@@ -136,7 +163,7 @@ class CurveSpread:
         miss = (1 - check_confidence(confidence)) / 2
         sampled = math.sqrt(math.log(2 / miss) / (2 * self.people))  # [density.3]
         noise = (
-            sum_radius(self.distribution, len(self.noisy), miss / 4) / self.people
+            sum_radius(self.distribution, self.draws, miss / 4) / self.people
         )  # [density.3]: Levy's inequality, twice
         reached = np.cumsum(self.noisy)[:-1] / self.people
         high = np.maximum.accumulate(reached + sampled + noise)

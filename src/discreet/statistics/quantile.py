@@ -76,7 +76,6 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.noise.choose_float import Staircase, scale_free, uniform
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
 from discreet.privacy.declaration import Columns, Public, number, statistic
@@ -97,8 +96,10 @@ from discreet.statistics.quantile_cells import (
     RankCells,
     find_scale,
     find_unit,
+    floor_to,
     middle,
     nearest_to,
+    point_stairs,
 )
 from discreet.statistics.ranks import Aim, RankAims
 from discreet.tables.entries import long_numbers, public_size
@@ -263,13 +264,12 @@ class Quantile:
     def _points(self, values: Floats | Ordered, size: int | None, rng: Randomness) -> Release[Any]:
         """The whole epsilon on the values; no interval."""
         aims, unit = self._points_of(len(values)), exact(self.granularity or 0)
-        prior = scale_free() if self.bounds is None else uniform()
         low, high = self.bounds or (-MAX, MAX)
         drawn = []
         for aim in aims:
-            stairs = Staircase(values, aim.low, low=low, high=high, prior=prior, default=float(self.missing))
+            stairs = point_stairs(values, float(self.missing), unit, self.bounds, aim.low)
             found = rng.choose_float(stairs, sensitivity=aim.low_move, cost=self._each)  # [quantile.1]
-            drawn.append(_rounded(found, unit))
+            drawn.append(min(max(low, floor_to(found, unit)), high) if unit else found)
         places = np.argsort(np.argsort([float(q) for q in self._shares], kind="stable"))
         shown = self._named(np.sort(drawn)[places].tolist())  # in the order of their q: post-processing
         notes = [] if size is not None or self.bounds else [self._aims.unchecked(self._shares)]

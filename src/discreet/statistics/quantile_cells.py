@@ -40,6 +40,7 @@ from discreet.noise.choose_float import (
     keys_of,
     multiples,
     quotients,
+    scale_free,
     uniform,
 )
 from discreet.noise.order_statistics import Ordered
@@ -70,15 +71,16 @@ UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much
     (Fraction(100), 2.0),
     (Fraction(10), 1.0),
     (Fraction(1), 0.0),
-    (Fraction(1, 2), -2.5),
-    (Fraction(1, 10), -4.5),
-    (Fraction(1, 100), -7.0),
-    (Fraction(1, 1000), -9.0),
+    (Fraction(1, 2), -4.0),
+    (Fraction(1, 10), -5.0),
+    (Fraction(1, 100), -7.5),
+    (Fraction(1, 1000), -9.5),
     (NOT_ROUNDED, -11.0),
     (TIED, -16.0),
 )
 MOST_DISTINCT: Final = 2**20  # records up to which the different ones are counted
-SURE: Final = 3.0  # nats by which a unit above 1 must be refutable if it is to be tried
+FIRM: Final = 17.0  # nats that make the prior count as it stands
+SURE: Final = 6.0  # nats by which units above 1 must be refutable if they are to be tried
 GRAINS: Final = 64  # of a record, in the scores of the granularity
 NEAR: Final = 2.0**-50  # a record this near to a multiple, in parts of itself, lies on the grid,
 FAR_OUT: Final = 2.0**41  # and none does beyond so many units, where floats are too coarse to tell
@@ -196,7 +198,7 @@ def against(values: Floats | Ordered, default: float, unit: Fraction) -> int:
 
 
 def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
-    """How many records are no multiples of the unit. [quantile_cells.1]"""
+    """How many records are no multiples of the unit, or are 0 where it is above 1. [quantile_cells.1]"""
     if isinstance(values, Ordered):
         return sum(off_grid(piece, default, unit) for piece in values.stream)
     found = 0
@@ -205,22 +207,26 @@ def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
             block = values[start : start + BLOCK]
             times = quotients(np.where(np.isnan(block), default, block), unit)
             on = (np.abs(times) < FAR_OUT) & (np.abs(times - np.rint(times)) <= NEAR * np.abs(times))
+            on &= (times != 0) | (unit <= 1)  # flags are mostly 0, and not multiples of 1000
             found += len(block) - int(np.count_nonzero(on))
     return found
 
 
 def tried_units(nats: float, count: int) -> list[tuple[Fraction, float]]:
-    """The units among which the data's is looked for; `nats` is what all records together can say against one.
+    """The units among which the data's is looked for, and how much sooner each is believed.
+
+    `nats` is what all records together can say against one: where that is much, the prior is up to three times as firm.
 
     >>> [float(unit) for unit, _ in tried_units(14.0, 1000)]
     [1.0, 0.5, 0.1, 0.01, 0.001, 0.0, -1.0]
     """
-    none = dict(UNITS)[NOT_ROUNDED]
-    return [
-        (unit, prior)
-        for unit, prior in UNITS
-        if (unit <= 1 or nats >= SURE + prior - none) and (unit != NOT_ROUNDED or count <= MOST_DISTINCT)
-    ]
+    given = dict(UNITS)
+    firm = min(3.0, max(1.0, nats / FIRM))
+    priors = {unit: firm * prior for unit, prior in UNITS}
+    priors[TIED] = priors[NOT_ROUNDED] + given[TIED] - given[NOT_ROUNDED]
+    if nats < SURE + priors[Fraction(1000)] - priors[TIED]:
+        priors = {unit: prior for unit, prior in priors.items() if unit <= 1}
+    return [(unit, prior) for unit, prior in priors.items() if unit != NOT_ROUNDED or count <= MOST_DISTINCT]
 
 
 def find_unit(
@@ -351,7 +357,7 @@ class Candidates:
         (low_rank, _), (high_rank, _) = requests
         first, last = self.bounds or (-MAX, MAX)
         if self.unit:  # the upper end is drawn in a mirror
-            stairs = [self._grid(values, 1, low_rank, prior), self._grid(values, -1, len(values) - high_rank, prior)]
+            stairs = [self.grid(values, 1, low_rank, prior), self.grid(values, -1, len(values) - high_rank, prior)]
         else:
             shared: dict[str, Any] = {"low": first, "high": last, "prior": prior, "default": self.missing}
             stairs = [Staircase(values, rank, **shared) for rank in (low_rank, high_rank)]
@@ -363,7 +369,7 @@ class Candidates:
             found = [max(first, floor_to(found[0], self.unit)), min(last, -floor_to(found[1], self.unit))]
         return min(found), max(found)
 
-    def _grid(self, values: Floats | Ordered, side: int, rank: Fraction, prior: Prior) -> Staircase:
+    def grid(self, values: Floats | Ordered, side: int, rank: Fraction, prior: Prior) -> Staircase:
         """Records rounded down to multiples of the unit, or their mirror images; whole cells, the bounds' included."""
         bounds = self.bounds or (-MAX, MAX)
         ends = floored(np.array(sorted(side * end for end in bounds)), 0.0, self.unit, 1, (-MAX, MAX))
@@ -371,6 +377,21 @@ class Candidates:
         records = floored(values, self.missing, self.unit, side, bounds)
         high = float_of(min(LARGEST_KEY, top))
         return Staircase(records, rank, low=float(ends[0]), high=high, prior=prior, unit=self.unit)
+
+
+def point_stairs(
+    values: Any, missing: float, unit: Fraction, bounds: tuple[float, float] | None, rank: Fraction
+) -> Staircase:
+    """What a single value is drawn from: floats, or the multiples of a unit, with records rounded to the nearest."""
+    prior = scale_free() if bounds is None else uniform()
+    if not unit:
+        low, high = bounds or (-MAX, MAX)
+        return Staircase(values, rank, low=low, high=high, prior=prior, default=missing)
+    half = float(unit) / 2
+    inside = None if bounds is None else (bounds[0] + half, bounds[1] + half)
+    stream = isinstance(values, Ordered)
+    values = Ordered(each(lambda piece: piece + half, values.stream), missing + half) if stream else values + half
+    return Candidates(inside, missing + half, unit, 0, None).grid(values, 1, rank, prior)
 
 
 def _log2(number: Fraction) -> int:

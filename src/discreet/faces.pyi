@@ -519,12 +519,13 @@ def logistic_regression(
     """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
     needed.
 
-    `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
-    public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
-    features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
-    `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
-    fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
-    intervals.
+    `X` is an array or a frame of numbers and `y` the outcome: 1 for yes and 0 for no, or the second and the first of
+    two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
+    frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
+    `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
+    what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+    needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
+    saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np
@@ -1360,12 +1361,13 @@ class Asking:
         """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
         needed.
 
-        `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
-        public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
-        features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
-        `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
-        fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
-        intervals.
+        `X` is an array or a frame of numbers and `y` the outcome: 1 for yes and 0 for no, or the second and the first of
+        two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
+        frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
+        `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
+        what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+        needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
+        saves the budget of intervals.
 
         Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """

@@ -57,7 +57,6 @@ def test_a_long_formula_is_read_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> 
         ("y ~ a - b", 8, "taken away"),
         ("y ~ a + 2", 8, "0 or 1"),
         ("y ~ a $ b", 6, "nothing"),
-        ("C(y) ~ a", 0, "number"),
         ("y ~ 1", 5, "at least one"),
         ("y ~ a b", 6, "the end"),
         ("y ~ a:", 6, "a factor"),
@@ -253,3 +252,26 @@ def test_bad_requests() -> None:
     ):
         with pytest.raises(BadInput, match=word):
             discreet.linear_regression(text, frame, **(base | given))
+
+
+def test_an_outcome_of_two_public_levels() -> None:
+    """C(outcome) is for logistic models: its levels are listed, and rows at others do not count."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=9000)
+    yes = x + rng.logistic(size=9000) > 0
+    table = {"x": x, "ill": np.where(yes, "YES", "NO").astype(object), "one": yes * 1.0, "two": yes + 1.0}
+    base: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6}
+    listed = {"ill": ["NO", "YES"]}
+    found = discreet.logistic_regression("C(ill) ~ x", table, levels=listed, rng=Seeded(1), **base)
+    assert found.value["x"] == discreet.logistic_regression("one ~ x", table, rng=Seeded(1), **base).value["x"]
+    base["rng"] = Seeded(2)
+    table["ill"][::3] = "UNKNOWN"
+    assert discreet.logistic_regression("C(ill) ~ x", table, levels=listed, **base).value["x"] > 0.5
+    for levels in (None, {"ill": ["NO", "YES", "UNKNOWN"]}):
+        with pytest.raises(BadInput, match="two levels"):
+            discreet.logistic_regression("C(ill) ~ x", table, levels=levels, **base)
+    with pytest.raises(BadInput, match="takes numbers"):
+        discreet.linear_regression("C(ill) ~ x", table, levels=listed, **base)
+    for text in ("ill ~ x", "two ~ x"):  # texts, and a class that is not 0 or 1: never coefficients
+        for given in ({}, {"bounds": {"x": (-3, 3)}}, {"method": "descent"}, {"neighbours": "replace"}):
+            assert "classes" in str(discreet.logistic_regression(text, table, **(base | given)).refusal)

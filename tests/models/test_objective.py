@@ -1,6 +1,7 @@
 """Logistic regression by objective perturbation."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tests.models.worlds import pairs
 from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import drawn, itemised
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.models.features import Features, Scaling, prepared
 from discreet.models.objective import ObjectivePerturbation, moved
 from discreet.models.score import logistic, moments
@@ -55,13 +56,16 @@ def test_public_numbers_decide_and_bad_values_never_raise() -> None:
     assert "information" not in ObjectivePerturbation(Features(("a", "b")), 1.0, confidence=None).shares(30_000)
     odd = people(600)
     odd[:50, 0], odd[50:90, 1], odd[90:120, 2] = np.nan, np.inf, 1e300
-    release = few.release(odd, Seeded(0))
+    with pytest.raises(Refused, match="no interval"):
+        few.check(600)
+    assert "no interval" in str(few.release(odd, Seeded(0)).refusal)
+    release = replace(few, confidence=None).release(odd, Seeded(0))
     assert release.refusal is None
     assert release.spread is None
-    assert "too few people" in str(release)
+    assert "none was asked for" in str(release)
     huge, unknown = people(6000), ObjectivePerturbation(Features(("a", "b")), 1.0)
     huge[:, 0] *= 1e200
-    assert "too few to find" in str(unknown.release(people(200), Seeded(0)).refusal)
+    assert "too few to find" in str(replace(unknown, confidence=None).release(people(200), Seeded(0)).refusal)
     assert "leave it out" in str(unknown.release(huge, Seeded(0)).refusal)
 
 

@@ -93,9 +93,9 @@ def test_what_is_refused() -> None:
 @pytest.mark.claim("entries.2")
 @pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
 def test_one_odd_cell_is_missing_and_changes_how_no_other_is_read(relation: str) -> None:
-    """Outcomes of 2 count as yes, beside a text as well: left to numpy, a text would make texts of all."""
+    """Outcomes of 1 count as yes, beside a text as well: left to numpy, a text would make texts of all."""
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(300, 2)), [2] * 300
+    x, y = rng.normal(size=(300, 2)), [1] * 300
 
     def fitted(rows: Any, outcome: Any) -> Any:
         model = PrivateLogisticRegression(50.0, bounds=(-2, 2), neighbours=relation, random_state=1)

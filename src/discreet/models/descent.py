@@ -37,12 +37,14 @@ from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.models.coefficients import CoefficientSpread
 from discreet.models.features import (
+    DECLARED,
     Features,
     Prepared,
     Scaling,
     find_scaling,
     prepared,
     scaling_shares,
+    yes_or_no,
 )
 from discreet.models.octaves import column_cost
 from discreet.models.score import (
@@ -74,7 +76,10 @@ MOST_COUNT: Final = 10**6  # counts beyond are cut
 LEAST: Final = 1.3  # times the noise on the information, as an operator, must be in every direction
 HIDDEN: Final = (
     "in some direction the noise hides what the rows show; bring more rows, leave features out (perhaps one is nearly "
-    "a sum of others), or use a larger epsilon"
+    f"a sum of others), or use a larger epsilon. {DECLARED}"
+)
+ALIKE: Final = (
+    f"nearly everybody has the same outcome, as far as the noise shows; bring more rows or a larger epsilon. {DECLARED}"
 )
 MODEL: Final = "the population's coefficients, each by itself, if the model holds"
 LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
@@ -84,7 +89,8 @@ LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
 class Descent:
     """Coefficients of a logistic or Poisson model. Rows are features followed by the outcome.
 
-    A logistic outcome is yes if it is above 0. `largest` is a public number that hardly any count exceeds.
+    A logistic outcome is 1 for yes and 0 for no; rows with any other do not count. `largest` is a public number that
+    hardly any count exceeds.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(30000)])
@@ -181,6 +187,8 @@ class Descent:
         if isinstance(scaling, str):  # [descent.2]
             return replace(blank, refusal=scaling)
         family = self._family(table[:, -1], plan, rng)
+        if self.family == "logistic":
+            table = np.column_stack([table[:, :-1], yes_or_no(table[:, -1])])
         ready = prepared(table, scaling)
         ready = replace(ready, outcome=family.outcome(ready.outcome))
         found = descend(ready, family, plan, intercept=self.features.intercept, neighbours=self.neighbours, rng=rng)
@@ -230,7 +238,8 @@ def descend(
     people = float(np.trace(second)) / size  # about the number of rows: features have length 1, more or less
     if people < 4 * noise * math.sqrt(size):  # [descent.2]
         return (
-            "there are too few rows for the noise of this epsilon; bring more rows, fewer features or a larger epsilon"
+            "there are too few rows for the noise of this epsilon; bring more rows, fewer features or a larger "
+            f"epsilon. {DECLARED}"
         )
     floor = 2 * noise * math.sqrt(size)
     curve = family.steepest
@@ -244,9 +253,14 @@ def descend(
         w[0] = math.log(mean) if intercept else 0.0
         curve, first = 1.5 * mean, 1
     inverse = _inverse(second * curve, floor * curve)
-    past = []
+    past: list[Floats] = []
     for cost in steps[first:]:
-        slope, _ = noisy_score(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [descent.1]
+        slope, off = noisy_score(rows, family, w, cost=cost, neighbours=neighbours, rng=rng)  # [descent.1]
+        fewer = second[0, 0] / 2 - abs(float(slope[0]))  # weighted rows of the rarer outcome: the slope is at w = 0
+        if (
+            not past and intercept and family.name == "logistic" and fewer < 3 * math.hypot(off, noise / 2)
+        ):  # [descent.2]
+            return ALIKE
         w = w - _shortened(inverse @ slope, second / people)
         past.append(w)
     w = np.mean(past[len(past) // 2 :], axis=0)

@@ -149,6 +149,11 @@ def declared_levels(levels: Any, formula: Formula, frame: Any) -> dict[str, tupl
                 raise BadInput(f"levels of {name!r} are {listed!r}; list each once")
         elif _kind(frame, name) == "b":
             found[name] = (key(False), key(True))
+    outcome = formula.outcome
+    if outcome.kind == "category" and len(found.get(outcome.name, ())) != 2:
+        raise BadInput(
+            f"the outcome is {outcome}; list its two levels, that of 'no' first: levels={{{outcome.name!r}: [...]}}"
+        )
     return found
 
 

@@ -35,12 +35,14 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST, check_bounds
 from discreet.stages.locate import middle
+from discreet.tables.entries import key
 
 STEPS: Final = 1 << 10  # in a unit
 EDGE: Final = 32767.0  # the largest entry, in steps
-WIDE: Final = 8  # units that hold all but a few values
+WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
+DECLARED: Final = "An outcome that is not 0 and 1 needs its classes declared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +104,7 @@ class Features:
     def scaling(self) -> "Scaling | None":
         """As declared, or None where something must be found."""
         found = self.declared()
-        if any(one is None for one in found):
-            return None
-        centres, units = (np.array(part) for part in zip(*(one for one in found if one is not None), strict=True))
-        return Scaling(centres, units, self.intercept)
+        return None if None in found else Scaling.of(found, self.intercept)
 
 
 def scaling_shares(
@@ -128,6 +127,12 @@ class Scaling:
     centre: Floats
     unit: Floats
     intercept: bool
+
+    @classmethod
+    def of(cls, places: "list[tuple[float, float] | None]", intercept: bool) -> "Scaling":
+        """By the centre and the unit of each feature."""
+        centres, units = (np.array(part) for part in zip(*(place for place in places if place), strict=True))
+        return cls(centres, units, intercept)
 
     @property
     def size(self) -> int:
@@ -179,10 +184,9 @@ def find_scaling(
             f"there are {len(table)} rows, too few to find how {features.unknown} features are scaled at this epsilon, "
             f"which takes {needed}; declare bounds, or bring more rows"
         )
-    found = []
+    found: dict[int, tuple[float, tuple[float, float, float]]] = {}
     for place, known in enumerate(features.declared()):
         if known is not None:
-            found.append(known)
             continue
         values, centre = np.ascontiguousarray(table[:, place]), 0.0
         if "centre" in costs:
@@ -191,12 +195,16 @@ def find_scaling(
         reach = column_unit(values, centre, cost=cost, neighbours=neighbours, rng=rng)  # [features.3]
         if reach is None or not abs(centre) < LARGEST:
             return (
-                f"{features.names[place]!r} is the same for nearly everybody, by noisy counts (about {needed // 2} "
-                "must differ); leave it out, give its bounds, or bring more rows or a larger epsilon"
+                f"{features.names[place]!r} is the same for nearly everybody, by noisy counts of the rows that have "
+                f"all entries (about {needed // 2} must differ); leave it out, give its bounds, bring more rows "
+                f"or use a larger epsilon. {DECLARED}"
             )
-        found.append((centre, max(reach[1], reach[0] / WIDE)))
-    centres, units = (np.array(part) for part in zip(*found, strict=True))
-    return Scaling(centres, units, features.intercept)
+        found[place] = centre, reach
+    rows = max(count for _, (_, _, count) in found.values())  # nearly all, where a column differs for nearly everybody
+    places = list(features.declared())
+    for place, (centre, (top, square, count)) in found.items():
+        places[place] = centre, max(square * math.sqrt(count / rows), top / WIDE)
+    return Scaling.of(places, features.intercept)
 
 
 def prepared(table: Floats, scaling: Scaling) -> Prepared:
@@ -223,6 +231,11 @@ def prepared(table: Floats, scaling: Scaling) -> Prepared:
     return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)
 
 
+def yes_or_no(outcome: Floats) -> Floats:
+    """Outcomes of a logistic model: 0 and 1; any other is missing, so that its row does not count. [features.1]"""
+    return np.where((outcome == 0) | (outcome == 1), outcome, np.nan)
+
+
 def features_and_outcome(columns: Mapping[str, Any]) -> Any:
     """Rows with the outcome last; the columns of a formula stay apart, by name."""
     return columns["X"] if isinstance(columns["X"], dict) and "y" not in columns else stacked(columns)
@@ -239,3 +252,22 @@ def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: 
     if len(set(names)) != len(names):
         raise BadInput("two columns have the same name; give each its own")
     return replace(X, names=tuple(names))
+
+
+def places_of(classes: Sequence[Any]) -> Mapping[Any, float]:
+    """The two public labels as 0 and 1."""
+    if (
+        isinstance(classes, str)
+        or not isinstance(classes, Sequence | np.ndarray)
+        or len(classes) != 2
+        or key(classes[0]) == key(classes[1])
+    ):
+        raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
+    return {key(label): float(code) for code, label in enumerate(classes)}
+
+
+def coded(columns: Any, places: Mapping[Any, float]) -> Any:
+    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count."""
+    rows, labels = (columns["X"], columns["y"]) if isinstance(columns, Mapping) else (columns[:, :-1], columns[:, -1])
+    codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
+    return np.column_stack([rows, codes])

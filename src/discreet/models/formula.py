@@ -5,8 +5,8 @@
     factor  = name | "C(" name ")" | "log(" name ")"
     name    = letters, digits, "_" and "." as in a name, or anything between backquotes
 
-`C` takes a column's values as categories, the first listed being the one others are compared with; ":" multiplies. The
-errors point at the character.
+`C` takes a column's values as categories, the first listed being the one others are compared with; as the outcome of a
+logistic model, C has two public levels, that of "no" first. ":" multiplies. The errors point at the character.
 """
 
 import re
@@ -75,8 +75,6 @@ class _Reader:
 
     def formula(self) -> Formula:
         outcome = self.factor("the outcome")
-        if outcome.kind == "category":
-            self.fail("the outcome is a number", 0)
         if self.take() != "~":
             self.fail("'~' is needed between outcome and terms", self.start)
         terms: list[tuple[Factor, ...]] = []

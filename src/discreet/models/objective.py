@@ -40,9 +40,10 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import CoefficientSpread
 from discreet.models.features import (
+    DECLARED,
     STEPS,
     Features,
     Prepared,
@@ -50,6 +51,7 @@ from discreet.models.features import (
     find_scaling,
     prepared,
     scaling_shares,
+    yes_or_no,
 )
 from discreet.models.logistic_loss import MOST, LogisticLoss
 from discreet.models.score import COARSE, WEIGHT, logistic, moments
@@ -58,7 +60,7 @@ from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -73,13 +75,16 @@ SCALING: Final = 370  # records times epsilon that the scaling of a feature woul
 INFORMATION: Final = Fraction(3, 20)  # of epsilon: for the information matrix
 CURVATURE: Final = Fraction(1, 4)
 LOUD: Final = 0.35  # the noise of an information matrix beyond which it is no use, in units of a half of it
-NO_INTERVAL: Final = "no interval: there are too few people for the noisy information matrix that it would need"
+NO_INTERVAL: Final = (
+    "the noise hides what the rows show, so that there would be no interval; bring more rows, fewer features, a larger "
+    f"epsilon or a delta above 0, or set confidence to None for coefficients without intervals. {DECLARED}"
+)
 MODEL: Final = "the population's coefficients, each by itself, if the model holds"
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectivePerturbation:
-    """Coefficients of a logistic model. Rows are features followed by the outcome: yes is any number above 0.
+    """Coefficients of a logistic model. Rows are features followed by the outcome: 1 for yes, 0 for no.
 
     `ridge` is the ridge in units in which a person's features are 1 long; by default it costs a twelfth of epsilon.
 
@@ -137,6 +142,11 @@ class ObjectivePerturbation:
         noise = math.sqrt(2) * float(moved(self.features.size, self.neighbours) / (exact(self.epsilon) * INFORMATION))
         return noise * unit_of(1.0) * 2 * math.sqrt(self.features.size) <= LOUD * size / 2
 
+    def check(self, size: int | None) -> None:
+        """Refused, by public numbers, where there would be no interval, though one is asked for. [objective.2]"""
+        if size is not None and self.confidence is not None and not self.informative(size):
+            raise Refused(NO_INTERVAL)
+
     def chosen_ridge(self) -> Fraction:
         """As given, or that which costs its share of epsilon. [objective.2]"""
         if self.ridge is not None:
@@ -164,6 +174,7 @@ class ObjectivePerturbation:
                 raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
             check_budget(self.epsilon, 0.0, size)
         shares = self.shares(size)
+        refusal = refusal_of(self, size)
         shown = {
             "neighbours": self.neighbours,
             "ridge": float(self.chosen_ridge()),
@@ -174,11 +185,14 @@ class ObjectivePerturbation:
             Provenance("ObjectivePerturbation", shown, rng.secure, notes=self.notes),
             name="logistic regression",
         )
+        if refusal is not None:
+            return replace(blank, refusal=refusal)
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
             scaling = find_scaling(table, self.features, shares, self.neighbours, rng)  # [objective.1]
         if isinstance(scaling, str):  # [objective.2]
             return replace(blank, refusal=scaling)
+        table = np.column_stack([table[:, :-1], yes_or_no(table[:, -1])])
         ready = prepared(table, scaling)
         ready = replace(ready, outcome=logistic().outcome(ready.outcome))
         ridge = self.chosen_ridge()
@@ -208,8 +222,10 @@ class ObjectivePerturbation:
                 privacy = tilt * np.sqrt(np.diag(back @ careful @ careful @ back.T))
         slopes, constant = scaling.back(w)
         value = Coefficients(slopes, constant, self.features.names, "logit")
+        if sampling is None and self.confidence is not None:  # [objective.2]
+            return replace(blank, refusal=NO_INTERVAL)
         if sampling is None:
-            reason = NO_INTERVAL if self.confidence is not None else "no interval: none was asked for"
+            reason = "no interval: none was asked for"
             return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*self.notes, reason)))
         spread = CoefficientSpread(value, sampling, privacy, MODEL)
         return replace(blank, answer=value, spread=spread)

@@ -83,8 +83,8 @@ def noisy_counts(
     found: Any, *, cost: Gaussian | Laplace, neighbours: Neighbours, rng: Randomness
 ) -> tuple[Floats, float]:
     """Counts of disjoint sets of rows plus noise, and its standard deviation. [octaves.1]"""
-    normal = isinstance(cost, Gaussian)
-    bits, moved = _bits(exact(cost.mu if normal else cost.epsilon)), _moved(neighbours, 2 if normal else 1)
+    size, norm = (cost.mu, 2) if isinstance(cost, Gaussian) else (cost.epsilon, 1)
+    bits, moved = _bits(exact(size)), _moved(neighbours, norm)
     blurred = rng.blur(np.asarray(found, dtype=np.int64) << bits, sensitivity=moved * 2**bits, cost=cost)  # [octaves.1]
     return np.asarray(blurred, dtype=np.float64) / 2.0**bits, counts_noise(cost, neighbours)
 
@@ -112,11 +112,9 @@ def least_seen(cost: Gaussian | Laplace, neighbours: Neighbours) -> float:
 
 def column_unit(
     values: Floats, centre: float, *, cost: Gaussian | Laplace, neighbours: Neighbours, rng: Randomness
-) -> tuple[float, float] | None:
-    """A power of two above |x - centre| of all rows but a few, and about the root mean square of those that differ.
-
-    None where too few do. [octaves.2]
-    """
+) -> tuple[float, float, float] | None:
+    """A power of two above |x - centre| of all rows but a few, the root mean square of those that differ, and how many
+    they are, more or less; None where too few do. [octaves.2]"""
     with np.errstate(all="ignore"):
         _, octave = np.frexp(away := np.abs(values - centre))
         known = np.isfinite(away) & (away > 0) & (np.abs(octave) <= COLUMN)  # [octaves.1]
@@ -131,7 +129,8 @@ def column_unit(
     seen = seen[np.abs(seen - seen.max()) <= AROUND]
     top = 2.0 ** (int(seen.max()) - COLUMN)
     squares = (MIDDLE * 2.0 ** (seen - seen.max())) ** 2
-    return top, top * math.sqrt(float((found[seen] * squares).sum() / found[seen].sum()))
+    rows = float(found[seen].sum())
+    return top, top * math.sqrt(float((found[seen] * squares).sum()) / rows), rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from discreet.errors import BadInput
 from discreet.models.coefficients import in_blocks
 from discreet.models.descent import LINKS, Descent
 from discreet.models.design import Design, Formulated, declared_in
-from discreet.models.features import Features, features_and_outcome, named_columns
+from discreet.models.features import Features, coded, features_and_outcome, named_columns, places_of, yes_or_no
 from discreet.models.formula import Formula, formula_columns
 from discreet.models.least_squares import LeastSquares, declared_bounds
 from discreet.models.objective import ObjectivePerturbation
@@ -27,7 +27,6 @@ from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Coefficients
 from discreet.subsample.estimators import LineFit
-from discreet.tables.entries import key
 from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
@@ -167,12 +166,13 @@ def logistic_regression(
     """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
     needed.
 
-    `X` is an array or a frame of numbers and `y` the outcome, yes where it is a number above 0 or the second of the
-    public `classes`; or X is a formula, "ill ~ age + C(sex)", and y the frame. Public `bounds` (a pair for all
-    features, one for each, or a dictionary by name) or a public largest `norm` of a row save what finding scales costs.
-    `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent" needs delta > 0, "friendly"
-    fits on blocks of people; "auto" says in a note which it took, and why. confidence=None saves the budget of
-    intervals.
+    `X` is an array or a frame of numbers and `y` the outcome: 1 for yes and 0 for no, or the second and the first of
+    two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
+    frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
+    `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
+    what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+    needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
+    saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np
@@ -260,16 +260,23 @@ def _formulated(
     make: Callable[[Design, bool, Number, Number], Mechanism[Coefficients]],
     *,
     plain: bool,
+    categories: bool = False,
     levels: Any,
     bounds: Any,
     **budget: Any,
 ) -> Formulated:
     """By a formula, where nothing else says what it says itself."""
     if not plain:
-        raise BadInput("a formula has its own names, and '- 1' for no intercept; give bounds and levels by name only")
+        raise BadInput(
+            "a formula has its own names, '- 1' for no intercept, and C(outcome) with two levels in place of classes; "
+            "give bounds and levels by name only"
+        )
+    formula = Formula.read(X.formula or "")
+    if formula.outcome.kind == "category" and not categories:
+        raise BadInput(f"the outcome is {formula.outcome}, and this model takes numbers; write {formula.outcome.name}")
     known: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     known["levels"], known["bounds"] = declared_in(X, levels, bounds)
-    return Formulated(Formula.read(X.formula or ""), make, **budget, **known)
+    return Formulated(formula, make, **budget, **known)
 
 
 def _features_of(X: Columns, y: Columns | None, names: Any, levels: Any) -> tuple[Columns, Columns]:  # noqa: N803
@@ -312,41 +319,22 @@ def _generalised(
         def by_design(design: Design, constant: bool, share: Number, rest: Number) -> Mechanism[Coefficients]:
             return make(Features(design.names, constant, design.bounds[:-1]), share, rest)
 
-        return _formulated(people, X, by_design, plain=plain, levels=levels, bounds=bounds, **budget)
+        budget |= {"plain": plain, "categories": family == "logistic", "levels": levels, "bounds": bounds}
+        return _formulated(people, X, by_design, **budget)
     X, _ = _features_of(X, y, names, levels)  # noqa: N806
     if isinstance(bounds, Mapping):
         unknown = [name for name in bounds if name not in X.names]
         if unknown:
             raise BadInput(f"bounds are given for {unknown}, but the columns are {', '.join(X.names)}")
         bounds = tuple(bounds.get(name) for name in X.names)
-    truths = any(kind == "boolean" for kind in X.kinds) and norm is None and method != "friendly"
-    if truths and not (bounds is not None and np.shape(bounds) == (2,)):
+    if "boolean" in X.kinds and norm is None and method != "friendly" and np.shape(bounds) != (2,):
         bounds = _with_truths(X.kinds, bounds)
     features = Features(X.names, intercept, bounds, norm)
     if method == "friendly":
         mechanism = _friendly(people, X, features, family, **budget)
     else:
         mechanism = make(features, budget["epsilon"], budget["delta"])
-    return mechanism if classes is None else Wrapped(mechanism, before=partial(_coded, places=_places(classes)))
-
-
-def _places(classes: Sequence[Any]) -> Mapping[Any, float]:
-    """The two public labels as 0 and 1."""
-    if (
-        isinstance(classes, str)
-        or not isinstance(classes, Sequence | np.ndarray)
-        or len(classes) != 2
-        or key(classes[0]) == key(classes[1])
-    ):
-        raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
-    return {key(label): float(code) for code, label in enumerate(classes)}
-
-
-def _coded(columns: Any, places: Mapping[Any, float]) -> Any:
-    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count."""
-    rows, labels = (columns["X"], columns["y"]) if isinstance(columns, Mapping) else (columns[:, :-1], columns[:, -1])
-    codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
-    return np.column_stack([rows, codes])
+    return mechanism if classes is None else Wrapped(mechanism, before=partial(coded, places=places_of(classes)))
 
 
 def _friendly(
@@ -369,14 +357,10 @@ def _friendly(
         named=lambda value: (tuple(name for name in value if name != "intercept_"), "intercept_"),
         link=LINKS[family],
         name=f"{family} regression",
-        outcome=_yes if family == "logistic" else lambda y: y,
+        outcome=yes_or_no if family == "logistic" else lambda y: y,
         aggregator="friendly",
         **budget,
     )
-
-
-def _yes(outcome: Any) -> Any:
-    return np.where(np.isnan(outcome), np.nan, outcome > 0)
 
 
 def picked(

@@ -97,7 +97,7 @@ class OutcomeMean:
         return looked_up(self.slopes, linear)
 
     def outcome(self, values: Floats) -> Floats:
-        """Outcomes as the family counts them: above 0 or not, or cut to [0, top]. [score.4]"""
+        """Outcomes as the family counts them: 1 or not, or cut to [0, top]. [score.4]"""
         if self.name == "logistic":
             return (values > 0).astype(np.float64)
         return np.clip(values, 0.0, self.top)  # [score.5]

@@ -11,6 +11,7 @@ round by round, so that any part of it is a fair part. The page docs/ordinary-da
 import argparse
 import json
 import math
+import re
 import time
 import warnings
 from collections import defaultdict
@@ -332,16 +333,12 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
     found |= {"about": interval.about, "population": interval.population, "seconds": time.process_time() - started}
     if not len(truth) == len(low) == len(value):
         return found | {"error": f"{len(low)} ends of intervals for {len(truth)} numbers"}
-    finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(value)
-    half = np.where(finite & (high > low), (high - low) / 2, 1.0)
-    with np.errstate(all="ignore"):
-        miss = np.where(finite, np.abs(truth - (low + high) / 2) / half, np.nan)
-        miss = np.where(finite & (high == low), np.where(truth == low, 0.0, np.inf), miss)
-    together = "at once" in interval.about
-    found |= {
-        "misses": [None if np.isnan(one) else min(round(float(one), 4), 1e9) for one in miss],
-        "together": together,
-    }
+    found["misses"] = missed(truth, low, high, value)
+    if "at once" in interval.about:  # they hold together or not at all
+        found["misses"] = [max((one for one in found["misses"] if one is not None), default=None)]
+    limits = LIMITS.search(interval.about)
+    if limits and question.statistic in ("mean", "sum", "variance") and len(truth) == 1:
+        found["named"] = missed(named(question, whole if interval.population else sample, limits), low, high, value)
     if question.statistic in REGRESSIONS:
         x, y = (np.asarray(part, dtype=float) for part in sample.values())
         unit = 1.0 if question.statistic in OUTCOMES else y.std()
@@ -350,6 +347,26 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
         )
         found["ratio"] = float(np.nanmax(np.abs(value[: len(slack)]) / np.maximum(np.abs(truth[: len(slack)]), slack)))
     return found
+
+
+LIMITS = re.compile(r"(?:limited to \[|between |to within )(-?[\d.e+-]+)(?:(?:,| and) (-?[\d.e+-]+))?")
+
+
+def named(question: Question, columns: Mapping[str, Any], limits: re.Match[str]) -> Any:
+    """The value of columns that are limited as the interval says: between two numbers, or about the mean."""
+    (x,) = (np.asarray(part, dtype=float) for part in columns.values())
+    low, high = (float(limits[1]), float(limits[2])) if limits[2] else x.mean() + float(limits[1]) * np.array([-1, 1])
+    return np.ravel(TWINS[question.statistic](np.clip(x, low, high)))
+
+
+def missed(truth: Any, low: Any, high: Any, value: Any) -> list[float | None]:
+    """How far each value is from the middle of its interval, in half-widths; None where there is no interval."""
+    finite = np.isfinite(low) & np.isfinite(high) & np.isfinite(value)
+    half = np.where(finite & (high > low), (high - low) / 2, 1.0)
+    with np.errstate(all="ignore"):
+        far = np.where(finite, np.abs(truth - (low + high) / 2) / half, np.nan)
+        far = np.where(finite & (high == low), np.where(truth == low, 0.0, np.inf), far)
+    return [None if np.isnan(one) else min(round(float(one), 4), 1e9) for one in far]
 
 
 @cache
@@ -405,6 +422,7 @@ class Tally:
     bare: int = 0
     intervals: int = 0
     held: int = 0
+    named: int = 0
     far: int = 0
 
 
@@ -419,14 +437,14 @@ def tallied(rows: list[dict[str, Any]]) -> dict[tuple[str, float], Tally]:
         misses = _misses(row)
         at.intervals += len(misses)
         at.held += sum(one <= 1.0 for one in misses)
+        at.named += sum(one <= 1.0 for one in row.get("named", misses))
         at.far += sum(one > FAR for one in misses)
     return dict(sorted(found.items()))
 
 
 def _misses(row: dict[str, Any]) -> list[float]:
-    """How far each interval's middle is from the value, in half-widths; the largest of those that hold together."""
-    found = [one for one in row.get("misses", []) if one is not None]
-    return [max(found)] if found and row["together"] else found
+    """How far each interval's middle is from the value, in half-widths."""
+    return [one for one in row.get("misses", []) if one is not None]
 
 
 def far_misses(rows: list[dict[str, Any]]) -> list[str]:
@@ -443,18 +461,24 @@ def far_misses(rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+HEAD = (
+    "| statistic | epsilon | asked | answered | without interval | intervals | hold the table's value "
+    "| hold what they name | miss by far |"
+)
+
+
 def page(rows: list[dict[str, Any]]) -> str:
     """The measured part of the page, in Markdown."""
     tables = len({row["key"].split(" | ")[0] for row in rows})
     lines = [
         f"{len(rows):,} questions to {tables} tables; {discreet.__version__}, {time.strftime('%Y-%m-%d')}.",
         "",
-        "| statistic | epsilon | asked | answered | without interval | intervals | hold the value | miss by far |",
-        "|---|---|---|---|---|---|---|---|",
+        HEAD,
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for (statistic, epsilon), at in tallied(rows).items():
-        share = f"{at.held / at.intervals:.3f}" if at.intervals else ""
-        cells = (statistic, f"{epsilon:g}", at.asked, at.answered, at.bare, at.intervals, share, at.far)
+        shares = [f"{held / at.intervals:.3f}" if at.intervals else "" for held in (at.held, at.named)]
+        cells = (statistic, f"{epsilon:g}", at.asked, at.answered, at.bare, at.intervals, *shares, at.far)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     wild = [row for row in rows if row.get("ratio", 0.0) > WILD]
     said = (

@@ -217,3 +217,9 @@ def test_whole_numbers_flags_and_constants_come_out_right_in_every_file(form: st
             assert (low <= truth).all()
             assert (truth <= high).all()
             assert (high - low <= 1).all()
+
+
+def test_missing_entries_are_told_where_a_person_may_have_several_rows() -> None:
+    table = {"id": [k // 2 for k in range(2000)], "age": [float(k % 70) if k % 4 > 1 else None for k in range(2000)]}
+    found = describe(table, epsilon=4.0, delta=1e-5, person="id", rng=Seeded(1)).to_dict()
+    assert {"missing", "quantiles"} <= {entry["about"] for entry in found["releases"] if entry["columns"] == ["age"]}

@@ -350,7 +350,7 @@ def _about(question: Question) -> str:
         case "histogram":
             return "categories"
         case _:
-            return "missing" if question.title.endswith("is missing") else "numbers"
+            return "missing" if str(question.arguments.get("x")).endswith("is missing") else "numbers"
 
 
 def plural(unit: str) -> str:

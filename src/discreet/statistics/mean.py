@@ -47,7 +47,7 @@ from discreet.errors import BadInput, NeedsBounds, Refused
 from discreet.friendly.refine import RefinedMean
 from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact, show, show_beside
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
@@ -194,7 +194,7 @@ class BoundedMean:
         )  # [mean.2]
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        note = f"a missing entry counts as {show(low / 2 + high / 2)}, the middle of the bounds"
+        note = f"a missing entry, if kept, counts as {show(low / 2 + high / 2)}, the middle of the bounds"
         provenance = Provenance("BoundedMean", shown, rng.secure, notes=(note,))
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
@@ -212,7 +212,8 @@ def rank_clipped_mean(
     spread = clipped_mean_of(
         values, stages, size=size, centre=centre, radius=radius, neighbours=neighbours, rng=rng
     )  # [mean.1]
-    limits = f"after limiting values to between {show(centre - radius)} and {show(centre + radius)}"  # [mean.4]
+    low, high = (show_beside(end, centre - radius, centre + radius) for end in (centre - radius, centre + radius))
+    limits = f"after limiting values to between {low} and {high}"  # [mean.4]
     return replace(spread, about=f"the population's mean {limits}", target=limits)
 
 

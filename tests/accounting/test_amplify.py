@@ -2,7 +2,7 @@ import math
 from fractions import Fraction
 from itertools import combinations
 
-import mpmath as mp  # type: ignore[import-untyped]
+import mpmath as mp
 import pytest
 
 from discreet.accounting.amplify import amplified, fixed_size, poisson

@@ -3,7 +3,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import pytest
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final, Protocol
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2

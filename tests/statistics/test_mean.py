@@ -106,7 +106,7 @@ def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size() -> None:
     release = RankClippedMean(1.0).release(rows, recorder)
     assert recorder.log == []
     assert release.refusal is not None
-    for word in ("n * epsilon is 300", "at least 372", "epsilon=1.24", "372 rows", "bounds"):
+    for word in ("n * epsilon is 300", "at least 372", "epsilon=1.4", "400 rows", "bounds"):
         assert word in release.refusal
     recorder = Recorder(Seeded(0))
     release = RankClippedMean(1.0, ADD).release(rows[:200], recorder)

@@ -137,6 +137,16 @@ def test_a_plan_and_its_report_speak_of_dates(tmp_path: Path) -> None:
     assert re.search(r"late,.*,2022-\d\d-\d\d,2022-\d\d-\d\d,2022-\d\d-\d\d,0.95,confidence", csv.read_text())
 
 
+def test_a_public_date_stands_in_for_missing_ones() -> None:
+    with discreet.open(TABLE, budget=90.0, ledger=":memory:", rng=Seeded(1)) as session:
+        counts = session.histogram(
+            "day", epsilon=5.0, edges="1999-01-01 to 2001-01-01 by year", missing={"day": "2000-01-01"}
+        )
+        assert abs(counts.value["2000-01-01 to 2000-12-31"] - 400) < 20
+        with pytest.raises(BadInput, match="missing has 'soon'"):
+            session.median("day", epsilon=5.0, missing="soon")
+
+
 def test_a_date_is_tabled_with_its_interval() -> None:
     release = discreet.median(TABLE["day"], epsilon=5.0, rng=Seeded(2))
     (row,) = release.to_frame().to_dict("records")

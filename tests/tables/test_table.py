@@ -302,7 +302,7 @@ def test_a_file_that_changes_keeps_its_length(tmp_path: Path, monkeypatch: pytes
 def test_what_is_refused_before_a_row_is_read() -> None:
     held = read(VISITS)
     for make, says in (
-        (lambda: Want("x", "float"), "'number', 'boolean' or 'category'"),  # type: ignore[arg-type]
+        (lambda: Want("x", "float"), "give number, boolean, date or category"),  # type: ignore[arg-type]
         (lambda: Want("x", "number", rule="median"), "one of first"),  # type: ignore[arg-type]
         (lambda: Want("x", "category", rule="mean"), "for numbers"),
         (lambda: Want("x", "number", rule="sum"), "needs max_rows="),

@@ -18,7 +18,7 @@ import numpy as np
 from discreet.errors import BadInput, DiscreetError
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
-from discreet.tables.cells import Column, is_arrow, kind_of, plain
+from discreet.tables.cells import Column, Floats, is_arrow, kind_of, plain
 
 Piece: TypeAlias = Callable[[], Mapping[str, Column]]
 T = TypeVar("T")
@@ -91,6 +91,41 @@ def in_order(pieces: Iterator[Piece], work: Callable[[Mapping[str, Column]], T],
 
 def _done(piece: Piece, work: Callable[[Mapping[str, Column]], T], error: DiscreetError) -> T:
     return guarded(lambda: work(piece()), error)
+
+
+class Again:
+    """The pieces of a stream, read as often as they are asked for: first those that are held, then the others anew.
+
+    `answers` gives the pieces from some place on. A source that changed meanwhile is cut, or filled up with missing
+    entries. [table.2]
+    """
+
+    def __init__(
+        self, answers: Callable[[int], Iterator[list[Any]]], held: list[Floats], length: int, room: int
+    ) -> None:
+        self.answers, self.held, self.length, self.room = answers, held, length, room
+
+    def __call__(self) -> Iterator[Floats]:
+        """From the beginning."""
+        given = 0
+        for piece in self._pieces():
+            given += (more := min(len(piece), self.length - given))
+            yield piece[:more]
+        while given < self.length:
+            given += (more := min(ROWS, self.length - given))
+            yield np.full(more, np.nan)
+
+    def _pieces(self) -> Iterator[Floats]:
+        begun = self.held[:]
+        yield from begun
+        held, holding = len(begun), sum(map(len, begun))
+        for (piece,) in self.answers(held):
+            if held == len(self.held) and holding + len(piece) <= self.room:
+                self.held.append(piece)
+                held, holding = held + 1, holding + len(piece)
+            else:
+                held = -1
+            yield piece
 
 
 def chunks(total: int, length: int) -> Iterator[tuple[int, int]]:

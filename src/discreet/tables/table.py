@@ -19,7 +19,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -31,7 +31,7 @@ from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owners, pa
 from discreet.tables.dates import READERS
-from discreet.tables.frames import Source, guarded, in_order
+from discreet.tables.frames import Again, Source, guarded, in_order
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
 from discreet.tables.wanted import Want
 from discreet.tables.where import Mask, Test, Where
@@ -324,8 +324,20 @@ class Table:
                 return np.concatenate(held) if held else np.empty(0)
         length = length if known is None else known
         lengths = self._source.lengths() if known is not None and hasattr(self._source, "lengths") else None
-        part = None if lengths is None else _Part(self, question, lengths)
-        return rows.Stream(length, _Again(self, question, held, length), part)
+        part = None if lengths is None else partial(self._part, question, lengths)
+        room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
+        return rows.Stream(length, Again(partial(self._answers, question), held, length, room), part)
+
+    def _part(self, question: _Question, lengths: list[int], start: int, stop: int) -> Floats:
+        """Some entries by place: only the pieces that hold them are read. [table.2]"""
+        found, before = [np.empty(0)], 0
+        for piece, length in zip(self._source.pieces(question.reads), lengths, strict=True):
+            first, last = max(start - before, 0), min(stop - before, length)
+            if first < last:
+                (values,) = guarded(lambda piece=piece: question.answer(piece()), self._unreadable())  # type: ignore[misc]
+                found.append(values[first:last])
+            before += length
+        return np.concatenate(found)
 
     def _held_alone(self, question: _Question) -> Floats | rows.Stream:
         """A column that the caller holds: no copy unless entries are left out; a stream stays one. [table.2]"""
@@ -352,56 +364,6 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some entries by place: only the pieces that hold them are read. [table.2]"""
-
-    table: Table
-    question: _Question
-    lengths: list[int]
-
-    def __call__(self, start: int, stop: int) -> Floats:
-        found, before = [np.empty(0)], 0
-        pieces = self.table._source.pieces(self.question.reads)  # noqa: SLF001
-        for piece, length in zip(pieces, self.lengths, strict=True):
-            first, last = max(start - before, 0), min(stop - before, length)
-            if first < last:
-                (values,) = guarded(lambda piece=piece: self.question.answer(piece()), self.table._unreadable())  # type: ignore[misc]  # noqa: SLF001
-                found.append(values[first:last])
-            before += length
-        return np.concatenate(found)
-
-
-class _Again:
-    """The pieces of a stream: first those that are held, then those that are read again."""
-
-    def __init__(self, table: Table, question: _Question, held: list[Floats], length: int) -> None:
-        self.table, self.question, self.held, self.length = table, question, held, length
-
-    def __call__(self) -> Iterator[Floats]:
-        """From the beginning. A source that changed meanwhile is cut, or filled up with missing entries. [table.2]"""
-        given = 0
-        for piece in self._pieces():
-            given += (more := min(len(piece), self.length - given))
-            yield piece[:more]
-        while given < self.length:
-            given += (more := min(HELD, self.length - given))
-            yield np.full(more, math.nan)
-
-    def _pieces(self) -> Iterator[Floats]:
-        begun = self.held[:]
-        yield from begun
-        held, holding = len(begun), sum(map(len, begun))
-        room = 0 if hasattr(self.table._source, "lengths") else CACHE  # noqa: SLF001  decoded as fast as memory is had
-        for (piece,) in self.table._answers(self.question, skip=held):  # noqa: SLF001
-            if held == len(self.held) and holding + len(piece) <= room:
-                self.held.append(piece)
-                held, holding = held + 1, holding + len(piece)
-            else:
-                held = -1
-            yield piece
 
 
 def _filled_in(piece: Floats, missing: float) -> Floats:

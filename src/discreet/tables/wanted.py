@@ -12,7 +12,7 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
 from discreet.privacy.release import Release
-from discreet.tables.dates import says_dates
+from discreet.tables.dates import public_day, says_dates
 from discreet.tables.entries import key
 from discreet.tables.entries import name as name_of
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, Rules
@@ -196,6 +196,8 @@ def wanted(
             if kind == "where"
             else rules.by.get(name, rules.by.get("", "mean" if kind == "number" else "first"))
         )
+        if kind == "date" and not (isinstance(chosen, str) and chosen in ("keep", "drop")):
+            chosen = public_day(chosen, "missing")
         counted = equals if kind == "boolean" else None
         check_levels("equals", [counted], table.kinds.get(name, "unknown"), name)
         wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]

@@ -589,7 +589,7 @@ def mean(
 ) -> Release[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
-    model=None assumes no shape, and its interval is for the mean of values winsorised to a range that it names, beyond
+    model=None assumes no shape, and its interval is for the mean of values limited to a range that it names, beyond
     which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
@@ -1427,7 +1427,7 @@ class Asking:
     ) -> Release[Any]:
         """The mean, with a confidence interval for the population's. No bounds needed.
 
-        model=None assumes no shape, and its interval is for the mean of values winsorised to a range that it names, beyond
+        model=None assumes no shape, and its interval is for the mean of values limited to a range that it names, beyond
         which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
         used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they

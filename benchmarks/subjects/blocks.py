@@ -29,8 +29,8 @@ NUMBER, YES_NO, TEXT = Shape("number", ("value",)), Shape("label", ("label",), l
 
 
 def telling(relation: Neighbours) -> SubsampleAggregate:
-    """A mean of 10 blocks, and what is left of its bias."""
-    mean = RemainingBias(BlockMean(10, 1, 20.0), 5.0)
+    """A mean of 5 blocks, and what is left of its bias."""
+    mean = RemainingBias(BlockMean(5, 1, 40.0), 10.0)
     return SubsampleAggregate(FunctionFit(np.mean), NUMBER, mean, neighbours=relation, correct="half")
 
 
@@ -115,7 +115,7 @@ SUBJECTS = {
         lambda r: regressed(LogisticRegression(C=np.inf), "firth", r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20
     ),
     "CountedPeople": Subject(counted, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=10, only=ADD),
-    "RemainingBias": Subject(telling, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=20),
+    "RemainingBias": Subject(telling, NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=80),
     "SubsampleAggregate, BlockMedian": Subject(
         lambda r: SubsampleAggregate(FunctionFit(np.mean), NUMBER, BlockMedian(20, 1, 20.0), neighbours=r),
         NUMBERS,

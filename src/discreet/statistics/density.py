@@ -59,7 +59,7 @@ from discreet.privacy.declaration import Columns, Public, Reads, category, numbe
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -148,6 +148,8 @@ class BinnedDensity:
         size = public_size(values, self.neighbours)
         if self.support is None:  # too small an epsilon is refused before any draw
             self._quartiles(exact(self.epsilon) * PLACING)
+        if (refusal := refusal_of(self, size)) is not None:
+            return Release(self.guarantee, self._provenance(size, rng), refusal=refusal, name="density")
         people = size
         if people is None:
             cost = self.stages(1).part("count", Laplace)
@@ -165,8 +167,6 @@ class BinnedDensity:
             found = self._quartiles(placing, SHARED if unit == TIED else float(unit)).release(
                 values, rng
             )  # [density.1]
-            if found.refusal is not None:
-                return Release(self.guarantee, self._provenance(size, rng), refusal=found.refusal, name="density")
             low, middle, high = found.value.tolist()
             ends = reach(low, middle, high, max(0.0, float(unit)))
         assert ends is not None

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.errors import BadInput
 from discreet.noise.choose_float import (
     BINADES,
     LARGEST_KEY,
@@ -24,6 +25,7 @@ from discreet.noise.order_statistics import Ordered
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice
 from discreet.statistics import quantile_cells
+from discreet.statistics.quantile import Quantile
 from discreet.statistics.quantile_cells import (
     GRAINS,
     SPAN,
@@ -303,3 +305,14 @@ def test_different_records_are_counted_alike_in_an_array_and_in_a_stream() -> No
     stream, none = Ordered(Stream(8, lambda: iter([rows[:3], rows[3:]])), 7.5), quantile_cells.NOT_ROUNDED
     assert quantile_cells.against(rows, 7.5, none) == quantile_cells.against(stream, 7.5, none) == 4
     assert quantile_cells.against(rows, 7.5, quantile_cells.TIED) == 0
+
+
+@pytest.mark.parametrize("granularity", [1e250, 1e-320])
+@pytest.mark.parametrize("confidence", [0.95, None])
+def test_no_value_warns_or_raises_at_the_largest_granularity(granularity: float, confidence: float | None) -> None:
+    rows = np.random.default_rng(3).normal(50, 10, 500)
+    for odd in (MAX, -MAX, math.inf, math.nan, 5e-324):
+        mechanism = Quantile(0.5, epsilon=2.0, granularity=granularity, confidence=confidence)
+        assert mechanism.release([*rows, odd], Seeded(1)).refusal is None
+    with pytest.raises(BadInput, match="granularity"):
+        Quantile(0.5, epsilon=2.0, granularity=1e300)

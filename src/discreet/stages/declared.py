@@ -18,7 +18,7 @@ from discreet.privacy.neighbours import Neighbours
 
 SMALLEST, LARGEST = 1e-150, 1e150  # scales whose squares are still floats
 EXTREME: Final = 1e-9  # no sample tells of quantiles beyond it
-LARGEST_UNIT: Final = 1e300
+LARGEST_UNIT: Final = 1e250  # of a granularity: that many more of it than are told apart fit into the floats
 LONGEST: Final = 80  # letters of made-up rows in a message
 Bounds = tuple[float, float]
 

@@ -86,8 +86,8 @@ def study_errors(rows: int, columns: int, runs: int, bar: float | None) -> Itera
             f"{at}: no bounds, {word}",
             f"coverage of 95%, {count} runs",
             f"{held:.3f}",
-            "0.92-0.98",
-            0.92 <= held <= 0.98,
+            ">= 0.92",
+            held >= 0.92,
         )
     yield f"{at}: no bounds", "refused", str(refused), "", True
 
@@ -115,7 +115,9 @@ def hard(what: str, runs: int) -> Iterator[Row]:
             interval, whole = release.interval(0.95), np.append(truth, 0.0)
             low, high = (np.append(end.coef, end.intercept) for end in (interval.low, interval.high))
             hits.append((low <= whole) & (whole <= high))
-    held, at = np.array(hits), f"n=5,000, d=5: residuals {what}"
+    at = f"n=5,000, d=5: residuals {what}"
+    yield at, "refused", f"{runs - len(hits)} of {runs}", "", True
+    held = np.array(hits or [[math.nan] * 6])
     for name, part in (("all slopes", held[:, :5]), ("the slope of x0", held[:, 0]), ("the intercept", held[:, 5])):
         yield at, f"coverage of 95%, {name}, {runs} runs", f"{np.mean(part):.3f}", "", True
 

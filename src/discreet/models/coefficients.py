@@ -21,6 +21,7 @@ from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
+WEIGHED: Final = "(rows far out weigh less, by their features)"
 FAR: Final = 20.0  # standard errors of bias: beyond, an interval is as much wider as it is more
 
 

@@ -35,7 +35,7 @@ import numpy as np
 
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput
-from discreet.models.coefficients import CoefficientSpread
+from discreet.models.coefficients import WEIGHED, CoefficientSpread
 from discreet.models.features import (
     DECLARED,
     Features,
@@ -201,7 +201,7 @@ class Descent:
             notes = (*notes, f"counts beyond {family.top:.0f} count as {family.top:.0f}")
         back = scaling.backwards()
         sampling, privacy = (np.sqrt(np.diag(back @ part @ back.T)) for part in (found.sampling, found.privacy))
-        spread = CoefficientSpread(value, sampling, privacy, MODEL)  # [descent.3]
+        spread = CoefficientSpread(value, sampling, privacy, MODEL, target=WEIGHED)  # [descent.3]
         return replace(blank, answer=value, spread=spread, provenance=replace(blank.provenance, notes=notes))
 
     def _family(self, outcomes: Floats, plan: Allocation, rng: Randomness) -> OutcomeMean:

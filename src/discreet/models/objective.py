@@ -41,7 +41,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.models.coefficients import CoefficientSpread
+from discreet.models.coefficients import WEIGHED, CoefficientSpread
 from discreet.models.features import (
     DECLARED,
     STEPS,
@@ -227,7 +227,7 @@ class ObjectivePerturbation:
         if sampling is None:
             reason = "no interval: none was asked for"
             return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*self.notes, reason)))
-        spread = CoefficientSpread(value, sampling, privacy, MODEL)
+        spread = CoefficientSpread(value, sampling, privacy, MODEL, target=WEIGHED)
         return replace(blank, answer=value, spread=spread)
 
     def _information(self, ready: Prepared, w: Floats, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:

@@ -1,7 +1,7 @@
 import math
 from typing import Any
 
-import mpmath as mp  # type: ignore[import-untyped]
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings

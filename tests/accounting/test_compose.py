@@ -6,7 +6,7 @@ from fractions import Fraction
 from subprocess import run
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import example, given, settings

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest

@@ -9,6 +9,7 @@ import pytest
 from discreet.accounting import compose
 from discreet.accounting.calibrate import gaussian
 from discreet.models import newton_stages as stages
+from discreet.models import octaves
 from discreet.models.octaves import column_cost, column_unit, tail_cost, tail_of
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian
@@ -61,3 +62,20 @@ def test_the_unit_of_a_rare_column(centre: float) -> None:
     assert found[0] in (1.0, 2.0)
     assert 0.5 <= found[1] <= 2.0
     assert column_unit(np.full(20_000, 7.0), 7.0, cost=cost, **drawn) is None
+
+
+@pytest.mark.claim("octaves.2")
+@pytest.mark.parametrize(("octave", "deviations", "seen"), [(0, 5.0, True), (-100, 5.0, False), (-100, 7.0, True)])
+def test_noise_alone_makes_no_unit_far_from_everything(
+    octave: int, deviations: float, seen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bin of numbers below 2^-40 has to stand out more: one of its 320 kind does by chance, and spoils all sums."""
+    relation = Neighbours.ADD_OR_REMOVE
+    cost = column_cost(Fraction(1, 20), relation)
+    noise = octaves.counts_noise(cost, relation)
+    counts = np.zeros(2 * octaves.COLUMN + 1)
+    counts[octaves.COLUMN + octave] = deviations * noise
+    monkeypatch.setattr(octaves, "noisy_counts", lambda *_, **__: (counts, noise))
+    found = column_unit(np.zeros(9), 0.0, cost=cost, neighbours=relation, rng=Seeded(1))
+    assert (found is not None) == seen
+    assert found is None or found[0] == 2.0**octave

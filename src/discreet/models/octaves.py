@@ -42,7 +42,7 @@ COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none
 SHORT, LENGTH = -32, 40  # octaves of a length
 SEEN, NEAR, FAR = 4.2, 4.0, 5.5  # deviations of noise: of a heaviest bin, of one of the next 12, of one beyond
-SEEN_FAR, USUAL = 6.5, 40  # and of a heaviest bin of numbers below 2^-40 or above 2^40, of which there are 320
+SEEN_FAR, USUAL = 6.5, (-20, 40)  # and of a heaviest bin of numbers below 2^-20 or above 2^40, some 340 of 400
 AROUND: Final = 12
 HEAVIER: Final = 1.7  # deviations of Laplace noise for one of normal noise, so far out
 MIDDLE: Final = 0.75  # of an octave's upper end
@@ -121,9 +121,10 @@ def column_unit(
         known = np.isfinite(away) & (away > 0) & (np.abs(octave) <= COLUMN)  # [octaves.1]
     counts = np.bincount(octave[known] + COLUMN, minlength=2 * COLUMN + 1)
     found, noise = noisy_counts(counts, cost=cost, neighbours=neighbours, rng=rng)
-    odd = np.abs(np.arange(len(found)) - COLUMN) > USUAL
+    odd = (np.arange(len(found)) - COLUMN < USUAL[0]) | (np.arange(len(found)) - COLUMN > USUAL[1])
     clear = np.where(odd, found * (SEEN / SEEN_FAR), found)  # a unit of 2^-100 made of noise would spoil everything
-    heaviest = int(np.argmax(clear))
+    usual = np.where(odd, -np.inf, found)  # and so would the many zeros of a column whose centre is nearly 0
+    heaviest = int(np.argmax(usual if usual.max() >= least_seen(cost, neighbours) else clear))
     if clear[heaviest] < least_seen(cost, neighbours):  # [octaves.2]
         return None
     noise *= 1.0 if isinstance(cost, Gaussian) else HEAVIER

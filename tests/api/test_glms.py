@@ -49,7 +49,7 @@ def test_labels_frames_and_formulas() -> None:
     labels[0] = None
     by_label = fit(y=labels, classes=("well", "ill"))
     assert by_label.value.coef[0] == pytest.approx(1.0, abs=0.3)
-    frame = {"dose": X[:, 0], "weight": X[:, 1], "ill": Y, "sex": np.where(X[:, 0] > 9, "f", "m")}
+    frame = {"dose": X[:, 0], "weight": X[:, 1], "ill": Y, "sex": np.where(X[:, 1] > 1000, "f", "m")}
     release = fit("ill ~ dose + weight", frame)
     assert release.value["dose"] == pytest.approx(1.0, abs=0.3)
     assert fit("ill ~ dose + C(sex)", frame, levels={"sex": ["m", "f"]}).value.names == ("dose", "C(sex)[T.f]")

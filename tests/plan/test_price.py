@@ -85,7 +85,8 @@ def test_a_plan_of_all_prices(bound: Callable[[str], Bound], head: str) -> None:
 
 def means(place: int, epsilon: Number) -> Question:
     del place
-    return asked(PAIRS, PEOPLE, "mean", (["age", "weight"],), {"epsilon": epsilon, "delta": 1e-10}, terms=Terms())
+    options = {"epsilon": epsilon, "delta": 1e-10, "method": "refine"}
+    return asked(PAIRS, PEOPLE, "mean", (["age", "weight"],), options, terms=Terms())
 
 
 @pytest.mark.claim("price.1")

@@ -26,6 +26,7 @@ from discreet.stages.locate import (
     cells,
     faded,
     far_distance,
+    finest,
     laid_out,
     median_distance,
     middle,
@@ -177,3 +178,13 @@ def test_some_places_are_public_distinct_and_in_step_with_no_period() -> None:
     for period in (2, 3, 4, 7, 12, 52):
         residues = np.bincount(np.arange(2**20)[some_places(2**20, 2**13)] % period, minlength=period)
         assert residues.min() > 0.9 * residues.mean()
+
+
+@pytest.mark.claim("locate.2")
+@pytest.mark.parametrize("constant", [20.0, 0.0, -37.25, 1.7e9])
+def test_records_that_are_all_the_same_seem_next_to_nothing_apart(constant: float) -> None:
+    """Where every record is at the centre a distance used to be drawn from the prior alone, a quarter of the time."""
+    values, rng = np.full(3000, constant), Seeded(1)
+    cost, least = Choice(Fraction(3, 10)), finest(constant)
+    found = [far_distance(values, centre=constant, beyond=93, cost=cost, rng=rng, least=least) for _ in range(60)]
+    assert sum(least <= distance < 1.0 for distance in found) >= 52

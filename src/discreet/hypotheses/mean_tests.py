@@ -69,7 +69,7 @@ from discreet.stages.clip import (
     unit_variance,
 )
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
-from discreet.stages.locate import far_distance, middle
+from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
 from discreet.statistics.mean import REACH, UNSEEN, WIDEST, BoundedMean, RankClippedMean, plan_mean
@@ -242,7 +242,9 @@ class TwoMeansTest:
         free = RankClippedMean(self.epsilon)
         place, spread = stages.part("centre", Choice), stages.part("scale", Choice)
         centre = middle(values, cost=place, neighbours=self.neighbours, rng=rng)  # [mean_tests.2]
-        far = far_distance(values, centre=centre, beyond=free.beyond, cost=spread, rng=rng)  # [mean_tests.2]
+        far = far_distance(
+            values, centre=centre, beyond=free.beyond, cost=spread, rng=rng, least=finest(centre)
+        )  # [mean_tests.2]
         if far > WIDEST:
             return "the data reach beyond 1e300; rescale them, or give public bounds"
         return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (UNSEEN.format(free.beyond, 2 * free.beyond),))

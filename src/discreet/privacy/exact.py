@@ -73,8 +73,8 @@ def show_beside(number: Number, low: float, high: float) -> str:
     size, width = max(abs(low), abs(high)), abs(high - low)
     if not 0 < width < size < 1e15 or size < 1e3 * width:
         return show(number)
-    places = 3 + math.ceil(math.log10(size / width)) - math.ceil(math.log10(size))
-    return f"{float(number):.{max(0, places)}f}"
+    places = max(0, 3 + math.ceil(math.log10(size / width)) - math.ceil(math.log10(size)))
+    return f"{float(number):.{places}f}".removesuffix(f".{'0' * places}")
 
 
 def show_range(low: float, high: float) -> str:

@@ -143,16 +143,35 @@ def median_distance(values: Numbers, *, centre: float, cost: Choice, neighbours:
     return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [locate.1]
 
 
-def far_distance(values: Numbers, *, centre: float, beyond: int, cost: Choice, rng: Randomness) -> float:
+def far_distance(
+    values: Numbers, *, centre: float, beyond: int, cost: Choice, rng: Randomness, least: float = 0.0
+) -> float:
     """A float64 that about `beyond` of the distances |x - centre| exceed; missing counts as at the centre.
-    [locate.2]"""
+
+    Distances count as `least` or more, a public or released number: see `finest`. [locate.2]
+    """
     wanted = beyond + ceil(2 * NATS / exact(cost.epsilon))
-    found = faded(cells(values, centre, COARSE))
+    found = faded(_raised(cells(values, centre, COARSE), _cell_of(np.array([least]), 0.0, 52 - COARSE)))
     window = laid_out(found, COARSE, max(0, len(values) - wanted), len(values))
     padded = np.concatenate([np.zeros(wanted - len(window)), window])  # always as many
     return rng.choose_float(
         Staircase(padded, wanted - beyond, low=0.0, high=LARGEST), sensitivity=1, cost=cost
     )  # [locate.2]
+
+
+def finest(centre: float) -> float:
+    """A distance that is next to nothing beside a centre. Records that all are at the centre seem to be this far away:
+    at distance 0 itself, where the prior has next to no weight, they would be missed, and a scale be drawn by chance.
+    """
+    return abs(centre) * 2.0**-40 or 2.0**-24
+
+
+def _raised(found: Cells, least: npt.NDArray[np.int64]) -> Cells:
+    """Records in lower cells count as in this one: each by itself, whatever the others are. [locate.2]"""
+    occupied, places = np.unique(np.maximum(found[0], least), return_inverse=True)
+    counts = np.zeros(len(occupied), dtype=np.int64)
+    np.add.at(counts, places, found[1])
+    return occupied, counts
 
 
 def faded(found: Cells) -> Cells:

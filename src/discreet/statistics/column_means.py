@@ -55,7 +55,7 @@ from discreet.privacy.release import Release
 from discreet.stages.clip import charged, count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
 from discreet.stages.gram import Frame, noisy_squares, noisy_sum, squares_cost, sum_cost
-from discreet.stages.locate import far_distance, middle
+from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import NATS, UNSEEN, RankClippedMean, rank_clipped_mean, unlimited
@@ -230,7 +230,7 @@ class ColumnMeans:
         cost = stages.part("scale", Choice)
         units = np.array(
             [
-                far_distance(column, centre=float(at), beyond=near, cost=cost, rng=rng)
+                far_distance(column, centre=float(at), beyond=near, cost=cost, rng=rng, least=finest(float(at)))
                 for column, at in zip(columns, centre, strict=True)
             ]
         )  # [column_means.2]

@@ -55,7 +55,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
-from discreet.stages.locate import far_distance, middle
+from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import radius as error_radius
 from discreet.statistics.mean import NATS, WIDEST
 from discreet.tables.entries import Stream
@@ -169,7 +169,7 @@ class Correlation:
         """The centre and the radius of one column. [correlation.1]"""
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)
         cost = stages.part("scale", Choice)
-        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=cost, rng=rng)
+        distance = far_distance(values, centre=centre, beyond=self.beyond, cost=cost, rng=rng, least=finest(centre))
         return centre, REACH * max(distance, 1 / WIDEST)
 
 

@@ -56,7 +56,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, count_error, enough, listed, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
-from discreet.stages.locate import far_distance, middle
+from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.tables.entries import Numbers, long_numbers, public_size
@@ -205,7 +205,9 @@ def rank_clipped_mean(
     """A centre, a distance that `beyond` records exceed, and the mean of values clipped at four of them; or a refusal.
     [mean.1]"""
     centre = middle(values, cost=stages.part("centre", Choice), neighbours=neighbours, rng=rng)  # [mean.1]
-    distance = far_distance(values, centre=centre, beyond=beyond, cost=stages.part("scale", Choice), rng=rng)
+    distance = far_distance(
+        values, centre=centre, beyond=beyond, cost=stages.part("scale", Choice), rng=rng, least=finest(centre)
+    )
     if distance > WIDEST:  # [mean.3]
         return "the data reach beyond 1e300; rescale them, or give public bounds"
     radius = REACH * max(distance, 1 / WIDEST)

@@ -48,7 +48,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
 from discreet.stages.declared import check_bounds
-from discreet.stages.locate import far_distance
+from discreet.stages.locate import far_distance, finest
 from discreet.statistics.mean import NATS, REACH
 from discreet.statistics.normal import too_few
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
@@ -120,7 +120,9 @@ class Sum:
             if refusal := refusal_of(self, seen):  # [sum.2]
                 return replace(blank, refusal=refusal)
             cost = stages.part("scale", Choice)
-            distance = far_distance(values, centre=0.0, beyond=self.beyond, cost=cost, rng=rng)  # [sum.1]
+            distance = far_distance(
+                values, centre=0.0, beyond=self.beyond, cost=cost, rng=rng, least=finest(0.0)
+            )  # [sum.1]
             if REACH * distance > LARGEST:  # [sum.2]
                 return replace(blank, refusal="the data reach beyond 1e250; rescale them, or give public bounds")
             high = REACH * max(distance, 1 / LARGEST)

@@ -51,7 +51,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
-from discreet.stages.locate import far_distance, middle
+from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.stages.normal_stages import clipped_square, find_place, located_square
 from discreet.statistics.mean import REACH, UNSEEN, RankClippedMean
@@ -200,7 +200,9 @@ class Variance:
             return refusal, None
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [variance.1]
         cost = stages.part("scale", Choice)
-        distance = far_distance(values, centre=centre, beyond=few, cost=cost, rng=rng)  # [variance.1]
+        distance = far_distance(
+            values, centre=centre, beyond=few, cost=cost, rng=rng, least=finest(centre)
+        )  # [variance.1]
         if distance > LARGEST:  # [variance.2]
             return "the data reach beyond 1e150; rescale them, or give public bounds", None
         radius = REACH * max(distance, SMALLEST)

@@ -117,7 +117,7 @@ def hard(what: str, runs: int) -> Iterator[Row]:
             hits.append((low <= whole) & (whole <= high))
     at = f"n=5,000, d=5: residuals {what}"
     yield at, "refused", f"{runs - len(hits)} of {runs}", "", True
-    held = np.array(hits or [[math.nan] * 6])
+    held = np.array(hits) if hits else np.full((1, 6), math.nan)
     for name, part in (("all slopes", held[:, :5]), ("the slope of x0", held[:, 0]), ("the intercept", held[:, 5])):
         yield at, f"coverage of 95%, {name}, {runs} runs", f"{np.mean(part):.3f}", "", True
 

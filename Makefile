@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')  # one more than cores: some tests wait
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check audit bench bench-ordinary format constraints clean
@@ -14,7 +15,7 @@ demo: $(READY) ## set up, then the whole story about 8,366 real people: profile,
 	@$(BIN)/discreet demo
 
 test: $(READY) ## set up, then all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: $(READY) ## format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -23,7 +24,7 @@ check: $(READY) ## format, lint, types, layers
 	$(BIN)/lint-imports
 
 audit: $(READY) ## the studies among the tests, then the long audit of every mechanism and of whole questions
-	$(BIN)/python -m pytest -n auto --dist worksteal -m study
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m study
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.questions
 

@@ -12,6 +12,11 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for processes come first: last, one of them would keep a worker, and all cores, waiting."""
+    items.sort(key=lambda item: "/sandbox/" not in item.nodeid)
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Any]:
     """A real PostgreSQL server; call it for the address of a new schema."""

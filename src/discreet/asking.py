@@ -44,7 +44,7 @@ from discreet.privacy.loss import Approximate, Loss, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.values import plain
+from discreet.privacy.values import said
 from discreet.tables.dates import as_dates, dated
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
@@ -215,11 +215,11 @@ class Question:
         """The whole question in plain values, for the ledger."""
         return {
             "statistic": self.statistic.name,
-            "options": {name: _said(value) for name, value in self.arguments.items()},
+            "options": {name: said(value) for name, value in self.arguments.items()},
             "where": None if self.where is None else self.where.text,
             "by": self.by,
-            "keys": None if self.keys is None else _said(self.keys),
-            "columns": [_said(want) for want in self.wanted.wants],
+            "keys": None if self.keys is None else said(self.keys),
+            "columns": [said(want) for want in self.wanted.wants],
             "person": self.people.person,
         }
 
@@ -398,14 +398,3 @@ def public_size(table: Table, person: str | None) -> int:
     if size == 0:
         raise BadInput("the table is empty; a statistic needs at least 1 row")
     return size
-
-
-def _said(thing: Any) -> Any:
-    """An option for the record: values as they are, code by its name."""
-    if callable(thing) and hasattr(thing, "__qualname__"):
-        return f"{thing.__module__}.{thing.__qualname__}"
-    if isinstance(thing, Mapping):
-        return {str(name): _said(value) for name, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [_said(item) for item in thing]
-    return str(thing) if isinstance(thing, Fraction) else plain(thing)

@@ -233,3 +233,14 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "test": (TestResult, {"statistic": _number, "p_value": _number}),
     "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),
 }
+
+
+def said(thing: Any) -> Any:
+    """An option for the record: values as they are, code by its name."""
+    if callable(thing) and hasattr(thing, "__qualname__"):
+        return f"{thing.__module__}.{thing.__qualname__}"
+    if isinstance(thing, Mapping):
+        return {str(name): said(value) for name, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [said(item) for item in thing]
+    return str(thing) if isinstance(thing, Fraction) else plain(thing)

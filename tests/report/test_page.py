@@ -175,6 +175,9 @@ def test_the_summary_says_how_many_at_what_cost_for_whom() -> None:
         "2 answers about NHANES 2017-18 (8,366 rows), for epsilon 1 and delta 10⁻⁶ in all; "
         "what is hidden is the data of each participant. One was refused."
     )
+    whole = dossier(entry(records()["mean"]))
+    whole["data"]["neighbours"] = "one participant is added or removed"
+    assert "what is hidden is whether any one participant is in the data." in summary(Report.of(whole))
 
 
 def test_budgets_of_nothing_and_of_all_are_drawn() -> None:

@@ -3,9 +3,10 @@ import re
 import pytest
 from tests.report.made import entry, grouped, records
 
+import discreet
 from discreet.report import sentence
 from discreet.report.record import entry_of
-from discreet.report.sentences import decision, half_widths
+from discreet.report.sentences import decision, half_widths, of_groups
 
 
 def said(name: str, question: str = "") -> str:
@@ -77,3 +78,15 @@ def test_half_widths_are_those_of_the_intervals() -> None:
     assert wide("count") == f"{(interval['high'] - interval['low']) / 2:g}"
     assert " to " in wide("family")
     assert wide("kmeans") == ""
+
+
+def test_groups_with_limits_of_their_own_are_told_apart() -> None:
+    rng = discreet.Seeded(1)
+    data = {"x": [float(k % 100) for k in range(6000)], "g": ["a", "b"] * 3000}
+    with discreet.open(data, budget=2.0, ledger=":memory:", rng=rng) as session:
+        told = of_groups("mean of x by g", session.mean("x", epsilon=1.0, groupby="g", keys=["a", "b"]).shown())
+        assert told.count("after limiting values") == 2
+        assert "for a, the population's mean" in told
+        assert "for b, the population's mean" in told
+        told = of_groups("count by g", session.count(epsilon=1.0, groupby="g", keys=["a", "b"]).shown())
+        assert told.count("the count in this table") == 1

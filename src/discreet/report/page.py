@@ -58,8 +58,9 @@ def summary(report: Report) -> str:
     cost = f"epsilon {number(this.epsilon)}" + (f" and delta {number(this.delta)}" if this.delta else "")
     kept = sum(entry.refused for entry in report.releases)
     none = "" if not kept else " One was refused." if kept == 1 else f" {number(kept)} were refused."
-    hidden = f"what is hidden is the data of each {data.unit}"
-    return f"{answers} about {data.population}{rows}, for {cost} in all; {hidden}.{none}"
+    present = data.neighbours.endswith("added or removed")
+    hidden = f"whether any one {data.unit} is in the data" if present else f"the data of each {data.unit}"
+    return f"{answers} about {data.population}{rows}, for {cost} in all; what is hidden is {hidden}.{none}"
 
 
 def card(entry: ReportEntry, place: int) -> str:

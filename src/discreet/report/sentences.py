@@ -142,8 +142,18 @@ def of_groups(asked: str, groups: Sequence[tuple[Any, Shown]]) -> str:
         told.append(f"{label(key)} {said}")
     rest = len(groups) - NAMED
     more = f"; and {rest} more group{'s' if rest > 1 else ''}" if rest > 0 else ""
-    barred = [shown for _, shown in groups if shown.interval is not None]
-    return f"{_capital(asked)}: {'; '.join(told) or 'no group'}{more}{_about(barred[0]) if barred else ''}."
+    return f"{_capital(asked)}: {'; '.join(told) or 'no group'}{more}{_about_groups(groups)}."
+
+
+def _about_groups(groups: Sequence[tuple[Any, Shown]]) -> str:
+    """What the intervals cover: said once, or of each group where that differs, as limits do that were found."""
+    barred = [(key, shown) for key, shown in groups if shown.interval is not None]
+    covered = [f"{label(key)}, {shown.interval.about}" for key, shown in barred if shown.interval is not None]
+    if len({shown.interval.about for _, shown in barred if shown.interval is not None}) < 2:
+        return _about(barred[0][1]) if barred else ""
+    first, more = barred[0][1], "; and so on" if len(covered) > NAMED else ""
+    what = f"the intervals in brackets cover, with {_percent(first)} confidence"
+    return f"; {what}: for {'; for '.join(covered[:NAMED])}{more}{_noise(first)}"
 
 
 def _number(asked: str, shown: Shown, row: NamedNumber) -> str:

@@ -302,6 +302,7 @@ class CorrelationSpread:
 
 
 def _world(about: About) -> World:
+    about.option("scale", 1.0)  # a correlation has no unit
     table = AssumedTable.of(about)
     return World(
         make=lambda g, n: {"x": table.draw(g, n)},

@@ -80,7 +80,8 @@ def numbers(entry: dict[str, Any], truth: pd.DataFrame) -> list[tuple[str, float
         return [("missing", value, bar["low"], bar["high"], float(column.isna().mean()))]
     if entry["statistic"] == "quantile":
         shares = record["provenance"]["parameters"]["q"]
-        each = zip(np.atleast_1d(shares), *map(np.atleast_1d, (value, bar["low"], bar["high"])), strict=True)
+        found = value["numbers"] if isinstance(value, dict) else value
+        each = zip(np.atleast_1d(shares), *map(np.atleast_1d, (found, bar["low"], bar["high"])), strict=True)
         present = column.dropna()
         return [(f"{float(q):.0%}", v, low, high, float(present.quantile(float(q)))) for q, v, low, high in each]
     counted = column.astype(object).where(column.notna(), None).value_counts(dropna=False)

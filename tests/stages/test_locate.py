@@ -46,6 +46,7 @@ class Probe:
     epsilon: float
     neighbours: Neighbours
     centre: float = 1.0
+    least: float = 0.0
 
     @property
     def guarantee(self) -> Guarantee:
@@ -64,7 +65,7 @@ class Probe:
         elif self.stage == "distance":
             found = median_distance(values, centre=self.centre, cost=cost, neighbours=near, rng=rng)
         else:
-            found = far_distance(values, centre=self.centre, beyond=2, cost=cost, rng=rng)
+            found = far_distance(values, centre=self.centre, beyond=2, cost=cost, rng=rng, least=self.least)
         return Release(self.guarantee, Provenance(self.stage, {}, rng.secure), found)
 
 
@@ -82,12 +83,23 @@ def test_medians_on_small_worlds(
 
 @pytest.mark.claim("locate.2")
 @pytest.mark.parametrize("relation", BOTH)
-@pytest.mark.parametrize("epsilon", [5.0, 200.0])
-def test_far_distances_on_small_worlds(relation: Neighbours, epsilon: float) -> None:
+@pytest.mark.parametrize(("epsilon", "least"), [(5.0, 0.0), (200.0, 0.0), (200.0, 1.5)])
+def test_far_distances_on_small_worlds(relation: Neighbours, epsilon: float, least: float) -> None:
     world = audit.numbers(relation, 3)[:: 4 if relation is Neighbours.REPLACE else 1]
     crowd = [0.0, 1.0, 1.0, 1.0, 2.0, 1e300, math.nan] * 3
     wide = [audit.Pair(crowd + pair.left, crowd + pair.right) for pair in world[::3]]
-    audit.check(Probe("far", epsilon, relation), world[::3] + wide, hostile_values=relation is not BOTH[0]).require()
+    probe = Probe("far", epsilon, relation, least=least)
+    audit.check(probe, world[::3] + wide, hostile_values=relation is not BOTH[0]).require()
+
+
+@pytest.mark.claim("locate.2")
+def test_each_record_below_the_least_distance_counts_as_there() -> None:
+    values = np.array([0.0, 0.1, -0.1, 0.3, 0.3, 1.4, -7.0, math.nan, math.inf, 1e-300])
+    distances = np.where(np.isnan(values), 0.0, np.abs(values))
+    for least in (0.0, 2.0**-24, 0.3, 1.4, 9.0, 1e300):
+        found = locate._raised(cells(values, 0.0, COARSE), locate._cell_of(np.array([least]), 0.0, 52 - COARSE))
+        wanted = cells(np.maximum(distances, least), 0.0, COARSE)
+        assert [part.tolist() for part in found] == [part.tolist() for part in wanted]
 
 
 @pytest.mark.claim("locate.1")

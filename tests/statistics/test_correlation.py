@@ -1,6 +1,7 @@
 """The ladder for correlations."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
+from discreet.accounting.currency import pure
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, DiscreetError
 from discreet.noise.randomness import Seeded
@@ -41,6 +43,19 @@ def test_every_small_pair(relation: Neighbours) -> None:
     assert mechanism.release([*CROWD, (1.0, 1.0)], Seeded(0)).refusal is None  # a world of answers
     assert implies(mechanism.loss, mechanism.guarantee)
     assert exceeds(drawn(mechanism, [*CROWD, (1.0, 1.0)]), mechanism.loss) is None
+
+
+@pytest.mark.claim("correlation.1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_three_columns_cost_no_more_than_epsilon(relation: Neighbours) -> None:
+    rows = np.random.default_rng(5).normal(size=(200, 3)) @ np.array(
+        [[1.0, 1.0, 0.5], [0.0, 1.0, 0.5], [0.0, 0.0, 1.0]]
+    )
+    mechanism, recorder = Correlation(48.0, dimension=3, neighbours=relation), Recorder(Seeded(0))
+    assert mechanism.release(rows, recorder).refusal is None
+    assert len(recorder.log) == 4 * 3 + 2 * 3 + (relation is ADD)
+    assert pure(mechanism.stages.loss) == (Fraction(48), Fraction(0))
+    assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
 
 
 @pytest.mark.claim("correlation.1")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import discreet
-from benchmarks import bank, tukey
+from benchmarks import Row, bank, table_lines, tukey
 from benchmarks.bank import SIZE, SLOPES, Bank
 from discreet.engines.local import Local
 from discreet.noise.randomness import Seeded
@@ -34,7 +34,6 @@ from discreet.subsample.returned import found_shape
 PAGE = Path(__file__).parent.parent / "docs" / "measured-blocks.md"
 LOW, HIGH = 0.92, 0.98
 OFTEN = 4  # times as many runs where a run is cheap
-Row = tuple[str, str, str, str, bool]
 Run = Callable[[int], Any]
 
 
@@ -238,9 +237,7 @@ def study(runs: int, only: str = "") -> None:
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     for part, rows in parts.items():
         if only in ("", part):
-            for name, figure, seen, bar, ok in rows():
-                print(f"{name:<52}{figure:<52}{seen:>8}  {bar:<14}{'ok' if ok else 'MISSED'}", flush=True)
-                lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
+            lines += table_lines(rows())
     if not only:
         PAGE.write_text("\n".join(lines) + "\n")
 

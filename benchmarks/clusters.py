@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import discreet
+from benchmarks import Row, table_lines
 from benchmarks.noise import seconds
 from benchmarks.theirs import diffprivlib_models
 from discreet import Seeded
@@ -25,7 +26,6 @@ from discreet.models.assign import Ball, cluster_sums
 from discreet.tables.matrix import matrix
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-clusters.md"
-Row = tuple[str, str, str, str, bool]
 Data = tuple[Any, float | None]
 
 
@@ -183,9 +183,7 @@ def study(runs: int) -> None:
     ]
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     cells = (row for case in SETS for row in losses(*case, runs))
-    for name, figure, seen, bar, ok in chain(speed(), cells, friends(runs)):
-        print(f"{name:<52}{figure:<60}{seen:>8}  {bar:<16}{'ok' if ok else 'MISSED'}", flush=True)
-        lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
+    lines += table_lines(chain(speed(), cells, friends(runs)))
     PAGE.write_text("\n".join(lines) + "\n")
 
 

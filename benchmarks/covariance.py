@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import Row, table_lines
 from benchmarks.noise import seconds
 from discreet import Seeded
 from discreet.stages.gram import Frame, moments
@@ -22,7 +23,6 @@ CASES = ((5000, 5, 30.0), (5000, 5, 1e6), (20_000, 5, 1e6), (20_000, 10, 1e6))
 
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-covariance.md"
-Row = tuple[str, str, str, str, bool]
 
 
 def kernel() -> Iterator[Row]:
@@ -58,9 +58,7 @@ def study(runs: int) -> None:
     lines = ["# Measured: covariances", "", "By `make bench`, epsilon 1, delta 1e-6; a missed bar says so.", ""]
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     cases = (errors(*case, model, runs) for case in CASES for model in (None, "gaussian"))
-    for name, figure, seen, bar, ok in chain(kernel(), cases):
-        print(f"{name:<62}{figure:<44}{seen:>8}  {bar:<8}{'ok' if ok else 'MISSED'}", flush=True)
-        lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
+    lines += table_lines(chain(kernel(), cases))
     PAGE.write_text("\n".join(lines) + "\n")
 
 

@@ -20,12 +20,12 @@ from scipy import stats
 from scipy.integrate import quad
 
 import discreet
+from benchmarks import Row, table_lines
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.values import Density
 from discreet.statistics.density_curve import on_simplex
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-density.md"
-Row = tuple[str, str, str, str, bool]
 Array = np.ndarray[Any, Any]
 BAR: Final = 1.7
 PARTS: Final = 4000  # of the line, for the polygon
@@ -134,9 +134,7 @@ def study(runs: int) -> None:
         "| what | mean integrated squared error | ratio | bar | |",
         "|---|---|---|---|---|",
     ]
-    for name, figure, seen, bar, ok in measured(runs):
-        print(f"{name:<42}{figure:<52}{seen:>8}  {bar:<8}{'ok' if ok else 'MISSED'}", flush=True)
-        lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
+    lines += table_lines(measured(runs))
     PAGE.write_text("\n".join(lines) + "\n")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import polygamma
 
+from benchmarks import Row
 from discreet import Seeded, fit_distribution
 from discreet._compiled.likelihood_kernels import FAST, fast_rows
 from discreet.subsample.fit_request import FitRequest
@@ -22,7 +23,6 @@ from discreet.subsample.returned import Shape
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-families.md"
 Array = np.ndarray[Any, Any]
-Row = tuple[str, str, str, str, bool]
 Draw = Callable[[np.random.Generator, int], Array]
 LETTERS = np.array(["a", "b", "c"])
 SIZE = 2000

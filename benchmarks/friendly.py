@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks import Row, table_lines
 from benchmarks.coinpress import coinpress_rows_mean
 from discreet import Seeded, mean
 from discreet.accounting.calibrate import gaussian
@@ -28,7 +29,6 @@ PAGE = Path(__file__).parent.parent / "docs" / "measured-friendly.md"
 EPSILON, DELTA = 1.0, 1e-6
 TINY = 1e-9  # where n is large, delta must be small
 Floats = npt.NDArray[np.float64]
-Row = tuple[str, str, str, str, bool]
 
 
 def oracle(width: int, size: int) -> float:
@@ -218,9 +218,7 @@ def study(runs: int, only: str = "", largest: int = 400_000_000) -> None:
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     for part, rows in parts.items():
         if only in ("", part):
-            for name, figure, seen, limit, ok in rows():
-                print(f"{name:<56}{figure:<48}{seen:>8}  {limit:<10}{'ok' if ok else 'MISSED'}", flush=True)
-                lines.append(f"| {name} | {figure} | {seen} | {limit} | {'ok' if ok else '**missed**'} |")
+            lines += table_lines(rows())
     if not only:
         PAGE.write_text("\n".join(lines) + "\n")
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import discreet
+from benchmarks import Row
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import ModelGradients
 from discreet.models.score import score_cost, score_sensitivity
@@ -34,7 +35,6 @@ the people, over that of the fit without privacy.
 | what | figure | measured | bar | |
 |---|---|---|---|---|
 """
-Row = tuple[str, str, str, str, bool]
 
 
 def people(size: int, seed: int, kind: str = "logistic", features: int = 5) -> tuple[Any, Any, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from benchmarks import Row, table_lines
 from benchmarks.coinpress import coinpress
 from benchmarks.noise import seconds
 from discreet import Seeded, mean, quantile
@@ -24,7 +25,6 @@ from discreet.accounting.calibrate import rho as rho_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-means.md"
 Sample = Callable[[np.random.Generator, int], npt.NDArray[np.float64]]
-Row = tuple[str, str, str, str, bool]
 
 SHAPES: dict[str, tuple[Sample, float]] = {
     "normal": (lambda rng, n: rng.normal(5, 2, n), 5.0),
@@ -165,9 +165,7 @@ def study(runs: int, only: str = "") -> None:
     lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     for part, rows in parts.items():
         if only in ("", part):
-            for name, figure, seen, bar, ok in rows():
-                print(f"{name:<52}{figure:<42}{seen:>8}  {bar:<14}{'ok' if ok else 'MISSED'}", flush=True)
-                lines.append(f"| {name} | {figure} | {seen} | {bar} | {'ok' if ok else '**missed**'} |")
+            lines += table_lines(rows())
     if not only:
         PAGE.write_text("\n".join(lines) + "\n")
 

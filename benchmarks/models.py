@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import Row
 from benchmarks.noise import seconds
 from benchmarks.theirs import diffprivlib_models
 from discreet import Neighbours, Seeded
@@ -23,7 +24,6 @@ from discreet.models.least_squares import LeastSquares
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-models.md"
 EPSILON, DELTA = 1.0, 1e-6
-Row = tuple[str, str, str, str, bool]
 
 
 def adassp(x: Any, y: Any, epsilon: float, delta: float, rng: np.random.Generator) -> Any:

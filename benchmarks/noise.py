@@ -52,7 +52,7 @@ def against_numpy(distribution: str, theirs: Work, ours: Work, bar: float) -> di
     their_time, our_time = seconds(ROUNDS, theirs, ours)
     ratio = our_time / their_time
     return {
-        "distribution": distribution,
+        "what": distribution,
         "against": "numpy float",
         "theirs": f"{1e3 * their_time:.1f} ms",
         "ours": f"{1e3 * our_time:.1f} ms",
@@ -68,7 +68,7 @@ def against_opendp(distribution: str, primitive: Any, ours: Work) -> dict[str, A
     their_time, our_time = seconds(OPENDP_ROUNDS, lambda: primitive(zeros), ours)
     ratio = their_time / our_time
     return {
-        "distribution": distribution,
+        "what": distribution,
         "against": "opendp vector",
         "theirs": f"{OPENDP_VALUES / their_time:.3g}/s",
         "ours": f"{OPENDP_VALUES / our_time:.3g}/s",
@@ -79,7 +79,7 @@ def against_opendp(distribution: str, primitive: Any, ours: Work) -> dict[str, A
 
 
 def measure() -> list[dict[str, Any]]:
-    """All rows of the table: distribution, against, theirs, ours, ratio, bar, ok."""
+    """All rows of the table: what, against, theirs, ours, ratio, bar, ok."""
     enable_features("contrib")
     floats = np.random.default_rng()
     domain = vector_domain(atom_domain(T="i64"))
@@ -108,7 +108,7 @@ def show(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         verdict = "ok" if row["ok"] else "missed"
         print(
-            f"{row['distribution']:<20}{row['against']:<15}{row['theirs']:>12}{row['ours']:>12}"
+            f"{row['what']:<20}{row['against']:<15}{row['theirs']:>12}{row['ours']:>12}"
             f"{row['ratio']:>9.2f}{row['bar']:>9}  {verdict}"
         )
 

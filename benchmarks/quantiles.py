@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import binom
 
+from benchmarks import Row, table_lines
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.quantile import Quantile
@@ -55,7 +56,7 @@ def plain_width(rows: Array, q: float) -> float:
     return float(ordered[high] - ordered[low])
 
 
-def measured(runs: int) -> Iterator[tuple[str, str, str, str, bool]]:
+def measured(runs: int) -> Iterator[Row]:
     for name, column in columns():
         for shares, epsilon in ASKED:
             held, widths, plain = [], [], []
@@ -88,9 +89,7 @@ def study(runs: int) -> None:
         "| column | asked | coverage | width | |",
         "|---|---|---|---|---|",
     ]
-    for name, asked, coverage, width, ok in measured(runs):
-        print(f"{name:<40}{asked:<26}{coverage:<16}{width:<20}{'ok' if ok else 'MISSED'}", flush=True)
-        lines.append(f"| {name} | {asked} | {coverage} | {width} | {'ok' if ok else '**missed**'} |")
+    lines += table_lines(measured(runs))
     PAGE.write_text("\n".join(lines) + "\n")
 
 

@@ -43,7 +43,7 @@ Row = dict[str, Any]
 
 def row(work: str, against: str, theirs: str, ours: str, ratio: float, bar: str, ok: bool) -> Row:
     return {
-        "distribution": work,
+        "what": work,
         "against": against,
         "theirs": theirs,
         "ours": ours,
@@ -105,7 +105,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {r['distribution']} | {r['against']} | {r['theirs']} | {r['ours']} | {r['ratio']:.3g} | {r['bar']} | "
+        f"| {r['what']} | {r['against']} | {r['theirs']} | {r['ours']} | {r['ratio']:.3g} | {r['bar']} | "
         f"{'ok' if r['ok'] else '**missed**'} |"
         for r in rows
     ]

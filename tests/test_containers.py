@@ -151,9 +151,21 @@ def fits(container: str, odd: Any, kind: str) -> bool:
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("verb", [*VERBS, *OF_FRAMES])
 def test_one_entry_does_not_decide_how_a_call_ends(verb: str, container: str, kind: str) -> None:
+    ends_alike(verb, container, kind, ODD_OF_BLOCKS if verb.startswith("fit") else ODD)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("verb", [verb for verb in (*VERBS, *OF_FRAMES) if verb.startswith("fit")])
+def test_no_odd_entry_decides_how_a_fit_ends(verb: str, container: str, kind: str) -> None:
+    ends_alike(verb, container, kind, ODD)
+
+
+def ends_alike(verb: str, container: str, kind: str, odds: tuple[Any, ...]) -> None:
     asked, make, entries = (VERBS | OF_FRAMES)[verb], CONTAINERS[container], COLUMNS[kind]
     expected = ended(asked, make(entries, kind))
-    for odd in ODD_OF_BLOCKS if verb.startswith("fit") else ODD:
+    for odd in odds:
         if fits(container, odd, kind):
             assert same(ended(asked, make([odd, *entries[1:]], kind)), expected), odd
 
@@ -163,6 +175,19 @@ def test_one_entry_does_not_decide_how_a_call_ends(verb: str, container: str, ki
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_one_entry_does_not_decide_what_a_session_knows(container: str, kind: str, tmp_path: Path) -> None:
     """Kinds, and with them granularities, refusals and what `describe` asks; a frame and a mapping of columns alike."""
+    known_alike(container, kind, tmp_path, ((framed, "median"), (mapped, "histogram")))
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_one_entry_decides_nothing_in_the_other_kind_of_table(container: str, kind: str, tmp_path: Path) -> None:
+    known_alike(container, kind, tmp_path, ((mapped, "median"), (framed, "histogram")))
+
+
+def known_alike(
+    container: str, kind: str, tmp_path: Path, asking: tuple[tuple[Callable[[Any], Any], str], ...]
+) -> None:
     make, entries = CONTAINERS[container], COLUMNS[kind]
 
     def asked(name: str, verb: str, column: Any) -> Any:
@@ -172,7 +197,7 @@ def test_one_entry_does_not_decide_what_a_session_knows(container: str, kind: st
             options = {"categories": [1, 2, "a", True]} if verb == "histogram" else {"bounds": RANGE}
             return ended(lambda *_, **__: getattr(private, verb)("a", epsilon=20.0, **options), None)
 
-    for wrap, verb in ((framed, "median"), (mapped, "histogram")):
+    for wrap, verb in asking:
         left = wrap(make(entries, kind))
         expected = asked(f"{verb}.ledger", verb, left)
         for number, odd in enumerate(ODD):

@@ -1,7 +1,4 @@
-"""Exact means, and the noise on them.
-
-A noisy number and its margin.
-"""
+"""Exact means, noisy numbers and their margins."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,11 +1,4 @@
-"""The filter on every graph of up to five rows: what one row can do to it.
-
-Predicates read two rows and nothing else.
-
-Who is looked at: by chance that sticks to places.
-
-Points and who is near whom: against whole numbers of any size.
-"""
+"""Friends and the filter: points against whole numbers of any size, predicates, who is looked at, every small graph."""
 
 import math
 from collections.abc import Callable

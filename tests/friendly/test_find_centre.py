@@ -1,7 +1,4 @@
-"""The centre of rows that agree: what one row can do to it, and how far it is off.
-
-Shortcuts give the core of all pairs, bit for bit.
-"""
+"""The centre of rows that agree: what one row can do to it, how far it is off, and its shortcuts, bit for bit."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""All rows against a few references.
-
-FriendlyMean: what it promises, what it draws, what it says.
-"""
+"""FriendlyMean: what it promises, what it draws, what it says; with all rows, or a few references."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,9 +1,4 @@
-"""The lectures' weights: complete, sound and stable on every small graph; their mean no further than claimed.
-
-Random retention: its exact privacy on every small graph.
-
-Algorithms that are private on friends only, made private on all tables.
-"""
+"""The lectures' weights on every small graph, random retention, and algorithms made private on all tables."""
 
 import math
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from benchmarks.ledger import Place
 
 from discreet.accounting.filter import Budget
 from discreet.errors import FORMULA, BadInput
-from discreet.ledger.place import COLUMNS
+from discreet.ledger.ledger_text import COLUMNS
 from discreet.privacy.loss import Composed, Gaussian, Laplace
 
 

@@ -1,7 +1,4 @@
-"""Exact sums of clipped powers: what one record can do to them, and that nothing else can change them.
-
-Budgets in stages: what is handed out is what there was.
-"""
+"""Exact sums of clipped powers, what one record can do to them, and the budgets of their stages."""
 
 import math
 from fractions import Fraction

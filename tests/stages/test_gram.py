@@ -1,7 +1,4 @@
-"""Gram matrices: exact sums, the sensitivity of every small pair, noise as declared.
-
-Frames: a row is seen as the same whole numbers wherever it stands.
-"""
+"""Gram matrices: frames, exact sums, the sensitivity of every small pair, noise as declared."""
 
 import math
 from fractions import Fraction

@@ -340,7 +340,7 @@ def test_cells_hold_equally_many_multiples(low: float, high: float, count: int, 
     first, last = math.floor(Fraction(low) / unit) - 1, math.ceil(Fraction(high) / unit) + 1
     points = [float(k * unit) for k in range(first, last + 1)]
     assert 1 <= len(edges) - 1 <= count
-    assert edges[0] <= max(low, edges[0])
+    assert edges[0] <= low <= high <= edges[-1]
     inside = np.histogram([point for point in points if edges[0] < point < edges[-1]], edges)[0]
     assert len(set(inside[:-1])) <= 1  # the last one may reach beyond what is asked for
     assert len(set(np.rint(np.diff(edges) / float(unit)))) == 1

@@ -1,6 +1,6 @@
-"""The compiled passes of MatchCore: the same results as the plain ones, with work that does not depend on the rows.
+"""The passes of friendly means, compiled: MatchCore, tapered sums, counts by distance. The results of the plain ones.
 
-Tapered sums and counts by distance in one compiled pass: the integers of friendly/taper.py.
+The work of MatchCore does not depend on the rows.
 
 Rounding by adding and taking off 1.5 * 2^52 is exact for steps below 2^51; anything larger is far beyond twice the
 radius either way. Sums of squares may be taken in any order where it matters, as they are exact ([taper.3] of

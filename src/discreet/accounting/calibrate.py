@@ -1,6 +1,4 @@
-"""How much delta goes with an epsilon: the privacy curves of Gaussian noise and of zCDP, computed from above.
-
-How much noise an (epsilon, delta) needs, and what epsilon a given noise has: the curves of `curve`, inverted.
+"""The privacy curves of Gaussian noise and of zCDP, from above: the delta of an epsilon, and the noise that it needs.
 
 Promise
     [calibrate.1] delta_of_mu(epsilon, mu) is at least delta_G(eps; mu) = Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu -

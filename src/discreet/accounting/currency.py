@@ -1,6 +1,6 @@
-"""What pure epsilon is worth in rho and in mu, as rationals from above.
+"""What a loss costs in the three currencies that add up, as rationals from above: epsilon, rho and mu squared.
 
-What a loss costs in the three currencies that add up: epsilon, rho and mu squared, each beside a delta.
+Each stands beside a delta.
 
 Promise
     [currency.1] Anything pure is rho-zCDP (D_a <= a rho for all a > 1) with rho = eps tanh(eps/2); Laplace noise with
@@ -14,8 +14,8 @@ Promise
     [currency.5] pure(loss): the sums of the parts' epsilons and deltas bound the whole. With Gaussian noise, no such
     pair.
     [currency.6] rho(loss) = (rho, delta) and mu(loss) = (mu^2, delta): off an event of probability delta, the whole is
-         rho-zCDP, and mu-GDP. Sums of exact rationals; Gaussian noise costs mu^2/2 and mu^2, the others what `convert`
-         says.
+         rho-zCDP, and mu-GDP. Sums of exact rationals; Gaussian noise costs mu^2/2 and mu^2, the others what
+         [currency.1] to [currency.4] say.
     [currency.7] A sampled loss costs no more, in any currency, than the same loss on everybody; if pure, it is
     amplified. Slack is not in these deltas: what it costs depends on the epsilon at which it is paid ([compose.1]).
 

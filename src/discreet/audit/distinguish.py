@@ -154,7 +154,7 @@ def _best_cut(here: npt.NDArray[np.float64], there: npt.NDArray[np.float64], del
 
 
 SHOWN = 5
-TOLD = 8  # of so many pairs the releases of one are compared in words too, which takes as long as all the rest
+TOLD = 1  # of so many pairs the releases of one are compared in words too, which takes as long as all the rest
 
 
 @dataclass(frozen=True, slots=True)

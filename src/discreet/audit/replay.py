@@ -288,7 +288,7 @@ class Replay:
 
 def replay(mechanism: Mechanism[Any], pair: Pair, *, seed: int = 0, fate: Fate = "fair") -> list[str]:
     """What is wrong with a mechanism on one pair of neighbours; an empty list if nothing is."""
-    return replayed(mechanism, pair, seed=seed, fate=fate, words=False).objections
+    return replayed(mechanism, pair, seed=seed, fate=fate).objections
 
 
 def replayed(

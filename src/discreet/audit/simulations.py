@@ -1,9 +1,7 @@
-"""Coverage: does the interval hold what it should, as often as it says?
+"""What a release does in many runs: how often its interval holds the truth, how often two samples have one answer.
 
-Replicate: how often two samples of the same population lead to the very same answer, given shared coins.
-
-A diagnostic on data that may be looked at, such as simulated data: it says nothing about privacy, and its own answer
-is not private. Do not run it on halves of a private table and publish the result.
+For data that may be looked at, such as simulated data: this says nothing about privacy, and is not private itself. Do
+not run it on halves of a private table and publish the result.
 """
 
 from collections.abc import Callable

@@ -1,11 +1,5 @@
-"""Small worlds in which every pair of neighbours can be tried, and wide ones in which the odd ones are.
-
-Name and shame: a mechanism that keeps its word and protects nobody. A failing demonstration.
-
-It publishes each record outright with probability delta, and nothing else. That is (0, delta), yet for n = 1/delta
-people somebody is exposed with probability 63%. Two guards hold against it: delta above 1/(10 n) is refused
-(privacy/guarantee.py), and the replay finds that a record leaves without passing the door, however rarely.
-"""
+"""What an audit runs on: small worlds in which every pair of neighbours can be tried, wide ones in which the odd ones
+are, and a mechanism that every audit must find."""
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
@@ -130,7 +124,12 @@ def hostile(relation: Neighbours, common: Sequence[Any] = (0.0, 1.0, 1.0)) -> li
 
 @dataclass(frozen=True, slots=True)
 class NameAndShame:
-    """Never use it: it exists to be caught."""
+    """Keeps its word and protects nobody. Never use it: it exists to be caught.
+
+    It publishes each record outright with probability delta, and nothing else. That is (0, delta), yet for n = 1/delta
+    people somebody is exposed with probability 63%. Two guards hold against it: delta above 1/(10 n) is refused
+    (privacy/guarantee.py), and the replay finds that a record leaves without passing the door, however rarely.
+    """
 
     delta: float
 

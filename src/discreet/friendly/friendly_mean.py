@@ -1,6 +1,6 @@
-"""The mean of all rows that agree with a few: as many comparisons as rows times references.
+"""The mean of the rows that agree with each other: in any dimension, without bounds, whatever the others are.
 
-The mean of the rows that agree with each other: in any dimension, without bounds, whatever the others are.
+All are compared with all, or with a few: then as many comparisons as rows times references.
 
 Releases
     As find_centre.py, from all rows.

@@ -1,22 +1,30 @@
-"""What may be written in a ledger: names, notes and answers, checked before anything is charged.
+"""A ledger's words: the names, notes and answers that may be written in it, and its entries for other programs.
+
+What is written is checked before anything is charged. What is exported is JSON with the exact numbers, or a table that
+a spreadsheet will not execute: no cell begins as a formula does ([errors.1]), all are quoted, none holds a line break.
 
 Two names that people would take for one are one budget. What they would confuse is decided by the skeletons of Unicode
 Technical Standard 39, section 4, with its published table (package `confusable-homoglyphs`), not by a list of letters
 that are allowed: names are written in every script. A new name is compared with those in use; names in use stay valid.
 """
 
+import csv
 import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from discreet.accounting.filter import Currency
-from discreet.errors import BadInput, clean
+from discreet.errors import BadInput, clean, safe
+from discreet.ledger.account import Account, Entry, loss_from_plain
+from discreet.privacy.loss import in_words
 
+COLUMNS: Final = ("entry", "time", "kind", "population", "analyst", "request", "loss", "cost", "delta", "note", "hash")
 HIDDEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 LONGEST_NAME: Final = 200
 LONGEST_TITLE: Final = 1_000
@@ -115,6 +123,41 @@ def currency(accounting: object) -> Currency:
     except ValueError:
         names = ", ".join(repr(known.value) for known in Currency)
         raise BadInput(f"accounting is {_short(accounting)}; it must be one of {names}") from None
+
+
+def to_csv(entries: Iterable[Entry], file: TextIO) -> None:
+    """One line an entry; costs as decimals, to read (the exact ones are in the JSON)."""
+    table = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for entry in entries:
+        plain, loss, cost, delta = entry.plain, "", "", ""
+        if entry.kind == "charge":
+            loss = in_words(loss_from_plain(plain["loss"]))
+            cost, delta = (repr(float(Fraction(number))) for number in plain["price"])
+        told = (entry.number, entry.time, entry.kind, entry.population, entry.analyst, entry.request)
+        table.writerow(map(safe, (*told, loss, cost, delta, plain.get("note"), entry.hash)))
+
+
+def to_json(ledger: str, accounts: Iterable[tuple[str, str, Account]], entries: Iterable[Entry], file: TextIO) -> None:
+    """Everything but the answers; rationals as text."""
+    file.write(f'{{"ledger": {json.dumps(ledger)},\n"accounts": ')
+    _list(({"population": p, "analyst": a or None, **json.loads(s.to_text())} for p, a, s in accounts), file)
+    file.write(',\n"entries": ')
+    _list((_plain(entry) for entry in entries), file)
+    file.write("}\n")
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    kept = ("number", "kind", "time", "population", "analyst", "request", "previous", "hash")
+    return {**{name: getattr(entry, name) for name in kept}, "body": entry.plain}
+
+
+def _list(items: Iterable[dict[str, Any]], file: TextIO) -> None:
+    start = "["
+    for item in items:
+        file.write(f"{start}\n{json.dumps(item)}")
+        start = ","
+    file.write("[]" if start == "[" else "\n]")
 
 
 def _short(thing: object) -> str:

@@ -37,7 +37,7 @@ from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES
 from discreet.ledger.pages import Pages, found_ledger, identity, length
-from discreet.ledger.place import parts, there, to_csv, to_json
+from discreet.ledger.place import parts, there
 from discreet.ledger.seal import Head, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verified
 from discreet.privacy.exact import Number
@@ -235,9 +235,9 @@ class Ledger:
                 yield pages.trusted(row)
 
         if form == "csv":
-            self._read(lambda pages: to_csv(lines(pages), file))
+            self._read(lambda pages: words.to_csv(lines(pages), file))
         else:
-            self._read(lambda pages: to_json(self._id, accounts, lines(pages), file))
+            self._read(lambda pages: words.to_json(self._id, accounts, lines(pages), file))
 
     def close(self) -> None:
         """Let go of the database; what was charged is on disk already."""

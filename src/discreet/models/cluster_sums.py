@@ -1,6 +1,4 @@
-"""What is read off the rows' distances to their nearest centres: a radius that holds most of them, and the loss.
-
-Noisy counts and sums of clusters, in one draw: what every private k-means iterates.
+"""What a private k-means reads off the rows: noisy counts and sums of clusters, a radius that holds most, the loss.
 
 Releases
     `holding`: a float64 that about `beyond` of the distances exceed, by the exponential mechanism over float64.

@@ -1,8 +1,7 @@
-"""The distribution functions of the noise that the door draws, for error bars.
+"""What is known of the door's noise without drawing it: distribution functions, for error bars, and simulated draws.
 
-Random numbers that hide nobody: what a statistic would be on made-up data, for null distributions and power.
-
-The stream is numpy's, its seed is public or drawn through the door. Nothing that protects a person is drawn here.
+Simulations are for null distributions and power. Their stream is numpy's, its seed public or drawn through the door:
+nothing that protects a person is drawn here.
 """
 
 import math

@@ -1,6 +1,4 @@
-"""Above-threshold: the first of many questions whose answer is large, at the price of one.
-
-Noise on a histogram with more bins than can be listed: only what rises above a threshold is shown.
+"""Only what rises above a threshold is shown: the first of many questions, at the price of one; bins that nobody lists.
 
 Promise
     [threshold.1] FirstAbove: the first index i with s_i + Z_i >= threshold + Y, Y and Z_i discrete Laplace noise of

@@ -1,6 +1,6 @@
 """The page that is published: one file, without scripts, that asks nothing of the network.
 
-The page on paper: printed by a browser without a window, if there is one.
+For paper it is printed by a browser without a window, if there is one.
 """
 
 import os

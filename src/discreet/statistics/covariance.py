@@ -1,6 +1,6 @@
-"""Covariances, and normal distributions in several dimensions, with their error bars.
+"""The covariance of rows in R^d, and the normal distribution that has it, with error bars.
 
-The covariance of rows in R^d: no bounds, no scale, no centre, any condition number that the rows can show.
+No bounds, no scale, no centre, any condition number that the rows can show.
 
 Releases
     The stages of statistics/covariance_stages.py, and from them the covariance. With no model the ball of the last

@@ -30,7 +30,9 @@ from discreet.stages.gram import (
     moments,
     moments_of_blocks,
     noisy_gram,
+    noisy_squares,
     noisy_sum,
+    squares_cost,
     steps_of,
     sum_cost,
     sum_sensitivity,
@@ -91,6 +93,24 @@ def test_every_pair_of_small_rows(shape: Shape, bits: int) -> None:
                 assert 2 * gram_sensitivity(columns, bits, ADD, off) >= gram_sensitivity(columns, bits, ADD)
         if shape != "taper" and place == 0:  # and the claim is not idle
             assert worst["weighted"] > 0.95 * float(gram_sensitivity(2, bits, REPLACE)) ** 2
+
+
+@pytest.mark.claim("gram.5")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_the_squares_of_every_pair_of_small_rows(relation: Neighbours) -> None:
+    """What is handed to the noise, of every row that is there or not, or stands in for another."""
+    frame, cost = frames()[0], squares_cost(Fraction(1), 2, relation)
+    asked = []
+    for rows in (SMALL[:0], *SMALL[:, None]):
+        recorder = Recorder(Seeded(0))
+        noisy_squares(rows, frame, 1.0, "clip", cost=cost, neighbours=relation, rng=recorder)
+        asked.append(recorder.log[0][0])
+    moved = [blur.sensitivity for blur in asked]
+    values = [blur.values.tolist() for blur in asked]
+    others = values if relation is REPLACE else values[:1]
+    worst = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in product(values, others))
+    assert 0.95 * float(moved[0]) ** 2 < worst <= moved[0] ** 2
+    assert set(moved) == {moved[0]}
 
 
 @pytest.mark.claim("gram.2")

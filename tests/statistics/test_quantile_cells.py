@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.choose_float import (
     BINADES,
@@ -31,6 +32,7 @@ from discreet.statistics.quantile_cells import (
     SPAN,
     UNITS,
     RankCells,
+    find_scale,
     find_unit,
     floored,
     off_grid,
@@ -100,6 +102,10 @@ def test_the_scores_of_the_scale_move_by_ten_or_nine() -> None:
                     swapped = scores((*rows, other))
                     replaced = max(replaced, int(np.abs(more - swapped).max()))
     assert (replaced, added) == (10 * GRAINS, 9 * GRAINS)
+    for swap, moved in ((True, replaced), (False, added)):
+        recorder = Recorder(Seeded(0))
+        find_scale(np.array([1.0, 2.0]), 0.0, swap=swap, cost=Choice(1), rng=recorder)
+        assert recorder.log[0][0].sensitivity == moved
 
 
 @pytest.mark.claim("quantile.2")

@@ -121,3 +121,44 @@ def test_numbers_and_streams_can_be_counted_by_value() -> None:
 def test_words_for_yes_and_no_in_lists_are_read_and_others_are_missing() -> None:
     told = discreet.proportion(["Yes", "No", "no", "maybe"] * 1000, epsilon=10.0, rng=Seeded(1))
     assert abs(told.value - 1 / 3) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("asked", "listed"),
+    [
+        (("proportion", ("age",)), {"equals": 30}),
+        (("proportion_test", ("age", 0.5)), {"equals": 30}),
+        (("histogram", ("age",)), {"categories": [30, 31]}),
+        (("histogram", ("age",)), {"categories": range(10**9)}),
+        (("mean", ("weight",)), {"groupby": "age", "keys": [30, 31]}),
+        (("goodness_of_fit_test", ("age", {30: 0.5, 31: 0.5})), {}),
+        (("logistic_regression", (["weight"], "age")), {"classes": (30, 31)}),
+        (("linear_regression", ("weight ~ C(age)",)), {"levels": {"age": [30, 31]}, "delta": 1e-6}),
+    ],
+)
+def test_numbers_are_not_sought_among_the_texts_of_a_file_without_types(
+    tmp_path: Path, asked: tuple[str, Any], listed: dict[str, Any]
+) -> None:
+    pcsv.write_csv(PEOPLE, tmp_path / "people.csv")
+    budget: dict[str, Any] = {"budget": discreet.Budget(100.0, 1e-3), "ledger": ":memory:", "rng": Seeded(1)}
+    with discreet.open(tmp_path / "people.csv", **budget) as session:
+        with pytest.raises(BadInput, match=r"a text file does not say what 'age' holds.*types=\{'age': 'number'\}"):
+            session.ask(asked[0], *asked[1], epsilon=1.0, **listed)
+        assert session.balance.spent.cost == 0
+    with discreet.open(tmp_path / "people.csv", types={"age": "number"}, **budget) as session:
+        session.ask(asked[0], *asked[1], epsilon=1.0, **listed)
+        assert session.balance.spent.cost > 0
+
+
+@pytest.mark.parametrize("form", ["arrow", "csv"])
+def test_a_list_of_probabilities_is_no_list_of_categories(tmp_path: Path, form: str) -> None:
+    with opened(form, tmp_path, "add_or_remove") as session:
+        listed = session.ask("goodness_of_fit_test", "town", [2 / 3, 1 / 3], categories=["Ulm", "Bonn"], epsilon=1.0)
+        assert listed.value.p_value > 0.01
+
+
+def test_an_outcome_of_texts_is_told_of_classes(tmp_path: Path) -> None:
+    with opened("arrow", tmp_path, "add_or_remove") as session:
+        with pytest.raises(BadInput, match=r"classes=\('no', 'yes'\)"):
+            session.logistic_regression(["age"], "town", epsilon=1.0)
+        assert session.logistic_regression(["age"], "town", classes=("Bonn", "Ulm"), epsilon=5.0).refusal is None

@@ -59,9 +59,11 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
     place = _place(source)
     place = f"{place} {found.place}" if isinstance(found, InDatabase) else place
     written = {name: kind for name, kind in (types or {}).items() if kind in WRITTEN}
+    of_texts = isinstance(found, Lines)
     if not written:
-        return Table(found, kinds, place)
-    return Table(Rewritten(found, written), kinds, None if place is None else f"{place} {json.dumps(written)}")
+        return Table(found, kinds, place, of_texts=of_texts)
+    place = None if place is None else f"{place} {json.dumps(written)}"
+    return Table(Rewritten(found, written), kinds, place, of_texts=of_texts)
 
 
 @dataclass(frozen=True)

@@ -178,12 +178,15 @@ def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], An
 class Table:
     """A table that is read when it must be, and only as far."""
 
-    def __init__(self, source: Source, kinds: Mapping[str, Kind], place: str | None = None) -> None:
+    def __init__(
+        self, source: Source, kinds: Mapping[str, Kind], place: str | None = None, *, of_texts: bool = False
+    ) -> None:
         self._source = source
         self.names = source.names
         self.kinds: Mapping[str, Kind] = MappingProxyType(dict(kinds))  # what each column is declared to hold
         self.description = source.description  # format and names, for provenance; no folder
         self.ordered = source.ordered  # whether a row keeps its place when its values change
+        self.of_texts = of_texts  # whether the cells of a column of unknown kind are texts
         self._place = os.urandom(16).hex() if place is None else place  # in memory it is nowhere else
         self._size: int | None = None
 

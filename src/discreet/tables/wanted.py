@@ -174,10 +174,11 @@ def wanted(
             read = reads if factors is None else factors[name]
             read = read if len(names) == 1 else replace(read, dates=False)
             how = {"formula": formula is not None, "equals": equals is not None, "dates": says_dates(arguments)}
+            how["classes"] = parameter == "y" and "classes" in statistic.signature.parameters
             kinds[name] = _kind(table, name, read, statistic.name, **how)
             levels = arguments.get("levels")
             if isinstance(levels, Mapping) and name in levels:
-                check_levels("levels", levels[name], table.kinds[name], name)
+                check_levels("levels", levels[name], table, name)
         references[parameter] = reference
         seen = tuple([table.kinds.get(name, "boolean") for name in names])
         about[parameter] = Columns(names, seen, several=not isinstance(reference, str), formula=formula)
@@ -199,15 +200,24 @@ def wanted(
         if kind == "date" and not (isinstance(chosen, str) and chosen in ("keep", "drop")):
             chosen = public_day(chosen, "missing")
         counted = equals if kind == "boolean" else None
-        check_levels("equals", [counted], table.kinds.get(name, "unknown"), name)
+        check_levels("equals", [counted], table, name)
         wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]
+    _check_listed(table, kinds, references.get("y"), arguments)
+    return Wanted(references, tuple(wants), about, rules)
+
+
+def _check_listed(table: "Table", kinds: Mapping[str, str], outcome: Any, arguments: Mapping[str, Any]) -> None:
+    """Check the public categories and classes that are listed for columns of categories."""
     of_categories = [name for name, kind in kinds.items() if kind == "category"]
-    given = {option: arguments[option] for option in ("categories", "null", "p", "q") if option in arguments}
-    for option, listed in given.items():
+    if outcome in of_categories:
+        check_levels("classes", arguments.get("classes"), table, outcome)
+    for option in ("categories", "null", "p", "q"):
+        listed = arguments.get(option)
+        if option != "categories" and not isinstance(listed, Mapping):  # probabilities of the categories
+            continue
         parts = listed if len(of_categories) > 1 and isinstance(listed, list | tuple) else [listed]
         for name, part in zip(of_categories, parts, strict=False):
-            check_levels(option, part, table.kinds[name], name)
-    return Wanted(references, tuple(wants), about, rules)
+            check_levels(option, part, table, name)
 
 
 def _reference(given: Any, parameter: str, reads: Reads) -> Any:
@@ -233,6 +243,7 @@ def _kind(
     formula: bool = False,
     equals: bool = False,
     dates: bool = False,
+    classes: bool = False,
 ) -> str:
     """As what a column is read."""
     if name not in table.names and reads.kind == "boolean" and not equals and _is_condition(table, name):
@@ -259,6 +270,8 @@ def _kind(
             advice = "give a column of numbers"
         elif formula:
             advice = f"write C({shown}) for categories, or {advice}"
+        if classes and not formula:
+            advice = "give its two classes, that of no first, as in classes=('no', 'yes')"
         raise BadInput(f"{verb} needs numbers, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
     return "number"
 
@@ -324,30 +337,42 @@ def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wante
         raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
     if len({group_of(name) for name in keys}) != len(keys):
         raise BadInput("a group is listed twice in keys; list each once")
-    check_levels("keys", keys, table.kinds[by], by)
+    check_levels("keys", keys, table, by)
     return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
 
 
 HOLDS: Final = {"text": "texts", "category": "texts", "date": "dates", "boolean": "true and false"}
 
 
-def check_levels(option: str, listed: Any, kind: str, name: str) -> None:
+def check_levels(option: str, listed: Any, table: "Table", name: str) -> None:
     """Refuse public values that a column of the declared kind cannot hold: they would be paid for and never found."""
-    if kind == "unknown" or isinstance(listed, str) or not isinstance(listed, list | tuple | range | Mapping):
+    kind = table.kinds.get(name, "unknown")
+    if isinstance(listed, str) or not isinstance(listed, list | tuple | range | Mapping):
         return
-    for level in listed:
+    if kind == "unknown" and not table.of_texts:
+        return
+    for level in listed[:1] if isinstance(listed, range) else listed:  # of a range all are whole numbers, or none
         text, truth = isinstance(level, str), isinstance(level, bool | np.bool_)
         if kind in ("text", "category"):
             fits = text
-        elif kind == "date":
+        elif kind == "date" or (kind == "unknown" and option == "keys"):  # groups go by what they are called
             fits = text or isinstance(level, datetime.date)
+        elif kind == "unknown":
+            fits = text
         else:
             fits = truth if kind == "boolean" else not truth and not text
-        if not fits and key(level) is not None:
+        if fits or key(level) is None:
+            continue
+        if kind == "unknown":
+            meant = "boolean" if truth else "date" if isinstance(level, datetime.date) else "number"
             raise BadInput(
-                f"{option} has {short(level)}, and {name.removeprefix(OWN)!r} is declared to hold "
-                f"{HOLDS.get(kind, 'numbers')}; list {HOLDS.get(kind, 'numbers')}"
+                f"{option} has {short(level)}, and a text file does not say what {name!r} holds: its cells are read as "
+                f"texts; open it with types={{{name!r}: {meant!r}}}, or list texts, as {str(level)!r}"
             )
+        raise BadInput(
+            f"{option} has {short(level)}, and {name.removeprefix(OWN)!r} is declared to hold "
+            f"{HOLDS.get(kind, 'numbers')}; list {HOLDS.get(kind, 'numbers')}"
+        )
 
 
 def with_groups(asked: Wanted, by: str | None) -> tuple[Want, ...]:

@@ -126,9 +126,25 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
 def test_infinite_entries_are_missing_and_bounds_are_kept() -> None:
     rows = np.array([[1.0, 5.0], [math.inf, 0.5], [math.nan, -math.inf], [-3.0, 1e300]])
     reachable(rows, (DesignColumn("a"), DesignColumn.of("b", (0.0, 1.0), centred=True)))
-    assert rows[:, 1].tolist() == [1.0, 0.5, 0.0, 1.0]
-    assert rows[[0, 3], 0].tolist() == [1.0, -3.0]
-    assert np.isnan(rows[1:3, 0]).all()
+    assert rows[[0, 3]].tolist() == [[1.0, 1.0], [-3.0, 1.0]]
+    assert np.isnan(rows[1:3]).all()  # a row with a missing entry is no row
+
+
+@pytest.mark.claim("newton_stages.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_row_without_an_outcome_is_in_no_sum(relation: Neighbours) -> None:
+    """Else it were in the information and in no score, and intervals too short."""
+    x = np.random.default_rng(5).uniform(-1.0, 1.0, size=(8000, 1))
+    rows = np.column_stack([x, 2 * x + np.sin(np.arange(8000.0))[:, None]])
+    rows[::2, 1] = math.nan
+    without = np.where(np.isnan(rows[:, 1:]), math.nan, rows)
+    model = LeastSquares(4.0, 1e-6, names=("x",), bounds=((-1.0, 1.0), None), neighbours=relation)
+    one, other = (model.release(table, Seeded(2)).interval() for table in (rows, without))
+    assert (one.low["x"], one.high["x"]) == (other.low["x"], other.high["x"])
+    assert one.low["x"] < 2 < one.high["x"]
+    formula = {"x": x[:, 0], "y": np.where(np.isnan(rows[:, 1]), -1.0, np.exp(rows[:, 1]))}  # no logarithm
+    told = discreet.linear_regression("log(y) ~ x", formula, epsilon=4.0, delta=1e-6, rng=Seeded(2)).interval()
+    assert told.high["x"] - told.low["x"] > 0.9 * (one.high["x"] - one.low["x"])
 
 
 def test_the_first_fit_makes_predictors_round() -> None:

@@ -88,3 +88,12 @@ def test_zeros_beside_a_centre_that_is_nearly_zero_are_no_unit() -> None:
     found = column_unit(values, 1e-16, cost=cost, neighbours=Neighbours.ADD_OR_REMOVE, rng=Seeded(1))
     assert found is not None
     assert found[0] == 4.0
+
+
+@pytest.mark.claim("octaves.1")
+@pytest.mark.parametrize("count", [2**27, 2**28, 2**29, 2**40])
+def test_counts_of_very_many_rows_do_not_wrap_around(count: int) -> None:
+    relation = Neighbours.REPLACE
+    cost = octaves.counts_cost(Fraction(1, 20), 1, relation)
+    found, noise = octaves.noisy_counts([count], cost=cost, neighbours=relation, rng=Seeded(1))
+    assert abs(found[0] - 2**27) < 9 * noise

@@ -12,7 +12,8 @@ from sklearn.linear_model import LinearRegression
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.replay import replay
+from discreet.accounting.currency import pure
+from discreet.audit.replay import Recorder, exceeds, replay
 from discreet.audit.worlds import neighbours_of
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
@@ -181,6 +182,26 @@ def test_counting_the_rarest_hides_one_person(size: int | None) -> None:
         other[seed] = [(math.nan, 1.0), (1e300, 0.0), (5.0, 5.0)][seed % 3]
         pair = audit.Pair(rows, np.delete(rows, seed, axis=0) if size is None else other)
         assert not replay(counted, pair, seed=seed)
+
+
+@pytest.mark.claim("counted_people.1")
+@pytest.mark.parametrize(("size", "rare"), [(None, 0), (None, None), (900, 0)])
+def test_both_numbers_and_the_estimates_spend_epsilon_and_no_more(size: int | None, rare: int | None) -> None:
+    relation = Neighbours.ADD_OR_REMOVE if size is None else Neighbours.REPLACE
+
+    def made(people: int, epsilon: Any, fewest: int = 0) -> SubsampleAggregate:
+        del people, fewest
+        return SubsampleAggregate(
+            FunctionFit(lambda x: float(x.mean())), NUMBER, BlockMean(60, 1, epsilon), neighbours=relation
+        )
+
+    counted = CountedPeople(made, 40.0, size=size, rare=rare)
+    recorder = Recorder(Seeded(1))
+    assert counted.release(np.random.default_rng(1).normal(size=(900, 2)), recorder).refusal is None
+    spent = pure(recorder.spent)
+    assert spent is not None
+    assert spent[0] == 40
+    assert exceeds(recorder.spent, counted.loss) is None
 
 
 def test_a_rare_level_makes_blocks_larger_or_is_refused() -> None:

@@ -351,13 +351,15 @@ def _own(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> t
 
 
 def reachable(rows: Floats, columns: tuple[DesignColumn, ...]) -> None:
-    """In place: entries within public bounds, infinite ones without bounds missing. [newton_stages.3]"""
+    """In place: entries within public bounds, infinite ones without bounds missing; then a row with a missing entry is
+    missing as a whole, or its predictors would be in H and its score in no sum. [newton_stages.3]"""
     for place, column in enumerate(columns):
         values = rows[:, place]
         if column.bounds is not None:
             np.clip(values, *column.bounds, out=values)  # [newton_stages.3]
         else:
             values[np.isinf(values)] = math.nan  # [newton_stages.3]
+    rows[np.isnan(rows).any(axis=1)] = math.nan  # [newton_stages.3]
 
 
 def started(moments: Floats, noise: float) -> tuple[Floats, Floats]:

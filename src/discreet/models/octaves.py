@@ -11,7 +11,7 @@ Promise
 Why
     [octaves.1] A row is in one bin or in none (where the number is missing, equal to the centre or more than 2^200 from
     it), by a fixed function of its own entry: a difference, `frexp` and comparisons. Counts are whole numbers and leave
-    in steps of 2^-bits: [additive.1], [additive.2].
+    in steps of 2^-bits: [additive.1], [additive.2]. Those beyond 2^27 are cut before, which enlarges no distance.
     [octaves.2] As the code reads.
 Needs
     Some 4 deviations of noise in a bin: 4 / mu rows, 6 / mu under REPLACE.
@@ -31,7 +31,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from discreet.noise.integers import LARGEST_SCALE
-from discreet.noise.lattice import slack
+from discreet.noise.lattice import ROOM, slack
 from discreet.privacy.exact import exact, root_above
 from discreet.privacy.loss import Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
@@ -86,7 +86,8 @@ def noisy_counts(
     """Counts of disjoint sets of rows plus noise, and its standard deviation. [octaves.1]"""
     size, norm = (cost.mu, 2) if isinstance(cost, Gaussian) else (cost.epsilon, 1)
     bits, moved = _bits(exact(size)), _moved(neighbours, norm)
-    blurred = rng.blur(np.asarray(found, dtype=np.int64) << bits, sensitivity=moved * 2**bits, cost=cost)  # [octaves.1]
+    counted = np.minimum(np.asarray(found, dtype=np.int64), ROOM >> bits) << bits  # which else could wrap around
+    blurred = rng.blur(counted, sensitivity=moved * 2**bits, cost=cost)  # [octaves.1]
     return np.asarray(blurred, dtype=np.float64) / 2.0**bits, counts_noise(cost, neighbours)
 
 

@@ -130,9 +130,8 @@ def _later(first: float, steps: int, step: str) -> float:
 
 def shown(day: float, fine: bool, up: bool | None = None) -> str:
     """A day as a date, or as an instant; rounded up or down, or to the nearest. [dates.1]"""
-    unit = 86_400 if fine else 1
+    unit, day = 86_400 if fine else 1, min(max(day, FIRST), LAST)  # an end may be infinite
     whole = round(day * unit) if up is None else math.ceil(day * unit) if up else math.floor(day * unit)
-    whole = min(max(whole, FIRST * unit), LAST * unit)
     moment = EPOCH + (datetime.timedelta(seconds=whole) if fine else datetime.timedelta(days=whole))
     return moment.isoformat(" ", "seconds") if fine else moment.date().isoformat()
 

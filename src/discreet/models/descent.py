@@ -46,7 +46,6 @@ from discreet.models.features import (
     scaling_shares,
     yes_or_no,
 )
-from discreet.models.octaves import column_cost
 from discreet.models.score import (
     Name,
     OutcomeMean,
@@ -68,6 +67,7 @@ from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.locate import far_distance
+from discreet.stages.octaves import column_cost
 from discreet.tables.matrix import in_one, matrix
 
 STEPS: Final = 6  # of the descent, before the last one

@@ -26,7 +26,6 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.models.octaves import column_unit, least_seen
 from discreet.privacy.declaration import Columns, stacked
 from discreet.privacy.exact import is_number
 from discreet.privacy.loss import Choice, Gaussian
@@ -35,6 +34,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST, check_bounds
 from discreet.stages.locate import middle
+from discreet.stages.octaves import column_unit, least_seen
 from discreet.tables.entries import key
 
 STEPS: Final = 1 << 10  # in a unit

@@ -47,7 +47,6 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
-from discreet.models.octaves import Tail, column_cost, column_unit, counts_cost, noisy_size, tail_cost, tail_of
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
@@ -56,6 +55,7 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, Bounds
 from discreet.stages.gram import FINE, Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.locate import middle
+from discreet.stages.octaves import Tail, column_cost, column_unit, counts_cost, noisy_size, tail_cost, tail_of
 from discreet.statistics.whiten import lengths
 
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations

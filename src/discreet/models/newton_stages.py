@@ -191,7 +191,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     )
     median = Fraction(round(100 * MEDIAN), 100) if centred else Fraction(0)
     shares: dict[str, Share | None] = {
-        "count": Share(Fraction(5, 1000), _counted) if rows is None else None,
+        "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
         "unit": Share(columns * (1 - median), column, unknown) if unknown else None,
         "lengths": Share(first, tail),
@@ -212,7 +212,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
     return NewtonStages(rows=rows, width=width, costs=costs)
 
 
-def _counted(mu: Fraction) -> Gaussian:
+def counted_cost(mu: Fraction) -> Gaussian:
     return counts_cost(mu, 1, Neighbours.ADD_OR_REMOVE)
 
 
@@ -264,7 +264,7 @@ def find(
             "larger epsilon. Fewer columns, or columns with public bounds=, need fewer rows"
         )
     places = [
-        column.place or _place(np.ascontiguousarray(rows[:, index]), costs, drawn)
+        column.place or placed(np.ascontiguousarray(rows[:, index]), costs, drawn)
         for index, column in enumerate(columns)
     ]
     if None in places:  # [newton_stages.2]
@@ -294,7 +294,7 @@ def find(
         return STIFF
     values, vectors = np.linalg.eigh(information + weighted @ turn.T)
     if not values[0] > noise * math.sqrt(2 * many):  # [newton_stages.2]
-        return LOST.format(_blamed(turn.T @ vectors[:, 0], columns))
+        return LOST.format(blamed(turn.T @ vectors[:, 0], columns))
     inverse = (vectors / values) @ vectors.T
     for early in (True, False):
         scores = Scores(Frame.of(units, _with_residuals(turn, fit), centres))
@@ -318,7 +318,7 @@ def find(
         step = inverse @ (score - weighted @ fit)
         fit = fit + turn.T @ step
     squares, squares_noise = gram(scores, "squares", rows, reach)  # [newton_stages.4]
-    own, place = _own(columns, centres, units)
+    own, place = own_units(columns, centres, units)
     return NewtonStep(
         value=own @ fit + place,
         way=own @ turn.T,
@@ -334,14 +334,14 @@ def find(
     )
 
 
-def _place(values: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float] | None:
+def placed(values: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float] | None:
     """Where a column is and how far it reaches, released; None where too few rows show. [newton_stages.1]"""
     centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
     found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)  # [newton_stages.1]
     return None if found is None or not abs(centre) < LARGEST else (centre, found[0])
 
 
-def _own(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> tuple[Floats, Floats]:
+def own_units(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> tuple[Floats, Floats]:
     """From coefficients of entries less their centres, over their units, to those of the columns themselves."""
     own, place = np.diag(units[-1] / units[:-1]), np.zeros(len(units) - 1)
     if columns[0] is CONSTANT:
@@ -392,7 +392,7 @@ def applied(frame: Frame) -> Floats:
     return np.asarray(frame.step * 2.0**FINE * frame.whole)
 
 
-def _blamed(direction: Floats, columns: tuple[DesignColumn, ...]) -> str:
+def blamed(direction: Floats, columns: tuple[DesignColumn, ...]) -> str:
     """The columns that a direction is made of."""
     large = np.flatnonzero(np.abs(direction) > np.abs(direction).max() / 3)
     named = [repr(columns[place].name) for place in large if columns[place] is not CONSTANT]

@@ -38,7 +38,7 @@ Source
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -203,16 +203,21 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
         "last": Share(None, score),
         "squares": Share(squares, gram_of(width - 1)),
     }
+    return NewtonStages(rows=rows, width=width, costs=shared_out(epsilon, delta, shares))
+
+
+def shared_out(epsilon: Number, delta: Number, shares: Mapping[str, Share | None]) -> Allocation:
+    """The parts of (epsilon, delta), the slack of every draw kept. [newton_stages.1]"""
     off = Fraction(0)
     for share in shares.values():
         drawn = None if share is None or share.cost is None else share.cost(Fraction(STRONGEST))
         if share is not None and isinstance(drawn, Gaussian):
             off += share.times * exact(drawn.slack)
-    costs = Allocation.of(epsilon, delta, slack=off, lower=True).split(**shares)  # [newton_stages.1]
-    return NewtonStages(rows=rows, width=width, costs=costs)
+    return Allocation.of(epsilon, delta, slack=off, lower=True).split(**shares)  # [newton_stages.1]
 
 
 def counted_cost(mu: Fraction) -> Gaussian:
+    """The cost of the number of rows."""
     return counts_cost(mu, 1, Neighbours.ADD_OR_REMOVE)
 
 

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')  # one more than cores: some tests wait
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench bench-ordinary format constraints clean
+.PHONY: help demo test check audit bench bench-ordinary compare format constraints clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,11 @@ bench-ordinary: $(READY) ## every statistic on real tables: do its intervals hol
 	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[bench]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.ordinary
 
+compare: $(READY) ## ours beside other packages and published methods: docs/compare.md
+	test -x .venv-compare/bin/python || $(PYTHON) -m venv .venv-compare
+	.venv-compare/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/compare/constraints.txt
+	$(BIN)/python -m benchmarks.compare
+
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -44,7 +49,7 @@ constraints: $(READY) ## choose the exact versions anew
 		--all-extras --upgrade pyproject.toml --output-file constraints.txt
 
 clean: ## remove what was set up
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-compare .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # uv installs in seconds; where it cannot be had, pip does the same from the same file
 $(READY): pyproject.toml constraints.txt

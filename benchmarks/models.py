@@ -2,7 +2,7 @@
 
     python -m benchmarks.models [--runs 500]
 
-AdaSSP (Wang 2018) is written out here with its published constants, and is given the true bounds of x and y, which ours
+AdaSSP (Wang 2018) has its published constants, and is given the true bounds of x and y, which ours
 is not; it hides whether a row is there, and ours is measured under both relations. Errors are medians of |estimate -
 truth| over coefficients and runs; x standard normal, coefficients standard normal, residuals of deviation 1.
 """
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Row
+from benchmarks.compare.published import adassp
 from benchmarks.noise import seconds
 from benchmarks.theirs import diffprivlib_models
 from discreet import Neighbours, Seeded
@@ -24,20 +25,6 @@ from discreet.models.least_squares import LeastSquares
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-models.md"
 EPSILON, DELTA = 1.0, 1e-6
-
-
-def adassp(x: Any, y: Any, epsilon: float, delta: float, rng: np.random.Generator) -> Any:
-    """Algorithm 2 of Wang 2018, failure probability 0.05, with the largest row and outcome as bounds."""
-    bound, top, d = float(np.linalg.norm(x, axis=1).max()), float(np.abs(y).max()), x.shape[1]
-    log, part = math.log(6 / delta), epsilon / 3
-    least = float(np.linalg.eigvalsh(x.T @ x)[0])
-    least = max(least + math.sqrt(log) / part * bound**2 * rng.normal() - log / part * bound**2, 0.0)
-    ridge = max(0.0, math.sqrt(d * log * math.log(2 * d**2 / 0.05)) * bound**2 / part - least)
-    noise = np.triu(rng.normal(size=(d, d)))
-    noise = noise + np.triu(noise, 1).T
-    gram = x.T @ x + math.sqrt(log) * bound**2 / part * noise
-    cross = x.T @ y + math.sqrt(log) * bound * top / part * rng.normal(size=d)
-    return np.linalg.solve(gram + ridge * np.eye(d), cross)
 
 
 def drawn(rows: int, columns: int, seed: int) -> tuple[Any, Any, Any, np.random.Generator]:

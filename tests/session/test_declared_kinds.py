@@ -153,7 +153,7 @@ def test_numbers_are_not_sought_among_the_texts_of_a_file_without_types(
 @pytest.mark.parametrize("form", ["arrow", "csv"])
 def test_a_list_of_probabilities_is_no_list_of_categories(tmp_path: Path, form: str) -> None:
     with opened(form, tmp_path, "add_or_remove") as session:
-        listed = session.ask("goodness_of_fit_test", "town", [2 / 3, 1 / 3], categories=["Ulm", "Bonn"], epsilon=1.0)
+        listed = session.goodness_of_fit_test("town", [2 / 3, 1 / 3], categories=["Ulm", "Bonn"], epsilon=1.0)
         assert listed.value.p_value > 0.01
 
 

@@ -90,10 +90,11 @@ def test_declared_types_and_shapes_are_refused() -> None:
 
 @pytest.mark.claim("entries.2")
 def test_an_array_of_no_numbers_is_missing_throughout() -> None:
-    """numpy reads its type off the entries: beside one that is missing it would be an array of objects."""
+    """Where a mechanism is given one; a function refuses it by its type."""
     for rows in (np.array(["a"]), np.array([b"a"]), np.array(["2020-01-01"], dtype="datetime64[D]")):
         assert np.isnan(numbers(rows)).all()
         assert np.isnan(numbers(rows.astype(object))).all()
+    assert column(np.array([b"a", b"\xff"])).tolist() == ["a", "\ufffd"]
     assert numbers(np.array([1, 2, 1j]))[:2].tolist() == [1.0, 2.0]
     assert math.isnan(numbers(np.array([1, 2, 1j]))[2])
 

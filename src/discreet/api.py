@@ -20,7 +20,7 @@ from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.entries import check_held, column, key, numbers
-from discreet.tables.frames import Held, from_mapping
+from discreet.tables.frames import Held, check_numbers, from_mapping
 from discreet.tables.table import Table
 from discreet.tables.wanted import OWN, Terms
 
@@ -87,6 +87,7 @@ def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, An
 def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
     """A table of the arrays that were given, the arguments with names in their place, and what is known of them."""
     named, facts, columns = dict(arguments), {}, {}
+    known: dict[str, Kind] = {}
     for parameter in statistic.columns:
         value, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
         value = one_column(value) if reads.width != "several" else value
@@ -109,8 +110,8 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
                 raise BadInput(f"two columns are called {clash[0]!r}; give each its own name")
             columns |= {name: held.held[name] for name in held.names}
             named[parameter] = list(held.names)
-            kinds = tuple(held.kinds[name] for name in held.names)
-            facts[parameter] = Columns(held.names, kinds, several=True, frame=True)
+            known |= held.kinds
+            facts[parameter] = Columns(held.names, tuple(held.kinds.values()), several=True, frame=True)
             continue
         from discreet.tables.matrix import in_one, matrix
 
@@ -137,7 +138,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
             facts[parameter] = Columns(
                 (called if isinstance(called, str) and called else parameter,), (source.kinds[reference],)
             )
-    return Table(source, source.kinds), named, facts
+    return Table(source, {**source.kinds, **known}), named, facts
 
 
 def _framed(
@@ -210,6 +211,8 @@ def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mappin
     )
     parts = {name: one_column(one) for name, one in parts.items()}
     by_category = any(statistic.reads(name, arguments).kind == "category" for name in statistic.columns)
+    for one in parts.values() if not by_category else ():
+        check_numbers(one)
     read = {name: column(one).astype(object) if by_category else numbers(one) for name, one in parts.items()}
     drops = isinstance(ours["missing"], str) and ours["missing"] == "drop"
     if not drops and ours["missing"] != "keep":

@@ -12,6 +12,7 @@ import pytest
 
 import discreet
 from discreet import BadInput, Seeded
+from discreet.noise.randomness import Door
 from discreet.tables.entries import Stream
 
 ROWS = 3000
@@ -83,6 +84,17 @@ def test_the_advice_of_a_refusal_works(tmp_path: Path, form: str, relation: str)
         assert abs(float(means[True].value) - 70) < 3
 
 
+class Untouched(Door):
+    """Noise that is not to be drawn."""
+
+    secure = True
+
+    def __init__(self) -> None: ...
+
+    def draw(self, request: Any) -> Any:
+        raise AssertionError(request)
+
+
 CONTAINERS: dict[str, Any] = {
     "list": list,
     "numpy": np.array,
@@ -90,9 +102,44 @@ CONTAINERS: dict[str, Any] = {
     "pandas": pd.Series,
     "pandas string": lambda entries: pd.Series(entries, dtype="string"),
     "category": lambda entries: pd.Series(entries, dtype="category"),
+    "bytes": lambda entries: np.array([one or "" for one in entries], dtype="S"),
     "polars": pl.Series,
+    "polars categories": lambda entries: pl.Series(entries, dtype=pl.Categorical),
     "arrow": pa.array,
 }
+
+
+@pytest.mark.claim("entries.2")
+@pytest.mark.parametrize("container", sorted({*CONTAINERS} - {"list", "objects", "pandas"}))
+def test_texts_are_refused_by_the_type_of_a_column_before_anything_is_drawn(container: str) -> None:
+    texts = CONTAINERS[container](["a", "b"] * 500)
+    numbers = np.arange(1000.0)
+    how: dict[str, Any] = {"epsilon": 1.0, "rng": Untouched()}
+    for asked in (
+        lambda: discreet.mean(texts, **how),
+        lambda: discreet.median(texts, **how),
+        lambda: discreet.proportion(texts, **how),
+        lambda: discreet.two_means_test(texts, numbers, **how),
+        lambda: discreet.linear_regression(texts, numbers, delta=1e-6, **how),
+        lambda: discreet.linear_regression("b ~ a", {"a": texts, "b": numbers}, delta=1e-6, **how),
+        lambda: discreet.kmeans({"a": texts, "b": numbers}, 2, radius=5.0, delta=1e-6, **how),
+    ):
+        with pytest.raises(BadInput, match=r"declared to hold (text|categories)"):
+            asked()
+
+
+@pytest.mark.claim("dates.1")
+@pytest.mark.parametrize(
+    "made", [lambda days: days, pd.Series, pl.Series, pa.array, lambda days: days.astype("M8[ns]")]
+)
+def test_dates_are_dates_by_the_type_of_a_column(made: Any) -> None:
+    dates = made(np.datetime64("2020-01-01") + np.arange(3000) % 700)
+    found = [discreet.median(dates, epsilon=4.0, rng=Seeded(1)), discreet.mean(dates, epsilon=4.0, rng=Seeded(1))]
+    assert [str(one.value)[:4] for one in found] == ["2020", "2020"]
+    with discreet.open({"day": dates}, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
+        assert session.median("day", epsilon=4.0).value == found[0].value
+    with pytest.raises(BadInput, match="variance needs numbers, and 'x' is declared to hold dates"):
+        discreet.variance(dates, epsilon=1.0, rng=Untouched())
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
@@ -100,8 +147,8 @@ CONTAINERS: dict[str, Any] = {
 def test_equals_counts_a_text_and_leaves_out_missing_entries(container: str, relation: str) -> None:
     entries = CONTAINERS[container](["Yes", "No", "No", None] * 1000)
     how: dict[str, Any] = {"epsilon": 10.0, "neighbours": relation}
-    if container == "numpy":
-        entries = np.array(["Yes", "No", "No"] * 1000)
+    if container in ("numpy", "bytes"):
+        entries = CONTAINERS[container](["Yes", "No", "No"] * 1000)
     share = discreet.proportion(entries, equals="Yes", rng=Seeded(2), **how)
     assert abs(share.value - 1 / 3) < 0.01
     assert abs(discreet.count(entries, equals="Yes", rng=Seeded(2), **how).value - 1000) < 20

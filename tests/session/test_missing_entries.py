@@ -53,7 +53,7 @@ def test_the_share_of_missing_entries_is_told_where_all_are_public(name: str) ->
 @pytest.mark.parametrize("name", ["mean", "median", "variance", "fit_normal", "density"])
 def test_a_column_of_texts_ends_in_a_refusal_that_says_why(name: str, relation: str) -> None:
     texts = ["a", "b", "c"] * 2000
-    for column in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts, dtype="category")):
+    for column in (texts, np.array(texts, dtype=object), pd.Series(texts)):
         release = getattr(discreet, name)(column, epsilon=1.0, neighbours=relation, rng=Seeded(1))
         assert release.refusal is not None
         assert "entries that are missing, or not of the kind that is needed, are not counted" in str(release)

@@ -27,7 +27,6 @@ from discreet.privacy.release import Release
 from discreet.statistics import ranks
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.quantile_cells import Candidates, RankCells, ceil_to, floor_to, middle, nearest_to
-from discreet.tables import entries as rows_module
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 BOTH = list(Neighbours)
@@ -408,18 +407,6 @@ def test_types_decide_nothing_in_the_mechanism() -> None:
     columns: list[Any] = [pa.array(whole), whole, whole.astype(float), whole.tolist(), whole.astype(object)]
     seen = {str(Quantile(0.5, 1.0).release(column, Seeded(1)).interval()) for column in columns}
     assert len(seen) == 1
-
-
-@pytest.mark.parametrize(
-    "name", ["Int64", "UInt8", "boolean", "int64[pyarrow]", "decimal128(10, 2)", "Boolean", "bool"]
-)
-def test_other_libraries_names_for_whole_numbers(name: str) -> None:
-    assert rows_module.ROUNDED.match(name)
-
-
-@pytest.mark.parametrize("name", ["float64", "Float32", "object", "", "double", "category", "None"])
-def test_names_of_other_types(name: str) -> None:
-    assert not rows_module.ROUNDED.match(name)
 
 
 # --- what is released ---

@@ -57,8 +57,9 @@ from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, check_bounds
 from discreet.statistics.open_histogram import OpenHistogram
-from discreet.tables.entries import MISSING, column, declared_type, key, numbers_of
+from discreet.tables.entries import MISSING, column, key, numbers_of
 from discreet.tables.entries import name as as_entry
+from discreet.tables.frames import declared_type
 
 TEXTS: Final = ("str", "utf8", "large_str", "large_utf8")  # how the names of such types begin
 Levels = Mapping[str, tuple[Hashable, ...]]

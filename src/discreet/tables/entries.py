@@ -8,21 +8,22 @@ Promise
 
 What counts as a declared type
     Declared: the types of a schema that stands beside the entries and stays when one of them goes missing. These are
-    the schemas of Arrow, Parquet and databases, and those types of pandas that nobody gets unasked: nullable numbers
-    and truth values, "string", Arrow's own.
-    Inferred: what numpy, pandas or polars read off the entries. One missing entry among whole numbers makes floats of
-    them, one among truth values makes objects, one text makes objects or texts of all; a category of pandas lists what
-    occurs. polars keeps its type where an entry is missing, but one 0.5 in a list, or among the first lines of a file,
-    makes floats of all whole numbers, and nothing tells a type that was found from one that was given.
-    So every type of numpy's is "no declared type", in an array and in a column of pandas, as that of a list is, and so
-    is every type of polars'. Truth values, whole numbers, floats, objects, texts and dates are read entry by entry, by
-    the same function, and nothing else follows from which of them it is. The array of whole numbers that a caller made
-    is no exception: its neighbour with a missing entry cannot be one.
+    the schemas of Arrow, Parquet and databases, those types of pandas that nobody gets unasked (nullable numbers and
+    truth values, "string", Arrow's own), and every type of numpy's, pandas' and polars' that says texts or dates: an
+    array of texts, a category of them, instants. Where numbers are needed texts are refused; dates are dates.
+    Not declared: lists, objects, and the types of numbers and truth values that numpy, pandas or polars read off the
+    entries. One missing entry among whole numbers makes floats of them, one among truth values makes objects; polars
+    keeps its type where an entry is missing, but one 0.5 in a list, or among the first lines of a file, makes floats of
+    all whole numbers, and nothing tells a type that was found from one that was given. Truth values, whole numbers,
+    floats and objects are read entry by entry, by the same function, and nothing else follows from which of them it
+    is. The array of whole numbers that a caller made is no exception: its neighbour with a missing entry cannot be one.
+Needs
+    That a column of numpy's, pandas' or polars' is one of texts or dates is public. np.array([1, "x"]) and read_csv
+    without dtype= choose it by the entries, as pandas chooses its objects: where one entry may decide it, say dtype=.
 """
 
 import datetime
 import math
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
 from decimal import Decimal
 from fractions import Fraction
@@ -36,8 +37,6 @@ from discreet.errors import BadInput
 from discreet.privacy.neighbours import Neighbours
 
 MISSING: Final = None
-ROUNDED: Final = re.compile(r"u?int\d|bool|decimal", re.IGNORECASE)  # how the names of such types begin
-GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
 NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
 COMPLEX: Final = (complex, np.complexfloating)
 FINER: Final = ("ns", "ps", "fs", "as")  # units of instants beside Python's microseconds
@@ -146,6 +145,8 @@ def _checked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Real and one-dimensional; the message does not tell the number of rows, which may be private."""
     if values.ndim != 1:
         raise BadInput(f"the data have the shape of {values.ndim} dimensions; give one column, for example table[:, 0]")
+    if values.dtype.kind == "S":  # bytes that are no UTF-8 read as U+FFFD
+        return np.char.decode(values, "utf-8", "replace")
     return numbers_of(values) if values.dtype.kind == "c" or values.dtype.type is np.longdouble else values
 
 
@@ -370,20 +371,3 @@ def name(canonical: Hashable) -> Any:
         return canonical
     kind, entry = canonical
     return tuple(name(part) for part in entry) if kind is tuple else entry
-
-
-def declared_type(rows: Any) -> str:
-    """The name of a column's declared type in whatever library; "" where there is none. No entry is read.
-    [entries.2]"""
-    found = getattr(rows, "dtype", getattr(rows, "type", ""))
-    name = "" if isinstance(found, np.dtype) or _in_polars(rows) else str(found)
-    return "" if GUESSED.match(name) else name
-
-
-def _in_polars(rows: Any) -> bool:
-    return type(rows).__module__.partition(".")[0] == "polars"
-
-
-def declared_whole(rows: Any) -> bool:
-    """Whether a column is declared to hold whole numbers, truth values or decimals. [entries.2]"""
-    return ROUNDED.match(declared_type(rows)) is not None

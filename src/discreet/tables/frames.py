@@ -6,6 +6,7 @@ user: whatever it raises becomes one sentence of ours about the source.
 """
 
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -147,6 +148,12 @@ def named(names: Sequence[Any], seen: str) -> tuple[str, ...]:
 
 
 ROWS: Final = 2**20  # rows of a piece
+GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
+SAID: Final[Mapping[Kind, Any]] = {  # how the names of types begin that say texts or dates
+    "text": re.compile(r"(str|string|large_string|string_view|String)(\W|$)"),
+    "category": re.compile(r"Categorical|Enum|dictionary<values=(large_)?string"),
+    "date": re.compile(r"Date|date|timestamp"),
+}
 BY_LETTER: Final[Mapping[str, Kind]] = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
@@ -223,21 +230,56 @@ def from_pandas(frame: Any) -> Held:
     )
 
 
+def declared_type(column: Any) -> str:
+    """The name of a column's declared type in whatever library; "" where there is none. No entry is read.
+    [entries.2]"""
+    found = _type(column)
+    in_polars = type(column).__module__.partition(".")[0] == "polars"
+    name = "" if isinstance(found, np.dtype) or in_polars else str(found)
+    return "" if GUESSED.match(name) else name
+
+
+def _type(column: Any) -> Any:
+    return getattr(column, "dtype", getattr(column, "type", ""))
+
+
+def said_kind(column: Any) -> Kind:
+    """What the type of a column says, in whatever library, if it says texts or dates. No entry is read.
+    [entries.2]"""
+    found = _type(column)
+    letter = str(getattr(found, "kind", ""))
+    if letter in ("U", "S", "T", "M"):
+        return "date" if letter == "M" else "text"
+    listed: Any = getattr(found, "categories", None)  # of pandas: part of the type
+    if hasattr(listed, "inferred_type"):
+        return "category" if listed.inferred_type == "string" else "unknown"
+    return next((kind for kind, beginning in SAID.items() if beginning.match(str(found))), "unknown")
+
+
+def check_numbers(column: Any) -> None:
+    """Refuse a column whose type says texts or dates where numbers are needed. [entries.2]"""
+    found = said_kind(column)
+    if found != "unknown":
+        held = "dates" if found == "date" else "texts"
+        raise BadInput(f"the data are declared to hold {held}, by their type {_type(column)}; give a column of numbers")
+
+
 def _kind(column: Any) -> Kind:
-    """The kind of a column of pandas; unknown where its type was read off its entries: [entries.2]."""
-    declared = rows.declared_type(column)
+    """The kind of a column of pandas or polars, or of an array; unknown where its type is not declared: [entries.2]."""
     if hasattr(getattr(column, "dtype", None), "pyarrow_dtype"):
         return kind_of(column.dtype.pyarrow_dtype)
-    if declared.startswith("string"):
-        return "text"
-    return BY_LETTER.get(str(getattr(column.dtype, "kind", "")), "unknown") if declared else "unknown"
+    said = said_kind(column)
+    if said != "unknown" or not declared_type(column):
+        return said
+    return BY_LETTER.get(str(getattr(column.dtype, "kind", "")), "unknown")
 
 
 def from_polars(frame: Any) -> Held:
     """A data frame of polars; its columns are handed to Arrow piece by piece."""
     names = named(frame.columns, "the data frame")
     held = {name: frame.get_column(name) for name in names}
-    return Held(held, kinds=dict.fromkeys(names, "unknown"), length=frame.height, description="a polars data frame")
+    kinds = {name: _kind(column) for name, column in held.items()}
+    return Held(held, kinds=kinds, length=frame.height, description="a polars data frame")
 
 
 def _arrow_of(series: Any) -> Any:
@@ -256,7 +298,7 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
         if is_arrow(given):
             held[name], kinds[name] = given, kind_of(given.type)
         elif hasattr(given, "to_arrow") or _is_unread(given):
-            held[name], kinds[name] = given, "unknown"
+            held[name], kinds[name] = given, _kind(given)
         else:
             held[name], kinds[name] = rows.column(given), _kind(given)
         lengths[name] = len(held[name])

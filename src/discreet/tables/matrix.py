@@ -25,6 +25,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.tables.entries import check_held, column, number
 from discreet.tables.entries import numbers_of as numbers
+from discreet.tables.frames import check_numbers
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -122,6 +123,7 @@ def _read(rows: Any, width: int | None, declared: str) -> Rows:
     if isinstance(rows, np.ma.MaskedArray):
         rows = np.where(np.ma.getmaskarray(rows), np.nan, numbers(np.asarray(rows.data)))
     elif hasattr(type(rows), "to_numpy"):  # a data frame, or a column of one
+        check_numbers(rows)
         rows = _framed(rows) if hasattr(rows, "columns") else column(rows)
     listed_rows = isinstance(rows, np.ndarray) and rows.ndim == 1 and width is not None  # of whatever type: [entries.2]
     if isinstance(rows, np.ndarray) and not (listed_rows and (rows.dtype.kind == "O" or width != 1)):
@@ -146,7 +148,9 @@ def _framed(frame: Any) -> Floats:
     width = len(frame.columns)
     block = np.empty((len(frame), width))
     for place in range(width):
-        block[:, place] = numbers(column(frame.iloc[:, place] if by_place else frame[:, place]))
+        one = frame.iloc[:, place] if by_place else frame[:, place]
+        check_numbers(one)
+        block[:, place] = numbers(column(one))
     return block
 
 
@@ -165,6 +169,7 @@ def _block(values: npt.NDArray[Any]) -> Floats:
     """Two-dimensional floats; one column may come without its second dimension."""
     if values.ndim not in (1, 2):
         raise BadInput(f"the data have {values.ndim} dimensions; give an array of rows and columns")
+    check_numbers(values)
     floats = numbers(values)
     return floats if floats.ndim == 2 else floats[:, None]
 

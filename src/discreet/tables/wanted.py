@@ -174,6 +174,7 @@ def wanted(
             read = reads if factors is None else factors[name]
             read = read if len(names) == 1 else replace(read, dates=False)
             how = {"formula": formula is not None, "equals": equals is not None, "dates": says_dates(arguments)}
+            how["opened"] = facts is None
             how["classes"] = parameter == "y" and "classes" in statistic.signature.parameters
             kinds[name] = _kind(table, name, read, statistic.name, **how)
             levels = arguments.get("levels")
@@ -244,6 +245,7 @@ def _kind(
     equals: bool = False,
     dates: bool = False,
     classes: bool = False,
+    opened: bool = True,
 ) -> str:
     """As what a column is read."""
     if name not in table.names and reads.kind == "boolean" and not equals and _is_condition(table, name):
@@ -255,20 +257,19 @@ def _kind(
     if reads.kind == "boolean":
         if declared not in WRONG or equals:
             return "boolean"
-        advice = (
-            f"say which: equals='yes'; or open the table with types={{{shown!r}: 'boolean'}} if it holds yes and no"
-        )
-        raise BadInput(
-            f"{verb} needs yes and no, and {shown!r} is declared to hold {WRONG[declared]}; "
-            + (advice if name == shown else "say which entries count, as in equals='yes', or give x == 'yes'")
-        )
+        advice = "say which entries count, as in equals='yes', or give x == 'yes'"
+        if opened:
+            advice = (
+                f"say which: equals='yes'; or open the table with types={{{shown!r}: 'boolean'}} if it holds yes and no"
+            )
+        raise BadInput(f"{verb} needs yes and no, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
     if reads.dates and (declared == "date" or (declared == "unknown" and dates)):
         return "date"
     if declared in WRONG:
-        advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
-        if name != shown:
-            advice = "give a column of numbers"
-        elif formula:
+        advice = "give a column of numbers"
+        if opened:
+            advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
+        if formula:
             advice = f"write C({shown}) for categories, or {advice}"
         if classes and not formula:
             advice = "give its two classes, that of no first, as in classes=('no', 'yes')"

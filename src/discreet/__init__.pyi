@@ -5,6 +5,7 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from discreet import audit as audit
 from discreet import datasets as datasets
 from discreet import friendly as friendly
+from discreet import lectures as lectures
 from discreet import sklearn as sklearn
 from discreet.accounting.filter import Budget as Budget
 from discreet.errors import BadInput as BadInput

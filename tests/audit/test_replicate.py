@@ -6,7 +6,7 @@ import pytest
 import discreet
 from discreet import audit
 from discreet.errors import BadInput
-from discreet.lectures.replicable import offset_of, replicable, width_for
+from discreet.lectures.replicability import offset_of, replicable, width_for
 from discreet.noise.randomness import Seeded
 
 

@@ -1,1 +1,23 @@
-"""The algorithms of the lectures, under their own names."""
+"""The algorithms of the lectures, under their own names, and what was printed and does not hold."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.lectures.errata import ERRATA, Erratum, erratum
+    from discreet.lectures.friendly_filter import basic_filter, is_friendly
+    from discreet.lectures.replicability import offset_of, replicable, width_for
+
+__all__ = ["ERRATA", "Erratum", "basic_filter", "erratum", "is_friendly", "offset_of", "replicable", "width_for"]
+_HOME = {
+    **dict.fromkeys(("basic_filter", "is_friendly"), "friendly_filter"),
+    **dict.fromkeys(("ERRATA", "Erratum", "erratum"), "errata"),
+    **dict.fromkeys(("offset_of", "replicable", "width_for"), "replicability"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loaded when first used: statistics import a part of this package."""
+    if name in _HOME:
+        return getattr(import_module(f"discreet.lectures.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'discreet.lectures' has no attribute {name!r}")

@@ -1,0 +1,95 @@
+"""What is printed and does not hold: every counterexample runs, and what stands in its place holds."""
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+from scripts.errata import PAGE, page
+
+from discreet import lectures
+from discreet.errors import BadInput
+from discreet.lectures import ERRATA, basic_filter, erratum, is_friendly
+from discreet.lectures.errata import moved, near
+from discreet.lectures.friendly_filter import Ramp
+
+FOUND = {
+    "ramp": 51.49,
+    "divided by n": 2998,
+    "sensitivity": 0.02,
+    "delta of the average": 0.0048,
+    "scale of the test": 0.585,
+    "epsilon twice": 0.047,
+    "empty weights": 0.0081,
+    "odd n": 10,
+    "histogram": 2,
+    "median": 1e6,
+    "tuples": 2,
+    "linear time": 41,
+    "random retention": 5.155,
+    "bins": 20,
+    "packing": 4.54e-5,
+    "name and shame": 0.99996,
+    "groups": 0.0372,
+    "bias": 10,
+}
+
+
+def test_every_counterexample_runs_and_contradicts_the_print() -> None:
+    assert [found.name for found in ERRATA] == list(FOUND)
+    for found in ERRATA:
+        printed, seen = found.run()
+        assert seen == pytest.approx(FOUND[found.name], rel=0.01)
+        assert seen != pytest.approx(printed, rel=0.05)
+        assert erratum(found.name) is found
+
+
+def test_the_page_is_current() -> None:
+    assert Path(PAGE).read_text() == page(), "run python -m scripts.errata"
+
+
+def test_an_unknown_name_is_answered_with_the_names() -> None:
+    with pytest.raises(BadInput, match="there are ramp, divided by n"):
+        erratum("slope")
+    with pytest.raises(AttributeError, match="no attribute 'slope'"):
+        _ = lectures.slope
+
+
+@pytest.mark.parametrize("ramp", ["figure", "others"])
+def test_weights_of_neighbours_move_by_three_at_most(ramp: Ramp) -> None:
+    """Claim 3.9, on all tables of five rows with three places; the printed ramp moves by more."""
+    kinds: tuple[Ramp, Ramp] = (ramp, "printed")
+    most = dict.fromkeys(kinds, Fraction(0))
+    for rows in product((0.0, 1.0, 2.0), repeat=5):
+        for other in (0.0, 1.0, 2.0, 9.0):
+            for kind in kinds:
+                pair = (basic_filter(table, near, kind) for table in (rows, (other, *rows[1:])))
+                far = sum((abs(a - b) for a, b in zip(*pair, strict=True)), Fraction(0))
+                most[kind] = max(most[kind], far)
+    assert most[ramp] <= 3
+    assert most["printed"] > most[ramp]
+    assert moved(ramp, 100) <= 3
+
+
+def test_survivors_of_neighbours_have_a_common_friend_only_if_others_are_counted() -> None:
+    """Claim 3.7 between neighbours, on all tables of three rows."""
+    ramps: tuple[Ramp, Ramp] = ("figure", "others")
+    apart = dict.fromkeys(ramps, 0)
+    places = (0.0, 1.0, 2.0, 9.0, 10.0)
+    for rows in product(places, repeat=3):
+        for other, ramp in product(places, ramps):
+            tables = (rows, (other, *rows[1:]))
+            kept = [
+                [x for x, w in zip(table, basic_filter(table, near, ramp), strict=True) if w > 0] for table in tables
+            ]
+            apart[ramp] += any(abs(a - b) > 2 for a in kept[0] for b in kept[1])
+    assert apart["others"] == 0
+    assert apart["figure"] > 0
+
+
+def test_completeness_and_words() -> None:
+    assert basic_filter(["a", "b"], lambda a, b: True) == [1, 1]
+    assert basic_filter([], near) == []
+    assert is_friendly([], near)
+    with pytest.raises(BadInput, match="'figure', 'printed' or 'others'"):
+        basic_filter([1], near, "straight")  # type: ignore[arg-type]

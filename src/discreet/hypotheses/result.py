@@ -41,7 +41,7 @@ class ProportionTest:
     Releases
         The private proportion and the p-value computed from it.
     Promise
-        That of `Proportion`, [proportion.1] to [proportion.3]: the p-value is post-processing.
+        That of `Proportion`, [proportion.1] to [proportion.4]: the p-value is post-processing.
     """
 
     null: float
@@ -70,15 +70,16 @@ class ProportionTest:
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The test."""
         share = self._proportion.release(rows, rng)
-        spread = share.spread
+        spread, name = share.spread, f"test that the share is {show(self.null)} ({self.alternative})"
+        if share.refusal is not None:
+            return Release(share.guarantee, share.provenance, refusal=share.refusal, name=name)
         assert isinstance(spread, KnownSize | PrivateSize)
         p_value = spread.p_value(self.null, self.alternative)
-        return Release(
-            share.guarantee,
-            share.provenance,
-            TestResult(share.value, p_value),
-            name=f"test that the share is {show(self.null)} ({self.alternative})",
-        )
+        return Release(share.guarantee, share.provenance, TestResult(share.value, p_value), name=name)
+
+    def check(self, size: int | None) -> None:
+        """As the proportion does."""
+        self._proportion.check(size)
 
 
 def check_replace(neighbours: object) -> None:

@@ -5,7 +5,6 @@ nothing that protects a person is drawn here.
 """
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
@@ -67,19 +66,16 @@ class GaussianDistribution:
         return math.floor(-self.sigma * NormalDist().inv_cdf(each / 2) + 0.5)
 
 
-def two_laplace_radius(scale: Fraction, confidence: float) -> int:
-    """The least t with P(|Z1 + Z2| <= t) >= confidence for two independent discrete Laplace draws.
+def two_laplace_tail(x: Floats, one: float, other: float) -> Floats:
+    """P(L1 + L2 >= x) for continuous Laplace draws of these scales; equal scales are taken as nearly so.
 
-    P(Z1 + Z2 = k) = ((1-a)/(1+a))^2 a^|k| (|k| + (1+a^2)/(1-a^2)).
+    For x >= 0 it is (w^2 e^{-x/w} - s^2 e^{-x/s}) / (2 (w^2 - s^2)), w the wider and s the narrower scale.
     """
-    rate = float(1 / scale)
-    a, share = math.exp(-rate), math.tanh(rate / 2) ** 2
-    flat, far = (1 + a * a) / -math.expm1(-2 * rate), -math.expm1(-rate)
-
-    def tail(t: int) -> float:  # P(|Z1 + Z2| > t)
-        return 2 * share * math.exp(-rate * (t + 1)) * (t + 1 + flat + a / far) / far
-
-    return bisect_left(range(math.ceil(800 / rate) + 2), True, key=lambda t: tail(t) <= 1 - confidence)
+    wide = max(one, other)
+    narrow = min(max(min(one, other), 1e-9 * wide), (1 - 1e-4) * wide)
+    far = np.abs(x)
+    tail = (wide**2 * np.exp(-far / wide) - narrow**2 * np.exp(-far / narrow)) / (2 * (wide**2 - narrow**2))
+    return np.where(x >= 0, tail, 1 - tail)
 
 
 def tulap_cdf(x: Floats, epsilon: float) -> Floats:

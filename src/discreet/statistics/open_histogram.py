@@ -7,20 +7,28 @@ Promise
     [open_histogram.1] Open: (epsilon, delta), with the least whole threshold for which that is true; one delta under
     both relations.
     [open_histogram.2] Sparse: pure epsilon, for exactly the distribution of noise on every bin and a threshold.
-    [open_histogram.3] With at least the stated probability, at once for all bins, shown or not: a shown count is within
-         t of the true one, and a bin that is not shown holds at most threshold - 1 + t entries.
+    [open_histogram.3] With at least the stated probability, whatever bins are shown, all their counts are within the
+         band. With at least that probability, no bin that is not shown holds more than threshold - 1 + t entries.
 Why
     [open_histogram.1] [threshold.3]: one person holds one bin, so a bin empty on one of two neighbours holds at most
     one person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE.
     [open_histogram.2] [threshold.2]; everything outside the range is one more bin.
-    [open_histogram.3] At most n bins are non-empty. If all their noises are within t, shown counts are, and a bin not
-    shown had a noisy count of at most threshold - 1. Where n is private, 10^9 stands for it. In the sparse distribution
-    empty bins are shown by noise alone: there t is that of all the bins of the range.
+    [open_histogram.3] Noises are independent: given the set of the S shown, that of a shown bin of m entries is one
+    that lifts m to the threshold T, Z given Z >= T - m, and independent of the others. With noisy count c, m is in the
+    band if both P(Z >= c - m) and P(T - m <= Z <= c - m) are above (g / 2) P(Z >= T - m), 1 - g = confidence^(1/S).
+    Both ratios are monotone in m. For m < T the first is a^(c - T), the same for all: where that is above g / 2 nothing
+    but m >= 1 (sparse: 0) is known from below. Else, with k = c - m, y = a^k, h = g (1 + a) / 4 and
+    d = a^(c - T + 1), it is y^2 - 2 h y + d g / 2 > 0, so y > h + sqrt(h^2 - d g / 2). The second is
+    a^(m - c) (1 - d + d g / 2) > 2 h for m >= c.
+    Bins not shown: at most n are non-empty; if all their noises are within t, those not shown hold what is said. Where
+    n is private, 10^9 stands for it; in the sparse distribution t is that of all the bins of the range.
 Needs
     Open: delta > 0, at most 1 - e^{-epsilon/2}; under REPLACE n of at least the threshold, or nothing could be shown.
 Accuracy
     Threshold 1 + (2/epsilon) ln(1 / (delta (1 + e^{-epsilon/2}))) under REPLACE, with half the noise 1/epsilon
-    under ADD_OR_REMOVE. Sparse: about `spurious` empty bins are shown, one by default.
+    under ADD_OR_REMOVE. The band is about that of S listed bins, for counts (2/epsilon) ln(2 S / (1 - confidence)) or
+    more above the threshold; below that, the lower end is 1.
+    Sparse: about `spurious` empty bins are shown, one by default.
 Source
     Korolova et al. 2009; Bun, Nissim and Stemmer 2016; Cormode et al. 2012. Constants exact for discrete noise.
 """
@@ -137,7 +145,9 @@ class OpenHistogram:
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
             Counts(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
-            spread=OpenBand(noisy=counts, distribution=distribution, size=size, bins=size or MANY),
+            spread=OpenBand(
+                noisy=counts, distribution=distribution, size=size, bins=size or MANY, threshold=threshold, least=1
+            ),
             name="histogram",
         )
 
@@ -206,7 +216,14 @@ class SparseHistogram:
             self.guarantee,
             Provenance("SparseHistogram", parameters, rng.secure, notes=(_below(self.threshold), note)),
             Counts(keys, _within(counts, size), other=other, threshold=self.threshold),
-            spread=OpenBand(noisy=counts, distribution=self.distribution, size=size, bins=outside + 1),
+            spread=OpenBand(
+                noisy=counts,
+                distribution=self.distribution,
+                size=size,
+                bins=outside + 1,
+                threshold=self.threshold,
+                least=0,
+            ),
             name="histogram",
         )
 
@@ -228,6 +245,8 @@ class OpenBand:
     distribution: LaplaceDistribution
     size: int | None
     bins: int
+    threshold: int
+    least: int  # what a bin that is shown holds at least
     sampling: None = None
 
     @property
@@ -236,10 +255,23 @@ class OpenBand:
         return self.distribution.sd
 
     def interval(self, confidence: float) -> Interval:
-        """A band for all bins at once, shown or not. [open_histogram.3]"""
+        """A band for all bins shown at once, given that they are; the others are below a bound. [open_histogram.3]"""
+        g = -math.expm1(math.log(confidence) / max(1, len(self.noisy)))
+        rate = float(1 / self.distribution.scale)
+        h, above = g * (1 + math.exp(-rate)) / 4, self.noisy - self.threshold
+        d = np.exp(-rate * (above + 1))
+        root = np.sqrt(np.maximum(h * h - d * g / 2, 0.0))
+        down = np.floor(-np.log(h + root) / rate + 1e-9).astype(np.int64)
+        open_below = (np.exp(-rate * above) > g / 2) | (h * h < d * g / 2)
+        low = np.where(open_below, self.least, np.maximum(self.noisy - down, self.least))
+        up = np.floor(np.log((1 - d + d * g / 2) / (2 * h)) / rate + 1e-9).astype(np.int64)
+        high = np.maximum(self.noisy + up, self.noisy)
         radius = self.distribution.radius(confidence, self.bins)
-        low, high = _within(self.noisy - radius, self.size), _within(self.noisy + radius, self.size)
-        about = f"the counts in this table, all at once (a bin not shown holds fewer than the threshold + {radius})"
+        about = (
+            "the counts in this table, all that are shown at once "
+            f"(a bin not shown holds fewer than the threshold + {radius})"
+        )
+        low, high = _within(low, self.size), _within(high, self.size)
         return Interval(low, high, confidence=confidence, about=about, population=False)
 
 
@@ -275,7 +307,7 @@ def _world(about: About) -> World:
 
     def expected(release: Any, rows: int, confidence: float | None) -> Expected:
         spread, threshold = release.spread, release.value.threshold
-        many = rows if found and spread.size is not None else getattr(spread, "bins", bins + 1)
+        many = bins + 1 if threshold is None else bins if found else max(1, min(bins, rows // threshold))
         seen = Expected.noise(spread.distribution, confidence, bins=bins, shown=many)
         if found:
             note = f"achieved: categories of {threshold} rows are shown; no bound with a sharp constant is known"

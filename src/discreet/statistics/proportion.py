@@ -1,29 +1,36 @@
-"""What share: a private proportion with an exact confidence interval and test for the population's.
+"""What share: a private proportion with a confidence interval and test for the population's, exact or nearly so.
 
 Releases
     REPLACE: the noisy count Z = X + N of the yes entries, N canonical noise, over the public n.
-    ADD_OR_REMOVE: noisy counts of the yes and of the no entries; the size is theirs too.
+    ADD_OR_REMOVE: noisy counts of the yes and of the no entries, Y and M; their sum is the noisy size. A refusal where
+    that is below 7 / epsilon: too few entries are yes or no.
 Promise
     [proportion.1] REPLACE: pure epsilon; one person moves X by at most 1.
     [proportion.2] ADD_OR_REMOVE: pure epsilon; one person moves the pair (yes, no) by at most 1 in L1.
     [proportion.3] For independent entries that are yes with probability p, under REPLACE P(Z' >= Z) computed under p is
          exactly uniform: tests have exactly their level, the interval exactly its confidence, whatever n and epsilon.
-         Under ADD_OR_REMOVE both are at least that.
+    [proportion.4] Under ADD_OR_REMOVE both are at least that among the answers that are not refused, whatever n.
 Why
-    [proportion.1], [proportion.2] [additive.1]; the uniform that makes discrete Laplace noise canonical is
-    post-processing.
+    [proportion.1], [proportion.2] [additive.1]; whether it is refused, and what makes discrete Laplace noise canonical
+    or continuous, is post-processing.
     [proportion.3] Z = X + N has a continuous distribution whose distribution function is E F(X - Z), F that of N.
-    Inverting it in p, in which it is monotone, gives the interval. Under ADD_OR_REMOVE n is known only up to noise:
-    with probability 1 - b it lies in a band around the noisy total; the tail of Bin(n, p) + N is monotone in n, so its
-    worst case is an end of the band. The interval from the yes count and that from the no count are intersected; b and
-    the two intervals' misses add up to at most 1 - confidence.
+    Inverting it in p, in which it is monotone, gives the interval.
+    [proportion.4] An exponential number is its whole part, which is geometric, and the rest, independent of it. So
+    discrete Laplace noise, the difference of two geometric numbers, and the difference of two such rests make Laplace
+    noise, and T(p) = (1 - p) Y - p M = (X - n p) + (1 - p) L1 - p L2: n is only in its spread. Let s(n) be the
+    probability that n people are answered. Of the answers of n people, T is beyond t in at most the share P(T > t) /
+    s(n), and L1 + L2 is as far from 0 as that of n in at most P(|L1 + L2| > |Y + M - n|) / s(n): a few n can be ruled
+    out, with a 50th of 1 - confidence, and the worst of the others is taken. Of many n some are tried, so close that
+    those between them change nothing that matters, and X in blocks of a 32nd of its or the noise's width: a 500th of
+    1 - confidence is kept for that.
 Needs
-    Missing entries count as no. Independence is what makes the interval about a population.
+    Missing entries count as no under REPLACE. Independence is what makes the interval about a population.
 Accuracy
-    Width that of the exact binomial interval, widened by noise of standard deviation about 1.4 / (n epsilon).
+    Width that of the exact binomial interval, widened by noise of standard deviation about 1.4 / (n epsilon), times
+    sqrt(p^2 + (1 - p)^2) under ADD_OR_REMOVE.
 Source
     Awan and Slavkovic 2018, 2020 (canonical "Tulap" noise, uniformly most powerful tests). The form without a public
-    n is ours: a bound over the nuisance in the manner of Berger and Boos 1994.
+    n is ours: a pivot, and a bound over the nuisance in the manner of Berger and Boos 1994.
 """
 
 import math
@@ -31,15 +38,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.errors import BadInput
-from discreet.noise.distributions import LaplaceDistribution, laplace_scale, tulap_cdf, two_laplace_radius
+from discreet.errors import BadInput, Refused
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale, tulap_cdf, two_laplace_tail
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -48,10 +56,15 @@ from discreet.tables.entries import long_column, pieces, public_size, truths
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, least_error, shares
 
+Floats = npt.NDArray[np.float64]
 Alternative = Literal["two-sided", "greater", "less"]
 SPLIT: Final = 2**40  # the uniform of canonical noise, on a grid this fine
 BLOCKS: Final = 20_000
 FAR: Final = 45  # e^-45 is 3e-20
+LEAST: Final = 7  # the least noisy size, in scales of the noise: of no entries one in 490 such counts is larger
+MISCOUNTED: Final = 5  # a noisy size is less than the size by more scales than this once in 85 times
+NAMED: Final = "name the text or date to look for with equals="
+BAND, ROUNDED = 1 / 50, 1 / 500  # of 1 - confidence: for sizes that are ruled out, and for rounding [proportion.4]
 CLOSE: Final = 1e-13  # how closely the ends of an interval are found
 
 
@@ -73,27 +86,45 @@ class Proportion:
         """Pure epsilon: noise on whole people has no better curve ([additive.1])."""
         return Approximate(self.epsilon, 0)
 
+    def check(self, size: int | None) -> None:
+        """Refuse too few people, where their number is a guess, for those who plan."""
+        drawn = float(1 / laplace_scale(1, self.epsilon))
+        if size is not None and not self.neighbours.size_is_public and size * drawn < LEAST + MISCOUNTED:
+            raise Refused(too_few(size, drawn, NAMED))
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
-        """The noisy share."""
+        """The noisy share; or a refusal for too few entries, where their number is private."""
         values = long_column(rows)
         size = public_size(values, self.neighbours)
-        ayes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
+        yes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
         drawn = float(1 / laplace_scale(1, self.epsilon))  # [proportion.3]: the noise as drawn
         spread: KnownSize | PrivateSize
         if size is not None:
-            noisy = rng.blur(ayes, sensitivity=1, cost=Laplace(self.epsilon))  # [proportion.1]
+            noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [proportion.1]
             spread = KnownSize(noisy + centred(rng), size, drawn)
         else:
             # [proportion.2]
-            both = rng.blur(np.array([ayes, len(values) - ayes]), sensitivity=1, cost=Laplace(self.epsilon))
-            spread = PrivateSize(int(both[0]) + centred(rng), int(both[1]) + centred(rng), drawn)
-        provenance = Provenance("Proportion", {"neighbours": self.neighbours, "rows": size}, rng.secure)
+            both = rng.blur(np.array([yes, len(values) - yes]), sensitivity=1, cost=Laplace(self.epsilon))
+            ayes, noes = (int(count) + rest(rng, drawn) for count in both)  # [proportion.4]
+            spread = PrivateSize(ayes, noes, drawn)
+        parameters = {"neighbours": self.neighbours, "rows": size} | ({"counted": spread.size} if size is None else {})
+        provenance = Provenance("Proportion", parameters, rng.secure)
+        if not spread.enough:
+            refusal = too_few(spread.size, drawn, NAMED)
+            return Release(self.guarantee, provenance, refusal=refusal, name="proportion")
         return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")
 
 
 def centred(rng: Randomness) -> float:
     """Uniform on (-1/2, 1/2)."""
     return (2 * rng.below(SPLIT) + 1 - SPLIT) / (2 * SPLIT)
+
+
+def rest(rng: Randomness, rate: float) -> float:
+    """What discrete Laplace noise of scale 1 / rate lacks of continuous: f - f', exponential, given to be below 1.
+    [proportion.4]"""
+    one, other = (-math.log1p(math.expm1(-rate) * (0.5 + centred(rng))) / rate for _ in range(2))
+    return one - other
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +134,7 @@ class KnownSize:
     noisy: float
     size: int
     epsilon: float
+    enough: bool = True
 
     @property
     def share(self) -> float:
@@ -162,34 +194,98 @@ class PrivateSize:
         p = self.share
         return _noise_sd(self.epsilon) * math.sqrt((1 - p) ** 2 + p**2) / self.size
 
-    def _sizes(self, confidence: float) -> tuple[int, int]:
-        """A band for n: whole numbers, at least 0."""
-        radius = two_laplace_radius(laplace_scale(1, self.epsilon), confidence) + 1  # + 1: the two uniforms
-        total = self.ayes + self.noes
-        return max(0, math.floor(total - radius)), max(0, math.ceil(total + radius))
+    @property
+    def enough(self) -> bool:
+        """Whether the noisy number of entries is worth an answer."""
+        return self.ayes + self.noes >= LEAST / self.epsilon
+
+    def _sizes(self, allowed: float) -> Floats:
+        """Sizes that are not ruled out: all of them, or so many that the others change nothing. [proportion.4]"""
+        scale, total = 1 / self.epsilon, self.ayes + self.noes
+        reach = (math.log(1 / allowed) + FAR / 2) * scale
+        tried = np.maximum(np.arange(total - reach, total + reach, scale / 16), 0)
+        near = 2 * two_laplace_tail(np.abs(total - tried), scale, scale) > allowed * self._answered(tried)
+        low, high = math.floor(tried[near][0] - scale / 16), math.ceil(tried[near][-1] + scale / 16)
+        steps = [0.015 * (max(0, low) + 4 * scale**2), high - low]
+        if low < (LEAST + 15) * scale:  # refusals matter
+            steps.append(scale / 8)
+        return np.append(np.arange(max(0, low), high, max(1, math.floor(min(steps))), dtype=np.float64), high)
+
+    def _answered(self, sizes: Floats) -> Floats:
+        """How likely so many people are not refused."""
+        scale = 1 / self.epsilon
+        return two_laplace_tail(LEAST * scale - sizes, scale, scale)
+
+    def tail(self, sizes: Floats, p: float) -> float:
+        """P(T(p) >= what was seen), among answers, for the worst of these sizes. [proportion.4]"""
+        seen, scale = (1 - p) * self.ayes - p * self.noes, 1 / self.epsilon
+        return float((pivot_tail(sizes, p, seen, scale) / self._answered(sizes)).max())
+
+    @property
+    def mirrored(self) -> "PrivateSize":
+        """Yes and no exchanged."""
+        return PrivateSize(self.noes, self.ayes, self.epsilon)
 
     def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
-        """Super-uniform if the population's share is `null`: the worst n of a band, plus the band's own miss.
-        [proportion.3]"""
-        p, miss = check_share(null), 1e-3
-        small, large = self._sizes(1 - miss)
-        right = upper_tail(large, p, self.ayes, self.epsilon)  # the tail grows with n
-        left = lower_tail(small, p, self.ayes, self.epsilon)
-        return min(1.0, one_or_two_sided(left, right, alternative) + miss)
+        """Super-uniform if the population's share is `null`. [proportion.4]"""
+        p, allowed = check_share(null), 1e-3
+        sizes = self._sizes(allowed)
+        right, left = self.tail(sizes, p), self.mirrored.tail(sizes, 1 - p)
+        return min(1.0, one_or_two_sided(left, right, alternative) / (1 - ROUNDED) + allowed)
 
     def interval(self, confidence: float) -> Interval:
-        """The yes count's interval and the no count's, intersected, at the ends of a band for n. [proportion.3]"""
+        """All shares that the two-sided test does not reject. [proportion.4]"""
         allowed = 1 - confidence
-        band, each = allowed / 10, allowed * 0.9 / 4  # the band, then two intervals of two sides
-        small, large = self._sizes(1 - band)
-
-        def ends(noisy: float) -> tuple[float, float]:
-            low = least_share(large, noisy, self.epsilon, each)
-            return low, 1 - least_share(small, small - noisy, self.epsilon, each)
-
-        (low_yes, high_yes), (low_no, high_no) = ends(self.ayes), ends(self.noes)
-        low, high = sorted((max(low_yes, 1 - high_no), min(high_yes, 1 - low_no)))
+        sizes, miss = self._sizes(allowed * BAND), allowed * (1 - BAND - ROUNDED) / 2
+        low, high = sorted((self.least(sizes, miss), 1 - self.mirrored.least(sizes, miss)))
         return Interval(low, high, confidence=confidence, about="the population's share", population=True)
+
+    def least(self, sizes: Floats, miss: float) -> float:
+        """The share at which the tail, increasing up to the estimate, meets a target; 0 if it is above it there."""
+        from scipy.optimize import brentq
+
+        def above(p: float) -> float:
+            return self.tail(sizes, p) - miss
+
+        if above(0.0) >= 0:
+            return 0.0
+        if above(self.share) <= 0:
+            return self.share
+        close = 1e-4 * self.privacy
+        return max(0.0, float(brentq(above, 0.0, self.share, xtol=close)) - 2 * close)
+
+
+def too_few(size: float, epsilon: float, *others: str) -> str:
+    """Why so many entries, by a noisy count, are not answered, and what to do."""
+    to_do = what_to_do(round(size), epsilon, (LEAST + MISCOUNTED) / epsilon, *others, noisy=False)
+    return f"too few entries are yes or no (or numbers): about {size:.0f}, by a noisy count; {to_do}"
+
+
+def pivot_tail(sizes: Floats, p: float, seen: float, scale: float) -> Floats:
+    """P(X - n p + (1 - p) L1 - p L2 >= seen) for each n: X binomial, L1 and L2 Laplace of this scale. [proportion.4]
+
+    A sum over the X within 8.5 standard deviations and 45 scales of the noise, in blocks of odd length where there are
+    many, each at its middle; those above count as a whole.
+    """
+    from scipy.special import betainc, gammaln
+
+    wide, narrow = scale * max(p, 1 - p), scale * min(p, 1 - p)
+    sd = math.sqrt(float(sizes.max()) * p * (1 - p))
+    if sd == 0:
+        return np.full(len(sizes), two_laplace_tail(np.array([seen]), wide, narrow)[0])
+    block = 2 * int(min(wide, sd) / 64) + 1
+    first = max(-8.5 * sd - 20, seen - FAR * wide) / block
+    last = max(first, min(8.5 * sd + 20, seen + FAR * wide) / block)
+    n = sizes[:, None]
+    x = np.rint(n * p) + block * np.arange(math.floor(first) - 1, math.ceil(last) + 2)
+    inside = np.clip(x, 0, n)
+    chance = gammaln(n + 1) - gammaln(inside + 1) - gammaln(n - inside + 1)
+    chance = np.where(x == inside, np.exp(chance + inside * math.log(p) + (n - inside) * math.log1p(-p)), 0.0)
+    top = np.clip(x[:, -1] + (block - 1) // 2, -1, sizes)
+    beyond = np.where(top < sizes, betainc(np.maximum(top, 0) + 1, np.maximum(sizes - top, 1), p), 0.0)
+    beyond = np.where(top < 0, 1.0, beyond)
+    tails: Floats = beyond + block * (chance * two_laplace_tail(seen - (x - n * p), wide, narrow)).sum(axis=1)
+    return tails
 
 
 def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
@@ -263,6 +359,8 @@ def _world(about: About) -> World:
 
     def expected(release: Any, rows: int, confidence: float | None) -> Expected:
         """From the spread that a release in the middle of its distribution would have."""
+        if release.refusal is not None:
+            return Expected(refused=release.refusal)
         seen: Any = release.spread
         middle: KnownSize | PrivateSize
         if isinstance(seen, KnownSize):
@@ -296,7 +394,7 @@ def proportion(people: Public, x: Columns, *, epsilon: Number, equals: Any = Non
     entries are left out.
 
     >>> import discreet
-    >>> 0 <= discreet.proportion([1, 0, 1, 1], epsilon=1.0, rng=discreet.Seeded(1)).value <= 1
+    >>> 0.6 < discreet.proportion([1, 0, 1, 1] * 500, epsilon=1.0, rng=discreet.Seeded(1)).value < 0.9
     True
     """
     return Proportion(epsilon, people.neighbours, people.unit)

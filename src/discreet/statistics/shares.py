@@ -10,17 +10,17 @@ Promise
     [shares.2] MultinomialFit and CategoryShares have the guarantee of their histogram: shares and their intervals are
           post-processing.
     [shares.3] BinomialFit, MultinomialFit: under REPLACE each interval has exactly its confidence for independent
-          records of the family, whatever n and epsilon. Under ADD_OR_REMOVE it has nearly that, to first order
-          (`discreet.proportion` has at least that).
+          records of the family, whatever n and epsilon. Under ADD_OR_REMOVE a binomial's has at least that, a
+          multinomial's nearly that, to first order.
     [shares.4] CategoryShares: expected total variation over K listed categories, `other` among them, n being public: at
           most half of sqrt(K / n) + (K E|Z| + sqrt(K) s) / n, Z one count's noise and s its standard deviation.
 Why
     [shares.1] A record is rounded to a whole number in [0, m], by itself; missing is 0. Then [additive.1].
     [shares.2] Nothing but the release is read; the uniforms that make noise canonical are drawn without the data.
     [shares.3] The sum of n binomials of m trials is one of n m trials, and the noise has the distribution of canonical
-    noise of epsilon / m: [proportion.3]. So has each count of a multinomial, at epsilon / 2. With a private size the
-    share errs by ((1 - p) N1 - p N2) / n to first order, N1 the count's own noise, Laplace, and N2 that of the others,
-    taken as normal; the interval is where sampling at p and both noises allow the share that was seen.
+    noise of epsilon / m: [proportion.3], [proportion.4]. So has each count of a multinomial, at epsilon / 2; with a
+    private size its share errs by ((1 - p) N1 - p N2) / n to first order, N1 the count's own noise, Laplace, and N2
+    that of the others, taken as normal; the interval is where sampling at p and both noises allow the share seen.
     [shares.4] E|c_j / n - p_j| <= sqrt(p_j / n), whose sum is at most sqrt(K / n) (Cauchy and Schwarz); the noise adds
     E|Z| / n each. The nearest point of the simplex is max(c / n - t, 0) for some t: of two sets of shares the distance
     is twice the sum of where one is above the other, and for t >= 0 none is further above p than c / n is (mirrored for
@@ -63,7 +63,7 @@ from discreet.statistics.density_curve import on_simplex
 from discreet.statistics.family import binomial
 from discreet.statistics.histogram import Band, Categories, Histogram
 from discreet.statistics.open_histogram import MANY, OpenHistogram
-from discreet.statistics.proportion import KnownSize, centred
+from discreet.statistics.proportion import KnownSize, PrivateSize, centred, rest, too_few
 from discreet.statistics.sufficient import FamilySpread
 from discreet.tables.entries import numbers, public_size, truths
 from discreet.worlds.assumptions import About, World
@@ -108,22 +108,23 @@ class BinomialFit:
             won = np.rint(np.clip(np.nan_to_num(numbers(rows)), 0, many)).astype(np.int64)  # [shares.1]
         size, wins = public_size(won, self.neighbours), total(won, many)
         cost, drawn = Laplace(self.epsilon), float(1 / laplace_scale(many, self.epsilon))  # [shares.3]: as drawn
-        part: KnownSize | NoisyShare
+        part: KnownSize | PrivateSize
         if size is not None:
             noisy = rng.blur(wins, sensitivity=many, cost=cost)  # [shares.1]
             part = KnownSize(noisy + centred(rng), size * many, drawn)
         else:
-            both = rng.blur(
-                np.array([wins, many * len(won) - wins], dtype=object), sensitivity=many, cost=cost
-            )  # [shares.1]
-            part = noisy_share(int(both[0]), int(both[1]) + int(both[0]), drawn, 2)  # [shares.3]
+            both = np.array([wins, many * len(won) - wins], dtype=object)
+            noisy = rng.blur(both, sensitivity=many, cost=cost)  # [shares.1]
+            ayes, noes = (int(count) + rest(rng, drawn) for count in noisy)
+            part = PrivateSize(ayes, noes, drawn)  # [shares.3]
         name = "bernoulli" if many == 1 else "binomial"
         fitted = Distribution(name, {"p": part.share}, binomial(many))
-        shown = {"trials": many, "neighbours": self.neighbours, "rows": size}
+        shown, name = {"trials": many, "neighbours": self.neighbours, "rows": size}, f"{name} distribution"
         provenance = Provenance("BinomialFit", shown, rng.secure)
-        return Release(
-            self.guarantee, provenance, fitted, spread=FamilySpread(fitted, (part,)), name=f"{name} distribution"
-        )
+        if not part.enough:
+            refusal = too_few(part.size / many, drawn * many)
+            return Release(self.guarantee, provenance, refusal=refusal, name=name)
+        return Release(self.guarantee, provenance, fitted, spread=FamilySpread(fitted, (part,)), name=name)
 
 
 @dataclass(frozen=True, slots=True)

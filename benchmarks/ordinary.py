@@ -336,9 +336,9 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
     found["misses"] = missed(truth, low, high, value)
     if "at once" in interval.about:  # they hold together or not at all
         found["misses"] = [max((one for one in found["misses"] if one is not None), default=None)]
-    limits = LIMITS.search(interval.about)
-    if limits and question.statistic in ("mean", "sum", "variance") and len(truth) == 1:
-        found["named"] = missed(named(question, whole if interval.population else sample, limits), low, high, value)
+    meant = _meant(question, release.spread, interval.about, whole if interval.population else sample)
+    if meant is not None and len(meant) == len(low):
+        found["named"] = missed(meant, low, high, value)
     if question.statistic in REGRESSIONS:
         x, y = (np.asarray(part, dtype=float) for part in sample.values())
         unit = 1.0 if question.statistic in OUTCOMES else y.std()
@@ -349,6 +349,17 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
     return found
 
 
+def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, Any]) -> Any:
+    """What the first line names, where that is not the plain value: values or influences are limited."""
+    limits = LIMITS.search(about)
+    if limits and question.statistic in ("mean", "sum", "variance") and len(question.columns["x"]) == 1:
+        return named(question, columns, limits)
+    if getattr(spread, "limit", None) is not None:
+        x, y = (np.asarray(part, dtype=float) for part in columns.values())
+        return limited(x, y, *spread.limit)
+    return None
+
+
 LIMITS = re.compile(r"(?:limited to \[|between |to within )(-?[\d.e+-]+)(?:(?:,| and) (-?[\d.e+-]+))?")
 
 
@@ -357,6 +368,17 @@ def named(question: Question, columns: Mapping[str, Any], limits: re.Match[str])
     (x,) = (np.asarray(part, dtype=float) for part in columns.values())
     low, high = (float(limits[1]), float(limits[2])) if limits[2] else x.mean() + float(limits[1]) * np.array([-1, 1])
     return np.ravel(TWINS[question.statistic](np.clip(x, low, high)))
+
+
+def limited(x: Any, y: Any, way: Any, limit: float) -> Any:
+    """Coefficients and intercept of least squares, nobody's influence above a limit: weighted until they stay."""
+    design, weights = np.column_stack([np.ones(len(x)), x]), np.ones(len(x))
+    lengths = np.linalg.norm(design @ way, axis=1)
+    for _ in range(200):
+        root = np.sqrt(weights)[:, None]
+        found = np.linalg.lstsq(design * root, y * root[:, 0], rcond=None)[0]
+        weights = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - design @ found), 1e-300))
+    return np.append(found[1:], found[0])
 
 
 def missed(truth: Any, low: Any, high: Any, value: Any) -> list[float | None]:

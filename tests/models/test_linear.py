@@ -13,11 +13,11 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, Refused
 from discreet.models.least_squares import LeastSquares
-from discreet.models.newton_stages import DesignColumn, Scores, reachable, started
+from discreet.models.newton_stages import DesignColumn, reachable, started
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
-from discreet.stages.gram import BITS, Frame, longest, steps_of
+from discreet.stages.gram import BITS, Frame, Scores, longest, steps_of
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
 X = np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(398, 2)), 2)
@@ -100,7 +100,7 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
             LeastSquares(1.0, 1e-6, names=("a", "b")).release(rows, door)
     assert door.log == []
     few = LeastSquares(1.0, 1e-6, names=("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(np.ones((30, 2)), door)
-    assert re.search(r"about \d+ rows, by a noisy count, .* takes about \d{3,} at", str(few.refusal))
+    assert re.search(r"about \d+ rows of 1 columns .* takes about \d{3,} at", str(few.refusal))
     assert len(door.log) == 1  # the count, and nothing else
     for value in (1.0, 1e300, math.nan, math.inf):
         for relation in BOTH:
@@ -311,6 +311,22 @@ def test_a_name_is_no_column_and_a_column_no_name() -> None:
         discreet.linear_regression(frame[["x"]], outcome, bounds={"x": (0, 3000)}, **base)
     release = discreet.linear_regression(frame[["x"]], outcome, unit="patient", **base)
     assert "one patient" in str(release)
+
+
+@pytest.mark.claim("least_squares.2")
+def test_a_slope_that_the_noise_hides_is_not_released() -> None:
+    """Two columns that are nearly the same: their slopes apart are next to nothing but noise."""
+    g = np.random.default_rng(3)
+    x = g.normal(size=(20_000, 1))
+    rows = np.column_stack([x, x + 0.05 * g.normal(size=x.shape), g.normal(size=len(x))])
+    asked: dict[str, Any] = {"names": ("a", "b"), "neighbours": Neighbours.ADD_OR_REMOVE}
+    for seed in range(3):
+        release = LeastSquares(0.5, 1e-6, **asked).release(rows, Seeded(seed))
+        assert "'a'" in str(release.refusal)
+    told = str(
+        LeastSquares(0.5, 1e-6, names=("a",), neighbours=Neighbours.ADD_OR_REMOVE).release(rows[:, ::2], Seeded(1))
+    )
+    assert "nobody's influence above" in told.splitlines()[0]
 
 
 @pytest.mark.claim("least_squares.2")

@@ -39,6 +39,7 @@ class CoefficientSpread:
     about: str = "the population's coefficients, each by itself"
     bias: Array | None = None
     target: str = ""  # for the first line of the answer, where the name alone would mislead
+    limit: tuple[Array, float] | None = None  # of |w' x| |residual|: w and how much, x with its 1 if there is one
 
     def _of(self, sizes: Array) -> Coefficients:
         return replace(self.value, coef=np.asarray(sizes[1:], dtype=float), intercept=float(sizes[0]))

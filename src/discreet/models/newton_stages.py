@@ -25,7 +25,7 @@ Why
     [newton_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [newton_stages.3] `reachable` compares entries one by one with public numbers; then [gram.4]. A row with a missing
     or infinite entry is no row.
-    [newton_stages.4] `Scores.turned` multiplies the exact integers of a row in a frame, one product each: a fixed
+    [newton_stages.4] `gram.Scores` multiplies the exact integers of a row in a frame, one product each: a fixed
     function of the row. The rest is [gram.1] to [gram.3], whose argument uses no more of what is seen than that.
 Needs
     Noise on H, as an operator, of at most half the number of rows: 1,000 rows of 5 columns at epsilon 1, delta 1e-6,
@@ -44,7 +44,6 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.privacy.exact import Number, exact
@@ -52,16 +51,15 @@ from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.declared import LARGEST, Bounds
-from discreet.stages.gram import FINE, Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.locate import middle
-from discreet.stages.octaves import Tail, column_cost, column_unit, counts_cost, noisy_size, tail_cost, tail_of
+from discreet.stages.declared import Bounds
+from discreet.stages.gram import FINE, Frame, Scores, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, place_of, tail_cost, tail_of
 from discreet.statistics.whiten import lengths
 
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 10  # columns from which on a frame takes more of the budget
 # of mu squared: columns, the lengths of rows, of scores twice, the first sum, H, the scores twice, the squares
-FEW_COLUMNS: Final = (0.11, 0.01, 0.02, 0.05, 0.08, 0.19, 0.10, 0.35, 0.09)
+FEW_COLUMNS: Final = (0.11, 0.01, 0.02, 0.09, 0.08, 0.19, 0.10, 0.31, 0.09)
 MANY_COLUMNS: Final = (0.10, 0.01, 0.01, 0.04, 0.13, 0.30, 0.06, 0.27, 0.08)
 MEDIAN: Final = 0.35  # of a column's share
 MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
@@ -108,28 +106,6 @@ class DesignColumn:
 CONSTANT: Final = DesignColumn("the intercept", None, (0.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
-    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
-
-    inner: Frame
-
-    @property
-    def size(self) -> int:
-        """Coefficients."""
-        return self.inner.size - 1
-
-    @property
-    def step(self) -> float:
-        """What one stands for."""
-        return self.inner.step**2
-
-    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
-        """u r of each row. [newton_stages.4]"""
-        seen, lost = self.inner.turned(rows)
-        return seen[:-1] * seen[-1], lost  # [newton_stages.4]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewtonStages:
     """What each stage costs, all of it public. `width` is that of a row with its outcome."""
@@ -167,6 +143,14 @@ class NewtonStages:
             if size * float(self.costs.part("centre", Choice).epsilon) < nats:
                 return False
         return 0.7 * self._operator(math.sqrt(self.width - 1) + ROUND[self.width > MANY]) <= size / 2
+
+    def counted(self, rows: Floats, rng: Randomness) -> float:
+        """How many rows have no missing entry, with noise; all of them where their number is public.
+        [newton_stages.1]"""
+        if self.rows is not None:
+            return float(len(rows))
+        present = int(np.isfinite(rows).all(axis=1).sum())
+        return noisy_size(present, cost=self.costs.part("count", Gaussian), rng=rng)  # [newton_stages.1]
 
 
 def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: int, *, centred: bool) -> NewtonStages:
@@ -234,7 +218,9 @@ class NewtonStep:
     """What was found. Coefficients are `way` @ theta, theta in the frame; `value` are they, in the columns' own units.
 
     `inverse` is that of the information, `step` the last one of theta. Of the last scores: the noise on each entry of
-    their sum, the sum of their outer products and its noise, how many were cut, and by how much all together.
+    their sum, the sum of their outer products and its noise, by how much all that were cut are longer, how long they
+    may be, and how often that is the typical length. `spans` are, more or less, standard deviations of
+    the outcome for one of each column.
     """
 
     value: Floats
@@ -246,36 +232,33 @@ class NewtonStep:
     squares: Floats
     squares_noise: float
     size: float
-    cut: float
     excess: tuple[float, float]
+    limit: float
+    often: float
+    spans: Floats
 
 
 def find(
-    rows: Floats, columns: tuple[DesignColumn, ...], stages: NewtonStages, penalty: Floats, rng: Randomness
+    rows: Floats,
+    columns: tuple[DesignColumn, ...],
+    stages: NewtonStages,
+    penalty: Floats,
+    rng: Randomness,
+    *,
+    size: float,
 ) -> NewtonStep | str:
-    """All stages, or why they ended; rows end in their outcome, and are changed. `penalty` is that of each coefficient,
-    in the columns' own units. [newton_stages.1]"""
+    """All stages but the count, or why they ended; rows end in their outcome, and are changed. `penalty` is that of
+    each coefficient, in the columns' own units. [newton_stages.1]"""
     costs, many = stages.costs, stages.width - 1
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    size = float(len(rows))
-    if stages.rows is None:
-        size = noisy_size(int(np.isfinite(rows).all(axis=1).sum()), cost=costs.part("count", Gaussian), rng=rng)
-    if not stages.enough(size):  # [newton_stages.2]
-        needed = least_rows(lambda _: stages)
-        noise = 3 / float(costs.part("count", Gaussian).mu) if "count" in costs else 0.0  # the next count is noisy too
-        return (
-            f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
-            f"about {needed} at this epsilon and delta; bring {math.ceil(1.05 * needed + noise)} rows, or ask for a "
-            "larger epsilon. Fewer columns, or columns with public bounds=, need fewer rows"
-        )
     places = [
-        column.place or placed(np.ascontiguousarray(rows[:, index]), costs, drawn)
+        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
         for index, column in enumerate(columns)
     ]
     if None in places:  # [newton_stages.2]
         constant = columns[places.index(None)].name
         return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
-    centres, units = (np.array(listed) for listed in zip(*(place for place in places if place), strict=True))
+    centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
     reachable(rows, columns)  # [newton_stages.3]
 
     def tail(seen: Seen, stage: str, part: Floats) -> Tail | None:
@@ -290,6 +273,7 @@ def find(
         return LOST.format("their lengths")
     total, noise = gram(plain, "moments", rows, float(found.at(OUTSIDE * size)))
     turn, fit = started(total / size, noise / size)
+    tall = max(_deviations(total / size, columns)[many], math.sqrt(noise / size))
     predictors, inner = np.ascontiguousarray(rows[:, :many]), Frame.of(units[:many], turn, centres[:many])
     radius = stages.longest(size)
     information, noise = gram(inner, "information", predictors, radius)
@@ -301,6 +285,9 @@ def find(
     if not values[0] > noise * math.sqrt(2 * many):  # [newton_stages.2]
         return LOST.format(blamed(turn.T @ vectors[:, 0], columns))
     inverse = (vectors / values) @ vectors.T
+    stretched, sides = np.linalg.eigh(turn)
+    back = (sides / stretched) @ sides.T
+    spans = tall / _deviations(back @ information @ back / size, columns)
     for early in (True, False):
         scores = Scores(Frame.of(units, _with_residuals(turn, fit), centres))
         if (found := tail(scores, "early" if early else "late", rows)) is None:
@@ -334,16 +321,11 @@ def find(
         squares=squares / per**2,
         squares_noise=squares_noise / per**2,
         size=size,
-        cut=cut,
         excess=(found.excess(cut) / per, found.excess(cut, 2) / per**2),
+        limit=reach / per * units[-1] ** 2,
+        often=reach / found.typical,
+        spans=own.diagonal() * spans,
     )
-
-
-def placed(values: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float] | None:
-    """Where a column is and how far it reaches, released; None where too few rows show. [newton_stages.1]"""
-    centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
-    found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)  # [newton_stages.1]
-    return None if found is None or not abs(centre) < LARGEST else (centre, found[0])
 
 
 def own_units(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> tuple[Floats, Floats]:
@@ -353,6 +335,12 @@ def own_units(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats)
         own[0, 1:] = -centres[1:-1] * own.diagonal()[1:]
         place[0] = centres[-1]
     return own, place
+
+
+def _deviations(moments: Floats, columns: tuple[DesignColumn, ...]) -> Floats:
+    """Of entries, from the means of their products; 0 for the constant."""
+    means = moments[0] if columns[0] is CONSTANT else np.zeros(len(moments))
+    return np.sqrt(np.maximum(np.diag(moments) - means**2, 0.0))
 
 
 def reachable(rows: Floats, columns: tuple[DesignColumn, ...]) -> None:

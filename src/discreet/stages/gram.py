@@ -159,6 +159,28 @@ class Frame:
         return found
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
+
+    inner: Frame
+
+    @property
+    def size(self) -> int:
+        """Coefficients."""
+        return self.inner.size - 1
+
+    @property
+    def step(self) -> float:
+        """What one stands for."""
+        return self.inner.step**2
+
+    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+        """u r of each row: one product each. [gram.4]"""
+        seen, lost = self.inner.turned(rows)
+        return seen[:-1] * seen[-1], lost
+
+
 def blocks(rows: Floats, size: int) -> Iterator[Floats]:
     """Rows in blocks that stay in the cache: what they are changes nothing but the time. [gram.4]"""
     step = min(MOST, max(256, SMALL // size**2))

@@ -30,13 +30,16 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from discreet.accounting.allocation import Allocation
 from discreet.noise.integers import LARGEST_SCALE
 from discreet.noise.lattice import ROOM, slack
 from discreet.privacy.exact import exact, root_above
-from discreet.privacy.loss import Gaussian, Laplace
+from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
+from discreet.stages.declared import LARGEST
+from discreet.stages.locate import middle
 
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none
@@ -46,7 +49,7 @@ SEEN_FAR, USUAL = 6.5, (-20, 40)  # and of a heaviest bin of numbers below 2^-20
 AROUND: Final = 12
 HEAVIER: Final = 1.7  # deviations of Laplace noise for one of normal noise, so far out
 MIDDLE: Final = 0.75  # of an octave's upper end
-REACHED, STEPS = 3.5, 3  # deviations by which the tail goes on, and bins in which it may pause
+REACHED, STEPS = 2.7, 5  # deviations by which the tail goes on, and bins in which it may pause
 MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is seen
 STEEP: Final = 10.0  # deviations of noise from which one bin more tells the slope
 SLOPES: Final = (0.2, 2.5)
@@ -138,14 +141,29 @@ def column_unit(
     return top, top * math.sqrt(float((found[seen] * squares).sum()) / rows), rows
 
 
+def place_of(
+    values: Floats, costs: Allocation, *, neighbours: Neighbours, rng: Randomness
+) -> tuple[float, float, float] | None:
+    """Where a column is, by the parts "centre" (none: at 0) and "unit": the centre, and the first two of `column_unit`.
+
+    None where too few rows show. [octaves.2]"""
+    drawn: dict[str, Any] = {"neighbours": neighbours, "rng": rng}
+    centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
+    found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)
+    return None if found is None or not abs(centre) < LARGEST else (centre, *found[:2])
+
+
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """How long the k longest of about `size` rows are: `beyond` of them exceed `edge`, and z(k) tells the rest."""
+    """How long the k longest of about `size` rows are: `beyond` of them exceed `edge`, and z(k) tells the rest.
+
+    `typical` is a length that about half of the rows exceed."""
 
     size: float
     edge: float
     beyond: float
     slope: float
+    typical: float
 
     def _score(self, k: Any) -> Any:
         return -ndtri(np.clip(np.asarray(k) / self.size, 1e-12, 0.98) / 2)
@@ -194,4 +212,6 @@ def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbo
     slope = min(slope, math.log(2) / 2 / max(score(above) - here, 1e-6))
     slope = min(max(slope, SLOPES[0]), SLOPES[1])
     edge = 2.0 ** (top / 2 + SHORT - 1)
-    return Tail(size, edge, beyond(top), slope)
+    risen = np.cumsum(np.where(found > noise, found, 0.0)[: top + 1])
+    typical = 2.0 ** ((np.searchsorted(risen, risen[-1] / 2) + 0.5) / 2 + SHORT - 1)
+    return Tail(size, edge, beyond(top), slope, float(typical))

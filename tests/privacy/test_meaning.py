@@ -334,3 +334,21 @@ def test_any_guarantee_can_be_explained(epsilon: float, delta: float, group: int
     for chance in (meaning.posterior, meaning.guess, meaning.power_at_5_percent, meaning.power_at_1_percent):
         assert 0 <= chance <= 1
     assert ("next to no promise" in text) == (meaning.guess > 0.98 or meaning.guarantee.delta > 0.01)
+
+
+@pytest.mark.claim("meaning.9")
+@pytest.mark.parametrize(("relation", "changes"), [("replace", 1), ("add_or_remove", 2)])
+def test_epsilon_near_one_over_n_tells_nothing(relation: str, changes: int) -> None:
+    told = explain(epsilon=0.001, n=100, neighbours=relation)
+    assert told.all_or_none == pytest.approx((1 + math.tanh(100 * changes * 0.001 / 2)) / 2)
+    assert "With 100 people this epsilon cannot tell all-yes from all-no" in str(told)
+    assert "Epsilon must be much larger than 0.01." in str(told)
+    for few in (1, 2, 3):  # randomised response on each person is told by its own likelihood, and reaches no more
+        yes = math.exp(0.5) / (1 + math.exp(0.5))
+        right = sum(math.comb(few, k) * max(yes**k * (1 - yes) ** (few - k), (1 - yes) ** k * yes ** (few - k)) / 2
+                    for k in range(few + 1))  # fmt: skip
+        bound = explain(epsilon=0.5, n=few, neighbours="replace").all_or_none
+        assert bound is not None
+        assert right <= bound + 1e-12
+    assert "all-yes" not in str(explain(epsilon=1.0, n=5000, neighbours=relation))
+    assert explain(epsilon=1.0, delta=1e-6, n=10**6, neighbours=relation).all_or_none == 1

@@ -5,12 +5,52 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.lectures.errata import ERRATA, Erratum, erratum
+    from discreet.lectures.finite import (
+        additive_privacy,
+        global_sensitivity,
+        local_sensitivity,
+        name_and_shame,
+        posterior,
+        pure_privacy,
+        randomised_response,
+        smooth_sensitivity,
+    )
     from discreet.lectures.friendly_filter import basic_filter, is_friendly
     from discreet.lectures.replicability import offset_of, replicable, width_for
 
-__all__ = ["ERRATA", "Erratum", "basic_filter", "erratum", "is_friendly", "offset_of", "replicable", "width_for"]
+__all__ = [
+    "ERRATA",
+    "Erratum",
+    "additive_privacy",
+    "basic_filter",
+    "erratum",
+    "global_sensitivity",
+    "is_friendly",
+    "local_sensitivity",
+    "name_and_shame",
+    "offset_of",
+    "posterior",
+    "pure_privacy",
+    "randomised_response",
+    "replicable",
+    "smooth_sensitivity",
+    "width_for",
+]
 _HOME = {
     **dict.fromkeys(("basic_filter", "is_friendly"), "friendly_filter"),
+    **dict.fromkeys(
+        (
+            "additive_privacy",
+            "global_sensitivity",
+            "local_sensitivity",
+            "name_and_shame",
+            "posterior",
+            "pure_privacy",
+            "randomised_response",
+            "smooth_sensitivity",
+        ),
+        "finite",
+    ),
     **dict.fromkeys(("ERRATA", "Erratum", "erratum"), "errata"),
     **dict.fromkeys(("offset_of", "replicable", "width_for"), "replicability"),
 }

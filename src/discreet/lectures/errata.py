@@ -75,7 +75,7 @@ def noise_of_the_average() -> tuple[float, float]:
     return DELTA, gaussian_delta(EPSILON, 2 * gaussian(EPSILON, DELTA))
 
 
-def tested_at_a_third() -> tuple[float, float]:
+def noise_of_the_test() -> tuple[float, float]:
     """Step 3: noise of scale 1 / epsilon on a sum that moves by 3: the delta at epsilon 1, near the threshold."""
     low, high = math.exp(-1.5) / 2, 1 - math.exp(-1.5) / 2  # the threshold half-way between two sums 3 apart
     return 0.0, high - math.e**EPSILON * low
@@ -199,7 +199,7 @@ ERRATA: Final[tuple[Erratum, ...]] = (
     _of("delta of the average", "lecture 3, Algorithm 2, step 6", "privacy", noise_of_the_average, (
         "(epsilon, delta) by the Gaussian mechanism", "the delta at epsilon 1 is",
         "calibrate to the sensitivity that is attained", "[weights.5]")),
-    _of("scale of the test", "lecture 3, Algorithm 2, step 3", "privacy", tested_at_a_third, (
+    _of("scale of the test", "lecture 3, Algorithm 2, step 3", "privacy", noise_of_the_test, (
         "the sum of the weights plus Lap(1 / epsilon)", "the delta at epsilon 1 is",
         "the sum moves by up to 3: Lap(3 / epsilon), as the proof has it", "[weights.5]")),
     _of("epsilon twice", "lecture 3, Algorithm 2", "privacy", budget_of_both_steps, (

@@ -19,6 +19,8 @@ Promise
     [meaning.7] The loss L = ln(P / P') exceeds t > epsilon with probability at most delta / (1 - e^{eps - t}): 2 delta
          for t = epsilon + ln 2, and delta as t grows. It may exceed epsilon with probability near e^eps / (1 + e^eps),
          however small delta is.
+    [meaning.9] Whether all of n people say yes or all say no, each as likely, nobody guesses right with more than
+         [meaning.6] of a group of n, or of 2 n where people are added and removed.
     [meaning.8] The loss of Gaussian noise whose mean moves by mu deviations exceeds t with probability Phi(mu / 2 - t /
     mu).
 
@@ -41,6 +43,7 @@ Why
     difference P(E) - P'(E), which [meaning.3] limits to (e^eps - 1 + 2 delta) / (e^eps + 1). [meaning.7] E = {L > t}
     has P'(E) <= e^-t P(E), so P(E) <= e^{eps - t} P(E) + delta. It is reached by a distribution that has the loss t
     there; with t near epsilon, by randomised response. [meaning.8] L is normal with mean mu^2 / 2 and deviation mu.
+    [meaning.9] The two tables are n replacements apart, each of which is one removal and one addition.
 
 Source
     The lecture's Theorem 3.7 [meaning.2]; Wasserman and Zhou 2010, Kairouz, Oh and Viswanath 2015 [meaning.3]; Dong,
@@ -169,6 +172,9 @@ def power_zcdp(level: float, rho: Number) -> float:
     return bisect(excluded, a, 1.0)[1]  # [meaning.5]
 
 
+USEFUL: Final = 0.95  # an answer that tells less of all-yes and all-no tells next to nothing
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """A guarantee in numbers that people can use; `sentences` puts them into words."""
@@ -188,6 +194,7 @@ class Meaning:
     gaussian_chance: float | None
     people: int | None = None
     somebody_chance: float | None = None
+    all_or_none: float | None = None  # the chance to guess right whether all people say yes or all say no
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -255,6 +262,12 @@ class Meaning:
                 f"That the answer tells all about one or another of {self.people:,} people has a chance of at most "
                 f"{_percent(self.somebody_chance)}{least}."
             )
+        if self.all_or_none is not None and self.all_or_none < USEFUL:
+            said.append(
+                f"With {self.people:,} people this epsilon cannot tell all-yes from all-no: the best guess from the "
+                f"answer is right at most {_percent(self.all_or_none)} of the time. Epsilon must be much larger than "
+                f"{show(1 / (self.people or 1))}."
+            )
         if self.guess > 0.98 or promise.delta > 0.01:
             said.append("This is next to no promise. 0.1 to 1 protects people well, 3 is the most commonly defended.")
         return tuple(said)
@@ -274,7 +287,7 @@ def explain(
     """What a promise means for someone whose secret was guessed with probability `prior`, or for a group.
 
     The promise is an epsilon (and a delta), a guarantee, a release, or a budget. With `n` people it says what delta
-    comes to for all of them.
+    comes to for all of them, and whether epsilon is too small for so few.
 
     >>> print(explain(epsilon=1.0).sentences[1])
     No answer becomes more than 2.72 times as likely as if that person had not been in the data.
@@ -312,7 +325,17 @@ def explain(
         gaussian_chance=_gaussian_chance(float(epsilon), float(delta)),
         people=n,
         somebody_chance=None if n is None else min(1.0, n * float(given.delta)),  # [meaning.7], added up
+        all_or_none=None if n is None else _all_or_none(given, n),
     )
+
+
+def _all_or_none(promise: Guarantee, people: int) -> float:
+    """The most that anyone can be right in telling all-yes from all-no. [meaning.9]"""
+    changes = people if promise.neighbours.size_is_public else 2 * people
+    if changes * float(promise.epsilon) > 20 or changes * float(promise.delta) > 1:
+        return 1.0
+    whole = promise.for_group(changes)
+    return guess(whole.epsilon, min(1.0, float(whole.delta)))  # [meaning.9]
 
 
 def _gaussian_chance(epsilon: float, delta: float) -> float | None:

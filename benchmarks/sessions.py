@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 import numpy as np
 
-from discreet import asking as asking_module
 from discreet.accounting.compose import implies
 from discreet.asking import People, Question
 from discreet.audit.replay import Recorder, Replayer, _DivergedError, trace, watch
@@ -98,7 +97,7 @@ def objections(asking: Asking, relation: Neighbours, left: Table, right: Table, 
 @contextmanager
 def one_public_number(two_steps: bool) -> Iterator[None]:
     """Where a replacement is two steps, the number of all people is public and no step changes it."""
-    with patch.object(asking_module, "all_people", lambda *_: 1000) if two_steps else nullcontext():
+    with patch.object(Table, "people", lambda *_: 1000) if two_steps else nullcontext():
         yield
 
 

@@ -10,12 +10,12 @@ Promise
           are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [asking.4] One row for each person, however many rows a person has. Under REPLACE the rows are in an order that does
           not depend on what they hold: that of the source where each row keeps its place, else one drawn at random.
+    [asking.5] How many people are left out for a missing entry is told, by a noisy count, for no more than the answer.
 Why
     [asking.1] A declaration is given `Public` and `Columns`, which hold these alone, and returns the mechanism; that
     mechanism is priced, charged and then released.
     [asking.2] Whoever is replaced may leave the part, enter it, or be replaced in it: at most one person is removed and
-    one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). The share that is missing
-    is told from what was released and the number of all people, which is public and the same for both. A count is a
+    one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a
     sum, over all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at
     most 1, and the noise of [additive.1] under ADD_OR_REMOVE is for that. Of groups one person may move two counts.
     [asking.3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [open_histogram.1]; the sum is
@@ -27,6 +27,9 @@ Why
     old one: this is a bijection of the orders, so both distributions are mixtures, with equal weights, of pairs of
     lists that differ in one place. Where blocks hold all rows of a person, rows keep their places beside their owners'
     numbers, and the coupling is that of [partition.2].
+    [asking.5] Whoever is left out is not in the answer: the two are groups as in [release.1], and the count is pure at
+    an epsilon that costs no more than one draw of the answer (`alongside`). Under REPLACE, two people as in [asking.2];
+    not beside a count, which has all of epsilon for one. The number of all people is used only where it is public.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,8 +42,8 @@ import numpy as np
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Approximate, Loss, group_delta
+from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, check_budget
+from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
@@ -48,12 +51,13 @@ from discreet.privacy.values import said
 from discreet.tables.dates import as_dates, dated
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
-from discreet.tables.table import OWNER, Table
+from discreet.tables.table import OWNER, Table, present, whole_columns
 from discreet.tables.wanted import Terms, Wanted, group_of, listed_keys, told_missing, wanted, with_groups
 from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
 TWO: Final = 2  # people: one removed, one added
+CLEAR: Final = 7  # over epsilon: a noisy count of nobody is larger once in 2,000 times
 HALVED: Final = (
     "how many people it is about is private, and to replace one may remove one and add another: it ran at half of "
     "epsilon"
@@ -157,15 +161,8 @@ def price(
     else:
         loss = mechanism.loss
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
-    return Price(
-        mechanism=mechanism,
-        relation=relation,
-        size=counted,
-        guarantee=guarantee,
-        loss=loss,
-        halved=halved,
-        finder=finder,
-    )
+    cost: dict[str, Any] = {"guarantee": guarantee, "loss": loss, "halved": halved, "finder": finder}
+    return Price(mechanism=mechanism, relation=relation, size=counted, **cost)
 
 
 def made(
@@ -237,7 +234,7 @@ class Question:
             return self._grouped(table, rng)
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
         found = table.columns(
-            self.wanted.wants,
+            self.wanted.wants if whole else whole_columns(self.wanted.wants),
             where=self.where,
             person=None if whole else person,
             owner=person if whole else None,
@@ -247,19 +244,27 @@ class Question:
         kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
         if not streams or not kept:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
-        owners = found.pop(OWNER) if whole else None
+        if whole:
+            return self._released(found, rng, found.pop(OWNER))
         if not kept:  # a mechanism may read places, and the table does not keep them: [asking.4]
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
-        release = self._released(found, rng, owners)
-        if self.people.neighbours.size_is_public and self.where is None and self.wanted.leaves_out:
-            release = told_missing(release, all_people(table, person))
-        return release
+        found, left_out = present(found, self.wanted.wants)
+        return self._told(self._released(found, rng), left_out, table, rng)
+
+    def _told(self, release: Release[Any], left_out: int, table: Table, rng: Randomness) -> Release[Any]:
+        """With the number of people who are left out, unless it may be none. [asking.5]"""
+        public = self.people.neighbours.size_is_public
+        epsilon = alongside(self.price.mechanism.loss)
+        if not self.wanted.leaves_out or (public and not self.price.halved) or epsilon < SMALLEST_EPSILON:
+            return release
+        noisy = int(rng.blur(left_out, sensitivity=1, cost=Laplace(epsilon)))  # [asking.5]
+        total = table.people(self.people.person) if public and self.where is None else None
+        return told_missing(release, noisy, total, len(self.wanted.wants)) if noisy * epsilon > CLEAR else release
 
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
-        release = self.price.mechanism.release(
-            arranged(self.statistic, self.wanted, columns, self.arguments, owners), rng
-        )
+        rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
+        release = self.price.mechanism.release(rows, rng)
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
         if self.price.halved:
             notes.append(HALVED)
@@ -387,14 +392,9 @@ def held(values: Any) -> Any:
     return np.concatenate([np.empty(0), *values]) if isinstance(values, Stream) else values
 
 
-def all_people(table: Table, person: str | None) -> int:
-    """How many there are."""
-    return table.size() if person is None else table.people(person)
-
-
 def public_size(table: Table, person: str | None) -> int:
     """The number of people, counted where it is public."""
-    size = all_people(table, person)
+    size = table.people(person)
     if size == 0:
         raise BadInput("the table is empty; a statistic needs at least 1 row")
     return size

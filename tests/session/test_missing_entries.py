@@ -1,14 +1,22 @@
-"""Missing entries are left out everywhere, and their share is told where a noisy count of the others was paid for."""
+"""Missing entries are left out everywhere, and how many they are is told."""
 
+import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.sessions import ADD, REPLACE, Asking, objections
+from scipy.stats import norm
 
 import discreet
 from discreet import Seeded
+from discreet.asking import Question
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
+from discreet.privacy.neighbours import Neighbours
+from discreet.tables.opening import read
 
 RNG = np.random.default_rng(0)
 PRICES = RNG.lognormal(8, 0.7, 20_000)
@@ -39,14 +47,64 @@ def test_a_fifth_of_the_entries_is_missing(name: str, relation: str, tmp_path: P
         assert abs(float(asked) - truth) < 0.02 * truth  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
 @pytest.mark.parametrize("name", ["mean", "median", "proportion"])
-def test_the_share_of_missing_entries_is_told_where_all_are_public(name: str) -> None:
+def test_the_share_of_missing_entries_is_told(name: str, relation: str) -> None:
     function, _, options = STATISTICS[name]
-    told = str(function(PRICES, epsilon=2.0, neighbours="replace", rng=Seeded(4), **options))
-    assert "about 20% of the entries are missing, by a noisy count" in told
-    assert "of the entries are missing" not in str(function(PRICES, epsilon=2.0, rng=Seeded(4), **options))
-    kept = str(function(PRICES, epsilon=2.0, neighbours="replace", missing="keep", rng=Seeded(4), **options))
-    assert "of the entries are missing" not in kept
+    how: dict[str, Any] = {"epsilon": 2.0, "neighbours": relation, **options}
+    assert "about 20% of the entries are missing, by a noisy count" in str(function(PRICES, rng=Seeded(4), **how))
+    assert "are missing" not in str(function(PRICES, missing="keep", rng=Seeded(4), **how))
+    assert "are missing" not in str(function(KNOWN, rng=Seeded(4), **how))
+
+
+@pytest.mark.claim("asking.5")
+def test_entries_that_are_missing_are_told_of_those_whom_a_condition_leaves() -> None:
+    table = {"x": PRICES, "y": PRICES, "old": np.arange(len(PRICES)) % 2}
+    with discreet.open(table, budget=9.0, ledger=":memory:", rng=Seeded(4)) as session:
+        half = session.variance("x", epsilon=2.0, where="old == 1")
+        both = session.correlation(["x", "y"], epsilon=2.0)
+        assert float(session.balance.spent.epsilon) == 4.0
+    told = re.search(r"about ([\d,]+) entries are missing", str(half))
+    assert told is not None
+    assert abs(int(told[1].replace(",", "")) - np.isnan(PRICES[1::2]).sum()) < 30
+    assert "rows have a missing entry" in str(both)
+
+
+@pytest.mark.claim("asking.5")
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 40.0])
+def test_a_count_alongside_costs_no_more_than_the_part_it_is_taken_from(epsilon: float) -> None:
+    """The curve of a pure mechanism, delta(e) = (e^epsilon - e^e) / (1 + e^epsilon), lies below that of the part."""
+    curve = np.linspace(0, epsilon, 200)
+    parts: dict[Any, Any] = {
+        Laplace(epsilon): -np.expm1((curve - epsilon) / 2),
+        Gaussian(epsilon): norm.cdf(epsilon / 2 - curve / epsilon)
+        - np.exp(curve + norm.logcdf(-epsilon / 2 - curve / epsilon)),
+        Approximate(epsilon, 1e-6): -np.expm1(curve - epsilon) / (1 + math.exp(-epsilon)) + 1e-6,
+    }
+    for part, most in parts.items():
+        pure = alongside(part)
+        assert 0.3 * min(epsilon, 28) < pure <= epsilon
+        assert (-np.expm1(curve - pure) / (1 + math.exp(-pure)) <= most + 1e-12).all()
+    assert alongside(Composed((Choice(epsilon), Sampled(Gaussian(9), 0.1)))) <= epsilon / 2
+
+
+@pytest.mark.claim("asking.5")
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_a_count_that_cost_more_would_be_noticed(relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: beside a count under replace it costs as much again, and at twice epsilon beside anything."""
+    left, right = read({"flag": [1.0] * 9}), read({"flag": [1.0] * 8 + ([] if relation is ADD else [math.nan])})
+    missing = read({"flag": [1.0] * 8 + [math.nan]})
+    count = Asking("count", ("flag",), {"epsilon": 1.0})
+    assert objections(count, relation, left, right, 1) == objections(count, ADD, right, missing, 1) == []
+
+    def wrong(self: Question, release: Any, left_out: int, _: Any, rng: Any) -> Any:
+        factor = 2 if self.people.neighbours is ADD else 1
+        rng.blur(left_out, sensitivity=1, cost=Laplace(factor * alongside(self.price.mechanism.loss)))
+        return release
+
+    monkeypatch.setattr(Question, "_told", wrong)
+    pair = (right, missing) if relation is ADD else (left, missing)
+    assert "costs more than one person" in str(objections(count, relation, *pair, 1))
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])

@@ -134,7 +134,7 @@ def test_groups_that_were_stored_say_what_they_promise() -> None:
 @pytest.mark.claim("asking.1")
 def test_the_mechanism_that_is_priced_is_the_one_that_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     table, recorder = read({"x": [1.0, 2.0]}), Recorder(discreet.Seeded(1))
-    question = asked(table, "count", "x", terms=Terms())
+    question = asked(table, "count", "x", terms=Terms(missing="keep"))
     monkeypatch.setattr(asking, "made", lambda *_: pytest.fail("a second mechanism was made"))
     question.answer(table, recorder)
     assert [getattr(request, "cost", None) for request, _ in recorder.log] == [Laplace(1.0)]

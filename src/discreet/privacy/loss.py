@@ -21,11 +21,13 @@ What each one says about the outputs P and P' on two neighbouring tables, for ev
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import exp, expm1
-from typing import assert_never
+from math import atanh, erf, exp, expm1, sqrt
+from typing import Final, assert_never
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number, show
+
+NEAR_ONE: Final = 1 - 1e-12
 
 
 def _require(condition: bool, what: str, seen: object, needed: str) -> None:
@@ -141,6 +143,34 @@ def group_delta(epsilon: Number, delta: Number, size: int) -> float:
     if power > 700:  # beyond the floats, and beyond any promise
         return 1.0
     return min(1.0, float(delta) * expm1(power) / expm1(small) * (1 + 1e-12))  # above the rounding of the floats
+
+
+def alongside(loss: Loss) -> float:
+    """The epsilon of a pure mechanism that costs no more than some one part of a loss; 0 where none is known.
+
+    The trade-off curve of any pure mechanism lies on or above two straight lines, from (0, 1) to (c, c) and on to
+    (1, 0), c = 1 / (1 + e^epsilon). A convex and symmetric curve of total variation t, from at most 1 at 0, has the
+    point ((1 - t) / 2, (1 - t) / 2), so it lies below them if (1 - t) / 2 <= c, that is t >= tanh(epsilon / 2).
+
+    >>> round(alongside(Composed((Gaussian(0.5), Laplace(0.2)))), 3)
+    0.4
+    """
+    found = [0.0]
+    for atom in atoms(loss):
+        match atom:
+            case Approximate(epsilon, _):
+                found.append(float(epsilon))
+            case Choice(epsilon):  # from -epsilon / 2 to epsilon / 2
+                found.append(float(epsilon) / 2)
+            case Laplace(epsilon):
+                found.append(2 * atanh(min(-expm1(-float(epsilon) / 2), NEAR_ONE)))
+            case Gaussian(mu):
+                found.append(2 * atanh(min(erf(float(mu) / sqrt(8)), NEAR_ONE)))
+            case Sampled():
+                pass
+            case _:
+                assert_never(atom)
+    return max(found) * NEAR_ONE  # below the rounding of the floats
 
 
 def for_group(loss: Loss, size: int) -> Loss:

@@ -18,7 +18,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -146,18 +146,37 @@ class _Question:
             each = one_each(values, codes, people, rule=rule, turn=turn, cap=cap)
             masks[test] = each == 1 if rule in OF_TRUTHS else test.of(each)
         kept = self.where.of(masks) if self.where is not None else np.ones(people, dtype=np.bool_)
-        for want in self.wants:
-            if want.kind == "where":
-                rows_of[want.name] = Where.parse(want.name).of(masks).astype(np.float64)
-            elif _drops(want):
-                values = rows_of[want.name]
-                missing = [one is None for one in values] if values.dtype == object else np.isnan(values)
-                kept &= ~np.array(missing, dtype=np.bool_)
-        return {want.name: rows_of[want.name] if kept.all() else rows_of[want.name][kept] for want in self.wants}
+        for want in (want for want in self.wants if want.kind == "where"):
+            rows_of[want.name] = Where.parse(want.name).of(masks).astype(np.float64)
+        people_of = {want.name: rows_of[want.name] if kept.all() else rows_of[want.name][kept] for want in self.wants}
+        return present(people_of, self.wants)[0]
 
 
 def _drops(want: Want) -> bool:
     return isinstance(want.missing, str) and want.missing == "drop"
+
+
+def whole_columns(wants: Sequence[Want]) -> list[Want]:
+    """The same columns, with the rows that `present` leaves out."""
+    return [replace(want, missing="keep") if _drops(want) else want for want in wants]
+
+
+def present(columns: Mapping[str, Any], wants: Sequence[Want]) -> tuple[dict[str, Any], int]:
+    """The rows in which no entry is missing that leaves a row out, and how many rows are left out. [table.1]"""
+    dropping = [columns[want.name] for want in wants if _drops(want)]
+    if not dropping:
+        return dict(columns), 0
+    if isinstance(dropping[0], rows.Stream):  # the only column
+        given = dropping[0]
+        size = sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
+        known = rows.Stream(size, lambda: (piece[~np.isnan(piece)] for piece in given))
+        return dict.fromkeys(columns, known), len(given) - size
+    kept = np.ones(len(dropping[0]), dtype=np.bool_)
+    for values in dropping:
+        missing = np.array([one is None for one in values]) if values.dtype == object else np.isnan(values)
+        kept &= ~(missing if missing.ndim == 1 else missing.any(axis=1)).astype(np.bool_)
+    left_out = int(np.count_nonzero(~kept))
+    return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
 
 
 def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
@@ -207,8 +226,10 @@ class Table:
             self._size = known
         return self._size
 
-    def people(self, person: str) -> int:
+    def people(self, person: str | None) -> int:
         """How many different people there are; rows without an id are nobody's."""
+        if person is None:
+            return self.size()
         _, ids = self._gathered(self.check((), owner=person))
         return owners(ids, self.kinds[person])[1]
 
@@ -351,10 +372,10 @@ class Table:
             return values
         if want.equals is not None:
             given = rows.each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
-        if not _drops(want):
-            return given if want.missing == "keep" else rows.each(lambda piece: _filled_in(piece, want.missing), given)
-        present = sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
-        return rows.Stream(present, lambda: (piece[~np.isnan(piece)] for piece in given))
+        if not _drops(want) and want.missing != "keep":
+            return rows.each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
+        kept: rows.Stream = present({want.name: given}, [want])[0][want.name]
+        return kept
 
     def _filled(self, question: _Question, length: int) -> Floats:
         """A column whose length is known: each piece is let go when it is copied."""
@@ -367,10 +388,6 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
-
-
-def _filled_in(piece: Floats, missing: float) -> Floats:
-    return np.where(np.isnan(piece), missing, piece)
 
 
 def _length(columns: Mapping[str, Column]) -> int:

@@ -388,12 +388,13 @@ def group_of(entry: Any) -> Hashable:
     return key(name_of(key(entry)))
 
 
-def told_missing(release: Release[Any], total: int) -> Release[Any]:
-    """With the share of entries that are missing, where a noisy count of the others was paid for and all are public."""
+def told_missing(release: Release[Any], absent: float, total: float | None, columns: int) -> Release[Any]:
+    """With how many entries are missing, by a noisy count; as a share where all, or the others, were counted too."""
     spread = release.spread
     counted = release.provenance.parameters.get("counted", getattr(spread, "size", getattr(spread, "people", None)))
-    if not is_number(counted) or total < 1:
-        return release
-    share = min(max(1 - float(counted) / total, 0.0), 1.0)
-    note = f"about {share:.0%} of the entries are missing, by a noisy count"
+    if total is None and is_number(counted):
+        total = max(float(counted), 0.0) + absent
+    many = f"{absent:,.0f}" if total is None else f"{min(absent / total, 1.0):.0%} of the"
+    what = "entries are missing" if columns == 1 else "rows have a missing entry"
+    note = f"about {many} {what}, by a noisy count at no further cost"
     return replace(release, provenance=replace(release.provenance, notes=(note, *release.provenance.notes)))

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
         smooth_sensitivity,
     )
     from discreet.lectures.friendly_filter import basic_filter, is_friendly
+    from discreet.lectures.mechanisms import (
+        exponential_mechanism,
+        gaussian_mechanism,
+        laplace_mechanism,
+        report_noisy_max,
+    )
     from discreet.lectures.replicability import offset_of, replicable, width_for
 
 __all__ = [
@@ -24,8 +30,11 @@ __all__ = [
     "additive_privacy",
     "basic_filter",
     "erratum",
+    "exponential_mechanism",
+    "gaussian_mechanism",
     "global_sensitivity",
     "is_friendly",
+    "laplace_mechanism",
     "local_sensitivity",
     "name_and_shame",
     "offset_of",
@@ -33,6 +42,7 @@ __all__ = [
     "pure_privacy",
     "randomised_response",
     "replicable",
+    "report_noisy_max",
     "smooth_sensitivity",
     "width_for",
 ]
@@ -52,6 +62,9 @@ _HOME = {
         "finite",
     ),
     **dict.fromkeys(("ERRATA", "Erratum", "erratum"), "errata"),
+    **dict.fromkeys(
+        ("exponential_mechanism", "gaussian_mechanism", "laplace_mechanism", "report_noisy_max"), "mechanisms"
+    ),
     **dict.fromkeys(("offset_of", "replicable", "width_for"), "replicability"),
 }
 

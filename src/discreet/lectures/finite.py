@@ -28,7 +28,7 @@ def global_sensitivity(f: Callable[[Table], float], domain: Sequence[Any], size:
 
 
 def local_sensitivity(f: Callable[[Table], float], x: Sequence[Any], domain: Sequence[Any]) -> float:
-    """The most that replacing one row of this table moves `f`: a fact about its rows, so noise of its size tells of them.
+    """The most that replacing one row of this table moves `f`: a fact about its rows, which noise of its size tells.
 
     >>> import statistics
     >>> [local_sensitivity(statistics.median, rows, range(10)) for rows in ((0, 0, 0, 9, 9), (4, 4, 4, 4, 4))]

@@ -11,6 +11,8 @@ import pickle
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from discreet.asking import made
 from discreet.engines.local import Local
 from discreet.privacy.declaration import Columns as Facts
@@ -96,7 +98,12 @@ def mechanism_of(name: str, relation: Neighbours, **options: Any) -> Mechanism[A
         names = (reference,) if isinstance(reference, str) else tuple(reference or ())
         kinds: tuple[Kind, ...] = tuple("unknown" for _ in names)
         facts[parameter] = Facts(names, kinds, several=isinstance(reference, list)) if names else None
-    return made(statistic, Public(relation, "row", 100 if relation.size_is_public else None), facts, arguments)
+    size, schema = 100 if relation.size_is_public else None, None
+    if statistic.blocks:
+        columns = {parameter: None if fact is None else np.empty(0) for parameter, fact in facts.items()}
+        schema = statistic.rows(columns | {"people": None, "categories": None})
+        schema = schema if size is None else schema.counting(size)
+    return made(statistic, Public(relation, "row", size, schema), facts, arguments)
 
 
 def asked_of_tables() -> list[Statistic]:

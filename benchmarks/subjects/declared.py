@@ -1,6 +1,6 @@
 """What every declaration makes when it is asked with few options: a new statistic is audited without being listed.
 
-Statistics on blocks, and those of groups that are public, are in the other files: their rows are not columns.
+Those of groups that are public are in the other files: their rows are not columns.
 """
 
 from functools import partial
@@ -19,7 +19,8 @@ PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
 def subject(statistic: Statistic) -> Subject:
     """Rows by what it reads: numbers, labels, points, or points with an outcome."""
     made = partial(mechanism_of, statistic.name)
-    reads = [statistic.reads(name, posed(statistic.name)) for name in statistic.columns]
+    asked = posed(statistic.name)
+    reads = [statistic.reads(name, asked) for name in statistic.columns if name in asked]
     several, labels = any(one.width == "several" for one in reads), any(one.kind == "category" for one in reads)
     values: tuple[Any, ...]
     crowd: list[Any]
@@ -35,4 +36,4 @@ def subject(statistic: Statistic) -> Subject:
     return Subject(made, values, edge_pairs(crowd[0], odd, crowd), least=min(100, len(crowd)))
 
 
-SUBJECTS = {f"declared: {one.name}": subject(one) for one in asked_of_tables() if not one.blocks}
+SUBJECTS = {f"declared: {one.name}": subject(one) for one in asked_of_tables()}

@@ -352,7 +352,7 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
 def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, Any]) -> Any:
     """What the first line names, where that is not the plain value: values or influences are limited."""
     limits = LIMITS.search(about)
-    if limits and question.statistic in ("mean", "sum", "variance") and len(question.columns["x"]) == 1:
+    if limits and question.statistic in ("mean", "sum", "variance", "std") and len(question.columns["x"]) == 1:
         return named(question, columns, limits)
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())

@@ -60,7 +60,7 @@ def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(kind: dict[str, Any]) -
 
 
 @pytest.mark.claim("variance.2")
-@pytest.mark.parametrize(("kind", "needed"), [({"model": "gaussian"}, "149"), ({}, "372")])
+@pytest.mark.parametrize(("kind", "needed"), [({"model": "gaussian"}, "149"), ({}, "370")])
 def test_a_refusal_comes_before_any_draw_or_from_the_noisy_size(kind: dict[str, Any], needed: str) -> None:
     rows, recorder = np.random.default_rng(0).normal(size=100), Recorder(Seeded(0))
     release = Variance(1.0, **kind).release(rows, recorder)
@@ -143,6 +143,48 @@ def test_coverage_for_any_shape(relation: Neighbours) -> None:
         assert error < 0.2
 
 
+@pytest.mark.claim("variance.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_little_is_lost_whatever_the_shape(relation: Neighbours) -> None:
+    """Root mean square errors over those of the sample variance, 40 seeded runs: 1.0 to 1.5 when this was written."""
+    rng = np.random.default_rng(8)
+    shapes: list[tuple[Callable[[], Any], float]] = [
+        (lambda: rng.normal(size=5000), 1.0),
+        (lambda: rng.choice(5, 5000, p=[0.1, 0.2, 0.4, 0.2, 0.1]) + 1.0, 1.2),
+        (lambda: rng.beta(0.5, 0.5, 5000), 0.125),
+    ]
+    for shape, truth in shapes:
+        rows = [shape() for _ in range(40)]
+        ours = [Variance(1.0, neighbours=relation).release(x, Seeded(k)).value - truth for k, x in enumerate(rows)]
+        plain = [x.var() - truth for x in rows]
+        assert np.std(ours) < 1.6 * np.std(plain)
+
+
+@pytest.mark.claim("variance.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_the_variance_that_the_first_line_names_is_covered(relation: Neighbours) -> None:
+    """Skewed columns that are limited: 60 seeded runs, of which 5% may miss; so does the standard deviation."""
+    rng, missed = np.random.default_rng(9), 0
+    people = rng.lognormal(3.0, 1.2, size=200_000)
+    for seed in range(60):
+        release = Variance(1.0, neighbours=relation).release(rng.choice(people, 2000), Seeded(seed))
+        root = standard_deviation(release)
+        for one, power in ((release, 2), (root, 1)):
+            about = str(one.interval().about)
+            assert about.startswith("the population's variance after" if power == 2 else "the population's standard")
+            low, high = (float(word) for word in about.split("between ")[1].split(" and "))
+            inside = one.interval().low <= np.clip(people, low, high).std() ** power <= one.interval().high
+            missed += not inside
+    assert missed <= 2 * 11
+
+
+@pytest.mark.claim("variance.2")
+def test_one_value_and_few_others_are_refused_by_the_counts() -> None:
+    for rows in (np.full(3000, 7.25), np.r_[np.zeros(2980), np.ones(20)]):
+        release = Variance(1.0, neighbours=ADD).release(rows, Seeded(3))
+        assert "differ from the median" in str(release.refusal)
+
+
 def test_standard_deviations_are_roots() -> None:
     rows = np.random.default_rng(0).normal(0, 3, size=2000)
     release = Variance(1.0, model="gaussian").release(rows, Seeded(0))
@@ -165,7 +207,7 @@ def test_bounds_bound_and_notes_tell() -> None:
     assert few.interval().high <= 25  # Popoviciu
     release = Variance(1.0).release(np.random.default_rng(0).normal(size=2000), Seeded(0))
     assert "invisible" in str(release)
-    assert "variance after limiting values to within" in str(release).splitlines()[0]
+    assert "variance after limiting values to between" in str(release).splitlines()[0]
     assert "normal model" in str(Variance(1.0, model="gaussian").release(np.arange(2000.0), Seeded(0)))
     spoilt = np.concatenate([np.random.default_rng(0).normal(size=3000), [math.inf, math.nan, -1e300] * 5])
     for kind in KINDS:

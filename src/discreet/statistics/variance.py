@@ -2,20 +2,22 @@
 
 Releases
     model="gaussian": a median c and a scale s, then the noisy mean of min(((x - c) / s)^2, r^2), r public; the variance
-    is the one that explains it. Otherwise a centre and a radius R (those of RankClippedMean, or of public bounds), the
-    noisy mean m of the clipped values, then the noisy means of the square and of the fourth power of clip(x - m, +-R).
-    Under ADD_OR_REMOVE a noisy number of records stands wherever n is written here.
+    is the one that explains it. Otherwise a centre c and a radius R, the noisy mean m of the clipped values, then the
+    noisy means of the square and of the fourth power of clip(x, c +- R) - m. With public bounds these give c and R.
+    Without them c is a median and R follows from noisy counts of the distances from it. Under ADD_OR_REMOVE a noisy
+    number of records stands wherever n is written here.
 Promise
     [variance.1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
-    [variance.2] Refusals read public numbers and earlier answers only.
-    [variance.3] The interval is for the population's variance (of the values winsorised at R if there is neither model
-         nor bounds), by the normal approximation of the released means; under the model, if that holds.
+    [variance.2] Refusals and R read public numbers and earlier answers only.
+    [variance.3] The interval is for the population's variance (of the values winsorised at c +- R if there is neither
+         model nor bounds), by the normal approximation of the released means; under the model, if that holds.
 Why
-    [variance.1] Adaptive composition: [locate.1], [locate.2], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
-    [variance.2] As [normal.3] and [mean.3]. From a centre far outside the data all distances are the median distance:
-    the variance, in squares of the scale, is then 0.45 in place of about 1; and where the scale is not that of the data
-    either, next to nothing or more than any. It is refused, as released, unless it is between 0.54 and 9 by three
-    scales of the noise.
+    [variance.1] Adaptive composition: [locate.1], [distances.1], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
+    [variance.2] As [normal.3] and [distances.2]. Under the model, from a centre far outside the data all distances are
+    the median distance: the variance, in squares of the scale, is then 0.45 in place of about 1; and where the scale is
+    not that of the data either, next to nothing or more than any. It is refused, as released, unless it is between 0.54
+    and 9 by three scales of the noise. Without a model the mean is then as far from the centre as nearly all records
+    are: 3/4 of the distance that hardly any exceed is refused.
     [variance.3] The mean of squares about the released m exceeds that about the sample mean by (m - mean)^2, Laplace
     noise of known scale b, squared: its expectation 2 b^2 is taken off, its deviation sqrt(20) b^2 allowed for. The
     variance of a square is the fourth moment less the square of the second; one scale of the noise on the former is
@@ -25,7 +27,10 @@ Needs
     The model: n epsilon of about 150; neither model nor bounds: about 370; bounds: nothing. Missing values count as 0
     for the median, as the centre or the mean afterwards.
 Accuracy
-    Noise of scale r^2 s^2 / (n e) with r about 2.5; of R^2 / (n e); with bounds, of (high - low)^2 / (n e) at most.
+    Noise of scale r^2 s^2 / (n e) with r about 2.5; with bounds, of (high - low)^2 / (n e) at most; with neither, of
+    R^2 / (n e), e about 2/5 of epsilon. R is where the squares of the few records further out, in an exponential tail
+    that is fitted to the counts, are expected to exceed R^2 by half of the noise in all: 3.6 standard deviations of
+    normal data at n epsilon = 5,000, 8 of exponential, and hardly more than the range of bounded ones.
 Source
     Karwa and Vadhan 2018 for the problem; both estimators are built from stages of our own.
 """
@@ -39,9 +44,9 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number, show
+from discreet.privacy.exact import Number, show_beside
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
@@ -49,19 +54,30 @@ from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised,
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, moments, noisy_size
+from discreet.stages.clip import charged, enough, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
-from discreet.stages.locate import far_distance, finest, middle
+from discreet.stages.distances import distance_tail
+from discreet.stages.locate import middle
 from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
 from discreet.stages.normal_stages import clipped_square, find_place, located_square
-from discreet.statistics.mean import REACH, UNSEEN, RankClippedMean
-from discreet.statistics.normal import NOTE, NOWHERE, GaussianMean, odd_scale, pure_stages
+from discreet.stages.octaves import counts_noise
+from discreet.statistics.normal import NOTE, NOWHERE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import SDS, About, World
 from discreet.worlds.floors import BOUND, least_error, normal_scales
 from discreet.worlds.shapes import AssumedColumn
 
 USUAL: Final = (0.54, 9.0)  # squares of the scale beyond which a variance tells that centre or scale are not the data's
+COUNT, CENTRE, REACH = Fraction(1, 20), Fraction(1, 8), Fraction(1, 4)  # shares where the number of records is private
+LOCATED, COUNTED = 100, 350  # n epsilon that a centre and the counts would like, where it is public
+SMALL: Final = Fraction(2, 25)  # the share of the mean, and that of the fourth power
+LEAST: Final = 370.0  # n epsilon
+OUTSIDE: Final = 0.75  # of the furthest distance seen: a mean so far from the centre tells that this is not the data's
+WIDEST: Final = 1e24
+HALF: Final = 0.5  # deviations of noise by which squares beyond R exceed R^2
+SEEN: Final = 15.0  # deviations of noise in an octave that is seen wherever it is
+ALIKE: Final = "fewer than about {} people differ from the median by amounts of one size; give public bounds"
+UNSEEN: Final = "a group of fewer than about {} people with extreme values can be invisible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +125,18 @@ class Variance:
         if self.bounds is not None:
             last = {"mean": Share(Fraction(1, 5)), "square": Share(), "fourth": Share(Fraction(3, 20))}
             return Allocation.of(self.epsilon).split(**last)
-        tenth = Share(Fraction(1, 10))
-        return self._clip().stages(size, mean=tenth, square=Share(), fourth=tenth)
-
-    def _clip(self) -> RankClippedMean:
-        """The mechanism that finds a clip."""
-        return RankClippedMean(self.epsilon, self.neighbours, self.unit)
+        centre, reach = CENTRE, REACH
+        if size is not None:
+            centre = enough(LOCATED, size, self.epsilon, Fraction(1, 20), Fraction(1, 4))
+            reach = enough(COUNTED, size, self.epsilon, Fraction(1, 5), Fraction(7, 20))
+        return Allocation.of(self.epsilon).split(
+            size=Share(COUNT) if size is None else None,
+            centre=Share(centre, Choice),
+            reach=Share(reach),
+            mean=Share(SMALL),
+            square=Share(),
+            fourth=Share(SMALL),
+        )
 
     def _model(self) -> GaussianMean:
         """The mechanism that finds a centre and a scale."""
@@ -126,8 +148,8 @@ class Variance:
         """Refuse too few rows to find where they are; with bounds and no model any number will do. [variance.2]"""
         if self.model is not None:
             self._model().check(size)
-        elif self.bounds is None:
-            self._clip().check(size)
+        elif self.bounds is None and size is not None and size * float(self.epsilon) < LEAST:
+            raise Refused(too_few(size, self.epsilon, LEAST, self.neighbours, bounds=True))
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
@@ -177,16 +199,8 @@ class Variance:
         """Moments of values between public bounds. [variance.1]"""
         assert self.bounds is not None
         low, high = float(self.bounds[0]), float(self.bounds[1])
-        spread = clipped_variance(
-            each(lambda piece: np.clip(piece, low, high), values),
-            stages,
-            size=size,
-            centre=low / 2 + high / 2,
-            radius=high / 2 - low / 2,
-            neighbours=self.neighbours,
-            rng=rng,
-            ends=(low, high),
-        )
+        spread = clipped_variance(values, stages, size, (low, high), neighbours=self.neighbours, rng=rng)
+        assert spread is not None
         most = (high / 2 - low / 2) ** 2
         return replace(spread, estimate=min(spread.estimate, most), high=most)
 
@@ -195,42 +209,53 @@ class Variance:
     ) -> tuple[ConvolvedSpread | str, str | None]:
         """Moments of values clipped where few are. [variance.1]"""
         assert seen is not None
-        few = self._clip().beyond
         if refusal := refusal_of(self, seen):  # [variance.2]
             return refusal, None
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [variance.1]
-        cost = stages.part("scale", Choice)
-        distance = far_distance(
-            values, centre=centre, beyond=few, cost=cost, rng=rng, least=finest(centre)
+        cost = stages.part("reach", Laplace)
+        tail = distance_tail(
+            values, centre=centre, size=seen, cost=cost, neighbours=self.neighbours, rng=rng
         )  # [variance.1]
-        if distance > LARGEST:  # [variance.2]
-            return "the data reach beyond 1e150; rescale them, or give public bounds", None
-        radius = REACH * max(distance, SMALLEST)
+        few = math.ceil(SEEN * counts_noise(cost, self.neighbours))
+        if tail is None:  # [variance.2]
+            return ALIKE.format(few), None
+        if tail.last > WIDEST:  # [variance.2]
+            return "the data reach beyond 1e24; rescale them, or give public bounds", None
+        radius = tail.limit(HALF * math.sqrt(2) / float(stages.part("square", Laplace).epsilon), 2)  # [variance.2]
+        ends = centre - radius, centre + radius
         spread = clipped_variance(
-            values, stages, size=seen, centre=centre, radius=radius, neighbours=self.neighbours, rng=rng
+            values, stages, seen, ends, neighbours=self.neighbours, rng=rng, most=OUTSIDE * tail.last
         )
-        limits = f"after limiting values to within {show(radius)} of the mean"  # [variance.3]
-        return replace(spread, about=f"the population's variance {limits}", target=limits), UNSEEN.format(few, 2 * few)
+        if spread is None:  # [variance.2]
+            return NOWHERE, None
+        low, high = (show_beside(end, *ends) for end in ends)
+        limits = f"after limiting values to between {low} and {high}"  # [variance.3]
+        return replace(spread, about=f"the population's variance {limits}", target=limits), UNSEEN.format(few)
 
 
 def clipped_variance(
     values: Numbers,
     stages: Allocation,
-    *,
     size: int | None,
-    centre: float,
-    radius: float,
+    ends: tuple[float, float],
+    *,
     neighbours: Neighbours,
     rng: Randomness,
-    ends: Bounds | None = None,
-) -> ConvolvedSpread:
-    """The variance of clipped values about their released mean, its error by their fourth moment. [variance.3]"""
+    most: float = math.inf,
+) -> ConvolvedSpread | None:
+    """The variance of values limited to two ends about their released mean, its error by their fourth moment; None if
+    that mean is further than `most` from the middle of the ends. [variance.3]"""
+    low, high = ends
+    centre, radius = low / 2 + high / 2, high / 2 - low / 2
+    values = each(lambda piece: np.clip(piece, low, high), values)
     mean_cost = stages.part("mean", Laplace)
     (first,) = moments(
         values, {1: mean_cost}, centre=centre, radius=radius, size=size, neighbours=neighbours, rng=rng
     )  # [variance.1]
+    if radius * abs(first.mean) > most:
+        return None
     mean = centre + radius * first.mean
-    reach = radius if ends is None else max(ends[1] - mean, mean - ends[0])
+    reach = max(high - mean, mean - low)
     square, fourth = moments(
         values,
         {2: stages.part("square", Laplace), 4: stages.part("fourth", Laplace)},
@@ -291,7 +316,7 @@ class RootSpread:
     def interval(self, confidence: float) -> Interval:
         """Both ends, rooted."""
         inner = self.inner.interval(confidence)
-        about = "the population's standard deviation"
+        about = inner.about.replace("variance", "standard deviation")
         return replace(inner, low=math.sqrt(inner.low), high=math.sqrt(inner.high), about=about)
 
 

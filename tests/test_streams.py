@@ -23,11 +23,13 @@ from discreet.stages import clip as clipped
 from discreet.stages import locate
 from discreet.statistics import histogram
 from discreet.statistics.count import Count
+from discreet.statistics.family import GAUSSIAN
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
-from discreet.statistics.normal import Gaussian1D, GaussianMean
+from discreet.statistics.normal import GaussianMean
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.sufficient import SufficientStatistics
 from discreet.statistics.variance import Variance
 from discreet.tables.entries import Stream
 
@@ -37,7 +39,7 @@ MECHANISMS: dict[str, Callable[[Neighbours], Mechanism[Any]]] = {
     "mean with bounds": lambda relation: BoundedMean(-1, 2, 1.0, neighbours=relation),
     "gaussian mean": lambda relation: GaussianMean(30.0, neighbours=relation),
     "gaussian mean with bounds": lambda relation: GaussianMean(30.0, bounds=(-9, 9), sigma=1.0, neighbours=relation),
-    "gaussian": lambda relation: Gaussian1D(30.0, neighbours=relation),
+    "gaussian": lambda relation: SufficientStatistics(GAUSSIAN, 60.0, neighbours=relation),
     "variance": lambda relation: Variance(30.0, neighbours=relation),
     "variance with bounds": lambda relation: Variance(2.0, bounds=(-1, 2), neighbours=relation),
     "gaussian variance": lambda relation: Variance(30.0, model="gaussian", neighbours=relation),

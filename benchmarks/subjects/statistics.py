@@ -7,13 +7,15 @@ from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance, MultivariateGaussian
 from discreet.statistics.density import BinnedDensity
+from discreet.statistics.family import GAUSSIAN
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
-from discreet.statistics.normal import Gaussian1D, GaussianMean
+from discreet.statistics.normal import GaussianMean
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.shares import CategoryShares
+from discreet.statistics.sufficient import SufficientStatistics
 from discreet.statistics.variance import Variance
 
 SUBJECTS = {
@@ -67,7 +69,9 @@ SUBJECTS = {
     "Variance, gaussian": Subject(
         lambda r: Variance(4.0, model="gaussian", neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
     ),
-    "Gaussian1D": Subject(lambda r: Gaussian1D(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100),
+    "SufficientStatistics, gaussian": Subject(
+        lambda r: SufficientStatistics(GAUSSIAN, 16.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    ),
     "Covariance": Subject(
         lambda r: Covariance(16.0, 1e-5, dimension=2, neighbours=r),
         POINTS,

@@ -297,7 +297,10 @@ def fit_distribution(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[Distribution]:
-    """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
+    """The distribution of a known family that fits best, with an interval for each of its parameters. Pure.
+
+    Its parameters are those that maximum likelihood would find in the whole population, whether or not that has a
+    distribution of the family. There are no bounds to give: far values are limited, and the answer says where.
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
     `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
@@ -321,10 +324,11 @@ def fit_normal(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[Any]:
-    """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
+    """The normal distribution that fits best: `.mean` and `.variance`, with intervals for both. No bounds needed.
 
-    Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
-    `.covariance`, and needs delta > 0.
+    Of one column it is pure, whatever delta is allowed: the intervals hold the mean and the variance of a population of
+    any shape, far values limited where the answer says, and `bounds` are a public range of its median. Of the rows of
+    an array, a data frame or an Arrow table it has `.covariance`, needs delta > 0, and rests on a normal model.
 
     >>> import discreet
     >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -1136,7 +1140,10 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[Distribution]:
-        """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
+        """The distribution of a known family that fits best, with an interval for each of its parameters. Pure.
+
+        Its parameters are those that maximum likelihood would find in the whole population, whether or not that has a
+        distribution of the family. There are no bounds to give: far values are limited, and the answer says where.
 
         `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
         `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
@@ -1159,10 +1166,11 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[Any]:
-        """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
+        """The normal distribution that fits best: `.mean` and `.variance`, with intervals for both. No bounds needed.
 
-        Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
-        `.covariance`, and needs delta > 0.
+        Of one column it is pure, whatever delta is allowed: the intervals hold the mean and the variance of a population of
+        any shape, far values limited where the answer says, and `bounds` are a public range of its median. Of the rows of
+        an array, a data frame or an Arrow table it has `.covariance`, needs delta > 0, and rests on a normal model.
 
         Example: session.fit_normal("age", epsilon=0.5)
         """

@@ -65,7 +65,7 @@ def test_a_variance_is_the_one_that_explains_the_mean_of_squares() -> None:
     assert without.sampling == pytest.approx(math.sqrt(2 / 2000), rel=0.01)
 
 
-@pytest.mark.claim("normal.5")
+@pytest.mark.claim("sufficient.5")
 def test_total_variation_is_bounded_over_the_whole_box() -> None:
     spread = NormalSpread(
         ConvolvedSpread(10.0, sampling=0.1, laplace=0.02),

@@ -14,9 +14,9 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance, MultivariateGaussian
 from discreet.statistics.density import BinnedDensity
-from discreet.statistics.family import FAMILIES
+from discreet.statistics.family import FAMILIES, GAUSSIAN
 from discreet.statistics.mean import BoundedMean, RankClippedMean
-from discreet.statistics.normal import Gaussian1D, GaussianMean
+from discreet.statistics.normal import GaussianMean
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.sufficient import SufficientStatistics
 from discreet.statistics.variance import Variance
@@ -26,7 +26,7 @@ CHECKED: dict[str, Any] = {
     "RankClippedMean": RankClippedMean(0.5),
     "GaussianMean": GaussianMean(0.5),
     "GaussianMean, delta": GaussianMean(0.5, 1e-6),
-    "Gaussian1D": Gaussian1D(0.5),
+    "normal distribution": SufficientStatistics(GAUSSIAN, 0.5),
     "Variance": Variance(0.5),
     "Variance, model": Variance(0.5, model="gaussian"),
     "Quantile": Quantile((0.25, 0.5), 0.5),

@@ -196,10 +196,11 @@ class SquareSpread:
 
 @dataclass(frozen=True, slots=True)
 class NormalSpread:
-    """The errors of a mean and of a variance; the interval holds both at once."""
+    """The errors of a mean and of a variance, each a spread with an estimate; the interval holds both at once."""
 
-    mean: ConvolvedSpread
-    variance: SquareSpread
+    mean: Any
+    variance: Any
+    target: str = ""
 
     @property
     def value(self) -> Distribution:
@@ -224,12 +225,13 @@ class NormalSpread:
             normal(mean.low, variance.low),
             normal(mean.high, variance.high),
             confidence=confidence,
-            about="the population's mean and variance, both at once, if it is normal",
+            about=f"the population's mean and variance, both at once, {self.target}".removesuffix(", "),
             population=True,
         )
 
     def total_variation(self, confidence: float) -> float:
-        """How far the normal distribution released can be from the population's, at this confidence."""
+        """How far the normal distribution released can be from that of the population's mean and variance, at this
+        confidence. [sufficient.5]"""
         here, ends = self.value, self.interval(confidence)
         far: float = max(here.mean - ends.low.mean, ends.high.mean - here.mean)
         ratio: float = max(ends.high.variance / here.variance, here.variance / ends.low.variance)

@@ -2,7 +2,7 @@
 
 A family is a small value of public functions; nothing here sees data. `discreet.Family` describes one of your own: what
 its parameters are called, the scipy distribution they stand for, the statistics to sum, and a rough guess of the
-parameters from a median. Clipping, noise, inversion and intervals follow (statistics/sufficient.py).
+parameters from a median. Limits, noise, inversion and intervals follow (statistics/sufficient.py).
 """
 
 import math
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import is_number
 from discreet.stages.declared import hushed, rests_on, tried
+from discreet.stages.normal_laplace import gaussian
 
 Floats = npt.NDArray[np.float64]
 Column = Callable[[Floats], Floats]
@@ -37,14 +37,15 @@ class Family:
     """One or two parameters, and as many statistics.
 
     `distribution(*parameters)` is a frozen scipy.stats distribution. `statistics` are functions of an array, entry by
-    entry: what the likelihood depends on. `start` guesses the parameters from the median of `handle(x)` and, for two
-    parameters, the median distance from it. With `origin` a single parameter is guessed from the median distance to
-    that public number, which suits what is positive or whole. `links` say on which scale each parameter is looked for:
-    "log" for positive ones (the default), "identity", or "logit" for those between 0 and 1.
+    entry: what the likelihood depends on; `means(*parameters)` are their expectations, if there is a formula. `start`
+    guesses the parameters from the median of `handle(x)` and, for two parameters, the median distance from it. `links`
+    say on which scale each parameter is looked for: "log" for positive ones (the default), "identity", or "logit" for
+    those between 0 and 1. With `rescaled(place, size, *parameters)` the family is fitted to (x - place) / size, their
+    median and median distance, and these are its parameters for x.
 
     >>> from scipy import stats
     >>> rayleigh = Family("rayleigh", ("scale",), distribution=lambda s: stats.rayleigh(scale=s),
-    ...                   start=lambda m: (m / 1.1774,), statistics=(np.square,), origin=0.0)
+    ...                   start=lambda m: (m / 1.1774,), statistics=(np.square,))
     >>> float(rayleigh.distribution(2.0).median().round(3))
     2.355
     """
@@ -56,7 +57,8 @@ class Family:
     start: Callable[..., Sequence[float]]
     statistics: tuple[Column, ...] = (same,)
     handle: Column = same
-    origin: float | None = None
+    means: Callable[..., Sequence[float]] | None = None
+    rescaled: Callable[..., Sequence[float]] | None = None
     links: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
@@ -70,8 +72,6 @@ class Family:
             raise BadInput(f"links are {self.links!r}; give one of {', '.join(LINKS)} for each of {self.parameters}")
         if not isinstance(self.parameters, tuple | list) or len(set(self.parameters)) < many:
             raise BadInput(f"parameters are {self.parameters!r}; give a tuple of different names")
-        if self.origin is not None and not is_number(self.origin):
-            raise BadInput(f"origin is {self.origin!r}; give a finite number, or leave it out")
         for function in (*self.statistics, self.handle):
             _check_entrywise(function)
 
@@ -107,7 +107,7 @@ class Family:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a release of this family rests on."""
-        interval = f"the interval rests on the {self.name} family"
+        interval = f"the data need not have the {self.name} distribution: the interval is for the one that fits best"
         if all(is_ours(function) for function in (*self.statistics, self.handle)):
             return (interval,)
         return interval, rests_on("each statistic is a function of one entry alone")
@@ -137,11 +137,6 @@ def unlink(scale: Link, value: float) -> float:
             return 1 / (1 + math.exp(-min(max(value, -36.0), 36.0)))
         case "identity":
             return value
-
-
-def slope_of(scale: Link, value: float) -> float:
-    """How fast a parameter grows with its linked self."""
-    return {"log": value, "logit": value * (1 - value), "identity": 1.0}[scale]
 
 
 def each(function: Column, values: Floats) -> Floats:
@@ -194,14 +189,14 @@ def _check_entrywise(function: Column) -> None:
 
 def is_ours(function: Column) -> bool:
     """Whether a function is one of each entry alone by our own proof, not by the caller's word."""
-    return function in (same, np.log, logit, log_one_minus)
+    return function in (same, np.square, np.log, logit, log_one_minus)
 
 
-def poisson_start(distance: float) -> tuple[float]:
-    """From the median distance to -1: the median and a third. Beyond a thousand million nothing is followed."""
-    if not distance < MOST_COUNTED:
+def poisson_start(median: float) -> tuple[float]:
+    """The median and a third. Beyond a thousand million nothing is followed."""
+    if not median < MOST_COUNTED:
         raise ValueError("too large to count")
-    return (max(distance - 2 / 3, LEAST_RATE),)
+    return (max(median + 1 / 3, LEAST_RATE),)
 
 
 def poisson(rate: float) -> Any:
@@ -234,6 +229,20 @@ def binomial(trials: int) -> Callable[[float], Any]:
         return stats.binom(trials, min(max(p, 0.0), 1.0))
 
     return made
+
+
+def gamma_means(shape: float, scale: float) -> tuple[float, float]:
+    """Of x and log x."""
+    from scipy.special import psi
+
+    return shape * scale, float(psi(shape)) + math.log(scale)
+
+
+def beta_means(a: float, b: float) -> tuple[float, float]:
+    """Of log x and log(1 - x)."""
+    from scipy.special import psi
+
+    return float(psi(a) - psi(a + b)), float(psi(b) - psi(a + b))
 
 
 def beta(a: float, b: float) -> Any:
@@ -283,15 +292,41 @@ def shape_of_spread(spread: float) -> float:
     return 1e6 if over(high) >= 0 else math.exp(float(brentq(over, low, high)))
 
 
+GAUSSIAN: Final = Family(
+    "gaussian",
+    ("mean", "variance"),
+    distribution=gaussian,
+    start=lambda centre, distance: (centre, (distance / 0.6745) ** 2),
+    statistics=(same, np.square),
+    means=lambda mean, variance: (mean, variance + mean**2),
+    rescaled=lambda place, size, mean, variance: (place + size * mean, size**2 * variance),
+    links=("identity", "log"),
+)
 FAMILIES: Final[Mapping[str, Family]] = {
-    "poisson": Family("poisson", ("rate",), distribution=poisson, start=poisson_start, origin=-1.0),
+    "poisson": Family("poisson", ("rate",), distribution=poisson, start=poisson_start, means=lambda rate: (rate,)),
     "exponential": Family(
-        "exponential", ("rate",), distribution=exponential, start=lambda m: (math.log(2) / max(m, 1e-280),), origin=0.0
+        "exponential",
+        ("rate",),
+        distribution=exponential,
+        start=lambda m: (math.log(2) / max(m, 1e-280),),
+        means=lambda rate: (1 / rate,),
     ),
     "gamma": Family(
-        "gamma", ("shape", "scale"), distribution=gamma, start=gamma_start, statistics=(same, np.log), handle=np.log
+        "gamma",
+        ("shape", "scale"),
+        distribution=gamma,
+        start=gamma_start,
+        statistics=(same, np.log),
+        handle=np.log,
+        means=gamma_means,
     ),
     "beta": Family(
-        "beta", ("a", "b"), distribution=beta, start=beta_start, statistics=(np.log, log_one_minus), handle=logit
+        "beta",
+        ("a", "b"),
+        distribution=beta,
+        start=beta_start,
+        statistics=(np.log, log_one_minus),
+        handle=logit,
+        means=beta_means,
     ),
 }

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,15 +11,13 @@ from discreet.privacy.declaration import Columns, Public, Reads, boolean, catego
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism, Wrapped
-from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
-from discreet.stages.normal_laplace import NormalSpread, gaussian
+from discreet.stages.normal_laplace import gaussian
 from discreet.statistics.covariance import MultivariateGaussian
-from discreet.statistics.family import FAMILIES, Family
+from discreet.statistics.family import FAMILIES, GAUSSIAN, Family
 from discreet.statistics.histogram import Categories
-from discreet.statistics.normal import Gaussian1D
 from discreet.statistics.shares import BinomialFit, MultinomialFit, shares_world
-from discreet.statistics.sufficient import FamilySpread, SufficientStatistics
+from discreet.statistics.sufficient import SufficientStatistics, at_once
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
 from discreet.worlds.floors import BOUND, RATES, least_error, shares
 from discreet.worlds.shapes import AssumedTable
@@ -116,7 +113,10 @@ def fit_distribution(
     trials: int | None = None,
     categories: Any = None,
 ) -> Mechanism[Distribution]:
-    """A distribution of a known family, with an interval for each of its parameters. No bounds. Pure.
+    """The distribution of a known family that fits best, with an interval for each of its parameters. Pure.
+
+    Its parameters are those that maximum likelihood would find in the whole population, whether or not that has a
+    distribution of the family. There are no bounds to give: far values are limited, and the answer says where.
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
     `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
@@ -140,7 +140,7 @@ def fit_distribution(
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     match kind:
         case "gaussian":
-            return Wrapped(Gaussian1D(epsilon, size=people.size, **terms), after=fitted_normal)
+            return SufficientStatistics(GAUSSIAN, epsilon, size=people.size, **terms)
         case "multinomial":
             return MultinomialFit(Categories.of(categories), epsilon, **terms)
         case "bernoulli" | "binomial":
@@ -148,16 +148,6 @@ def fit_distribution(
         case _:
             one = kind if isinstance(kind, Family) else FAMILIES[kind]
             return SufficientStatistics(one, epsilon, size=people.size, **terms)
-
-
-def fitted_normal(release: Release[Any]) -> Release[Distribution]:
-    """A released normal distribution as a fitted family: each interval by itself. Post-processing."""
-    if release.refusal is not None:
-        return release
-    spread = release.spread
-    assert isinstance(spread, NormalSpread)
-    value = spread.value
-    return replace(release, answer=value, spread=FamilySpread(value, (spread.mean, spread.variance)))
 
 
 def _several(_: Mapping[str, Any], columns: Mapping[str, Columns | None]) -> bool:
@@ -212,10 +202,11 @@ def fit_normal(
     delta: Number = 0.0,
     bounds: tuple[float, float] | None = None,
 ) -> Mechanism[Any]:
-    """A normal distribution: `.mean`, `.variance`, and how far off it may be in total variation. No bounds needed.
+    """The normal distribution that fits best: `.mean` and `.variance`, with intervals for both. No bounds needed.
 
-    Of one column it is pure, whatever delta is allowed. Of the rows of an array, a data frame or an Arrow table it has
-    `.covariance`, and needs delta > 0.
+    Of one column it is pure, whatever delta is allowed: the intervals hold the mean and the variance of a population of
+    any shape, far values limited where the answer says, and `bounds` are a public range of its median. Of the rows of
+    an array, a data frame or an Arrow table it has `.covariance`, needs delta > 0, and rests on a normal model.
 
     >>> import discreet
     >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -224,7 +215,7 @@ def fit_normal(
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
     if not x.several:
-        return Gaussian1D(epsilon, bounds=bounds, **terms)
+        return Wrapped(SufficientStatistics(GAUSSIAN, epsilon, bounds=bounds, **terms), after=at_once)
     if bounds is not None:
         raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
     return MultivariateGaussian(epsilon, delta, dimension=len(x.names), **terms)

@@ -2,19 +2,16 @@
 
 Releases
     A median c and a scale s by the exponential mechanism over float64; the noisy mean of clip((x - c) / s, +-r), r
-    public; from it the a at which E clip(a + Z, +-r) is that mean. The estimate is c + s a. `Gaussian1D` also releases
-    the mean of min(((x - c - s a) / s)^2, r^2) and from it the variance. Under ADD_OR_REMOVE also a noisy number of
-    records, which stands wherever n is written here.
+    public; from it the a at which E clip(a + Z, +-r) is that mean. The estimate is c + s a. Under ADD_OR_REMOVE also a
+    noisy number of records, which stands wherever n is written here.
 Promise
     [normal.1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
     [normal.2] With delta > 0 and REPLACE, if the predicted error is smaller: (epsilon, delta), by stages that add up in
          zCDP. Where the size is declared, the guarantee says which is promised; else it is (epsilon, delta).
     [normal.3] Refusals and the choice of r and of the stages read public numbers and earlier answers only.
     [normal.4] For independent normal records the interval holds the mean with its confidence, to first order.
-    [normal.6] A centre that is not among the data is refused, but for a chance of about 1 in 100: however far normal
+    [normal.5] A centre that is not among the data is refused, but for a chance of about 1 in 100: however far normal
          data are from 0 in units of their spread, the interval holds or there is none.
-    [normal.5] With the confidence of its interval, the normal distribution that `Gaussian1D` releases is within
-         `total_variation` of the population's, if that is normal.
 Why
     [normal.1] Adaptive composition of a count [additive.1], the choices [locate.1], the sum [clip.1].
     [normal.2] The same with Gaussian noise in the last stage: [allocation.2].
@@ -24,10 +21,7 @@ Why
     carries both to a. The median's own error enters only through a, the scale's through Student's factor: with the
     relative variance tau^2 of s, 1 / (2 tau^2) degrees of freedom. The noisy n moves the mean of clipped records S by S
     dn / n.
-    [normal.5] Moving the mean by d at a standard deviation s costs 2 Phi(d / 2s) - 1 <= d / (s sqrt(2 pi)) of total
-    variation. Moving s to t costs at most 2 phi(1) |log(t / s)|, 2 phi(1) = 0.48394: that is the ratio's limit as t
-    nears s, and total variation obeys the triangle inequality on the way. Both intervals hold at once by Bonferroni.
-    [normal.6] A centre k standard deviations beside normal data sees a median distance that tends to k of them: the
+    [normal.5] A centre k standard deviations beside normal data sees a median distance that tends to k of them: the
     mean of clipped deviations, in units of the scale, tends to 0.67 or, if that is less, r; from k = 1.5 on it is 0.78
     of that or more. Beyond 0.74 of it, less three scales of the noise, the answer is refused. At k = 0 it is the
     noise. With sigma known it is r from k = r on. It reads a released number.
@@ -48,19 +42,18 @@ from typing import Any, Final
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import Refused
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Choice, Laplace
-from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
+from discreet.privacy.mechanism import Randomness, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.privacy.values import Distribution
 from discreet.stages.clip import concentrated, enough, listed, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves
-from discreet.stages.normal_laplace import ConvolvedSpread, NormalSpread, SquareSpread
-from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, located_square, mean_radius
+from discreet.stages.normal_laplace import ConvolvedSpread
+from discreet.stages.normal_stages import Located, find_place, freedom, located_mean, mean_radius
 from discreet.tables.entries import long_numbers, public_size
 
 LOCATE: Final = 42.0  # n epsilon that it takes to locate a centre without bounds: 4 (3.5 + ln 1000)
@@ -173,86 +166,10 @@ class GaussianMean:
         if not SMALLEST < at.scale < LARGEST:  # [normal.3]
             return replace(blank, refusal=odd_scale(at.scale))
         found = located_mean(values, stages, at, rng)  # [normal.1]
-        if found is None:  # [normal.6]
+        if found is None:  # [normal.5]
             return replace(blank, refusal=NOWHERE)
         spread = mean_spread(found, self.bounds, freedom(seen, stages, self.neighbours))
         return replace(blank, answer=spread.estimate, spread=spread)
-
-
-@dataclass(frozen=True, slots=True)
-class Gaussian1D:
-    """A normal distribution fitted to one column: `value.mean` and `value.variance`.
-
-    >>> from discreet.noise.randomness import Seeded
-    >>> release = Gaussian1D(epsilon=1.0).release([float(k % 100) for k in range(1000)], Seeded(1))
-    >>> 40 < release.value.mean < 60, release.value.variance > 400
-    (True, True)
-    """
-
-    epsilon: Number
-    _: KW_ONLY
-    bounds: Bounds | None = None
-    neighbours: Neighbours = Neighbours.REPLACE
-    unit: str = "row"
-    size: int | None = None
-
-    def __post_init__(self) -> None:
-        self._mean()
-
-    def _mean(self) -> GaussianMean:
-        """The mechanism for the mean alone: it checks, plans and refuses alike."""
-        return GaussianMean(
-            self.epsilon,
-            0.0,
-            sigma=None,
-            bounds=self.bounds,
-            neighbours=self.neighbours,
-            unit=self.unit,
-            size=self.size,
-        )
-
-    guarantee = promised
-
-    loss = listed  # [normal.1]
-
-    def stages(self, size: int | None) -> Allocation:
-        """As for the mean, whose stage shares its epsilon with one for the square. [normal.1]"""
-        rest = exact(self._mean().stages(size).part("mean", Laplace).epsilon) / exact(self.epsilon)
-        return pure_stages(self.epsilon, size, known_sigma=False, mean=Share(rest / 2), square=Share())
-
-    def check(self, size: int | None) -> None:
-        """Refuse too few rows to find where they are. [normal.3]"""
-        self._mean().check(size)
-
-    def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
-        """The distribution, or a refusal."""
-        values = long_numbers(rows)
-        size = agree(public_size(values, self.neighbours), self.size)
-        stages = self.stages(size)
-        seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [normal.1]
-        shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        shown |= {"counted": seen} if size is None else {}
-        blank: Release[Distribution] = Release(
-            self.guarantee, Provenance("Gaussian1D", shown, rng.secure, notes=(NOTE,)), name="normal distribution"
-        )
-        if refusal := refusal_of(self, seen):  # [normal.3]
-            return replace(blank, refusal=refusal)
-        # [normal.1]
-        at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
-        if not SMALLEST < at.scale < LARGEST:  # [normal.3]
-            return replace(blank, refusal=odd_scale(at.scale))
-        found = located_mean(values, stages, at, rng)  # [normal.1]
-        if found is None:  # [normal.6]
-            return replace(blank, refusal=NOWHERE)
-        mean = mean_spread(found, self.bounds, freedom(seen, stages, self.neighbours))
-        square = located_square(
-            values, stages.part("square", Laplace), replace(at, centre=mean.estimate), rng
-        )  # [normal.1]
-        spread = NormalSpread(mean, SquareSpread(square, seen, at.scale))
-        distance = show(spread.total_variation(0.95))  # [normal.5]
-        note = f"with 95% confidence within {distance} of the population's distribution in total variation"
-        provenance = replace(blank.provenance, notes=(NOTE, note))
-        return replace(blank, answer=spread.value, spread=spread, provenance=provenance)
 
 
 def mean_spread(found: Located, bounds: Bounds | None, degrees: float) -> ConvolvedSpread:

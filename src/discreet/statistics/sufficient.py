@@ -1,52 +1,64 @@
-"""A distribution of a known family, fitted to unbounded data by its sufficient statistics, with intervals.
+"""The distribution of a known family that fits data best, by its sufficient statistics; the data need not have it.
 
 Releases
-    A median, and for two parameters a median distance, of a public function of each record: a first guess. Then the
-    noisy mean of each statistic, turned by the guess and cut to a box that the guess tells (statistics/family_clip.py).
-    From them the parameters at which the family's cut statistics have these means. Under ADD_OR_REMOVE also a noisy
+    A median, and for two parameters a median distance, of a public function of each record: a first guess. It turns
+    the statistics (statistics/family_moments.py). For each a distance C from the guess that about m0 records exceed;
+    then the noisy mean of the statistic limited to R about the guess, and of the square of what each record moves each
+    parameter by. The parameters are those at which the family expects these means. Under ADD_OR_REMOVE also a noisy
     size.
 Promise
     [sufficient.1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
-    [sufficient.2] Refusals, boxes and parameters read public numbers and earlier answers only.
-    [sufficient.3] No cut biases the parameters: for independent records of the family the means of the cut statistics
-          estimate their own expectations, which the inversion reads at the same boxes.
-    [sufficient.4] The interval of a single parameter holds every value whose cut statistic would not be surprising;
-          those of two are to first order, on the scales on which they are looked for. Each is for its parameter by
-          itself.
+    [sufficient.2] Refusals, limits and parameters read public numbers and earlier answers only.
+    [sufficient.3] The target is the maximum likelihood fit of the family to the whole population, whatever its
+          distribution, its statistics limited where the release says.
+    [sufficient.4] The interval of each parameter by itself is for the target by the normal approximation, to first
+          order for two parameters; and for the fit without limits too, where tails beyond C are no heavier than the
+          Weibull tails that are allowed for.
+    [sufficient.5] With the confidence of its interval, the normal distribution that `fit_normal` releases is within
+          `total_variation` of the normal distribution that is the target.
 Why
-    [sufficient.1] Adaptive composition of a count [additive.1], the choices [locate.1] and the sums [clip.1] (REPLACE)
-    or pairs [clip.3] (ADD_OR_REMOVE) of stages/clip.py. What is summed is a fixed function of one record, of public
-    numbers and of earlier answers: statistics entry by entry, a turn in a fixed order of operations, a cut, a rounding.
+    [sufficient.1] Adaptive composition of a count [additive.1], the choices [locate.1] and [locate.2], and the sums
+    [clip.1] (REPLACE) or pairs [clip.3] (ADD_OR_REMOVE) of stages/clip.py. What is summed is a fixed function of one
+    record, of public numbers and of earlier answers: statistics entry by entry, a turn in a fixed order of operations,
+    limits, a rounding.
     [sufficient.2] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n
-    decides.
-    [sufficient.3] E cut = E cut at the truth, whatever the box; the box is independent of the last stage's noise and
-    depends on the sample through a median alone.
-    [sufficient.4] The mean of n cut records is normal with the family's own variance at the parameter, the noise is
-    Laplace of known scale: tails of their sum are those of stages/normal_laplace.py. For two parameters the inverse
-    of the slopes carries both to each; the two noises are taken as one Laplace variable of their joint variance, a
-    little wide.
+    decides. Means that no parameters expect are refused after they were released.
+    [sufficient.3] The likelihood of an exponential family is highest where the family expects the mean of its
+    statistics; so it is in the population, whose means the limited ones estimate.
+    [sufficient.4] A mean of n records has the variance of one over n, which is released (one scale of its noise is
+    added), not taken from the family; the noise is Laplace of known scale. One parameter: the ends of the mean's
+    interval are taken to where the family expects them, monotonely. Two: the inverse of the slopes carries a record
+    to each parameter, and the square of that is what was released; the two noises are taken as one Laplace variable of
+    their joint variance, a little wide. A Weibull tail of shape 1 / p with m0 of n records beyond C has distances
+    C (1 + V / u)^p, u = log(n / m0), V exponential: R = C (1 + L / u)^p at L = log(m0 e / sqrt 2), e the epsilon of the
+    statistic, is where what lies beyond weighs as much as the noise. That is added on both sides. p is 1.5 for the
+    first statistic and 2.5 for the second; for normal distributions it follows from C (`tail_powers`).
+    [sufficient.5] Moving the mean by d at a standard deviation s costs 2 Phi(d / 2s) - 1 <= d / (s sqrt(2 pi)) of total
+    variation. Moving s to t costs at most 2 phi(1) |log(t / s)|, 2 phi(1) = 0.48394: that is the ratio's limit as t
+    nears s, and total variation obeys the triangle inequality on the way. Both intervals hold at once by Bonferroni.
 Needs
-    n epsilon of 174 under REPLACE and of 260 under ADD_OR_REMOVE for an answer; of about 1,000 for a good one.
-    Records of the family: the interval rests on it. Missing records, and those at which a statistic has
-    no value, count as the middle of the box. A family's functions treat each record alone, bit for bit, and keep
-    nothing of it; the first is checked on public numbers, the second cannot be.
+    n epsilon of 290 under REPLACE and of 330 under ADD_OR_REMOVE for one parameter, 720 and 860 for two. Missing
+    records, and those at which a statistic has no value, count as the middle of the limits. A family's functions treat
+    each record alone, bit for bit, and keep nothing of it; the first is checked on public numbers, the second cannot
+    be.
 Accuracy
-    At n = 2,000 and epsilon = 1 intervals are 1.01 to 1.1 times as wide as the likelihood's: docs/measured-families.md
+    docs/measured-families.md: width beside the likelihood's, where the family is right and where it is not.
 Source
-    Bernstein and Sheldon 2018 for noisy sufficient statistics; Hampel et al. 1986 for Fisher-consistent clipped scores.
-    Unbounded data by a private median, the turn and the public choice of the box are ours.
+    Bernstein and Sheldon 2018 for noisy sufficient statistics; White 1982 for what a likelihood estimates under a wrong
+    model and its standard error. Unbounded data by private ranks, and the turn, are ours.
 """
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Choice, Laplace
@@ -56,20 +68,47 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.stages.clip import Floats, enough, listed, moments, noisy_size
-from discreet.stages.declared import agree, check_size
-from discreet.stages.locate import FINE, median_distance, middle, moves
-from discreet.stages.normal_laplace import ConvolvedSpread, radius
-from discreet.statistics.family import Family, each, slope_of, unlink
-from discreet.statistics.family_clip import Boxes, boxes_for, crossing, inverted
+from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
+from discreet.stages.locate import far_distance, median_distance, middle, moves
+from discreet.stages.normal_laplace import ConvolvedSpread, NormalSpread
+from discreet.statistics.family import Family, each, same
+from discreet.statistics.family_moments import (
+    ParameterSpread,
+    Turned,
+    beside,
+    fitting,
+    inverted,
+    limits,
+    tail_left,
+    tail_powers,
+)
 from discreet.statistics.normal import LOCATE, SCALE, too_few
-from discreet.tables.entries import numbers, public_size
+from discreet.tables.entries import Numbers, long_numbers, public_size
+from discreet.tables.entries import each as pieces_of
 
-MOST: Final = Fraction(3, 10)  # the largest share of epsilon for each part of the guess
+COUNT: Final = Fraction(1, 20)  # of epsilon, where the size is private
+GUESS: Final = {1: Fraction(2, 25), 2: Fraction(7, 100)}  # each part of the guess, where the size is private
+FAR: Final = {1: Fraction(11, 50), 2: Fraction(7, 50)}  # each distance there
+MOST_GUESS: Final = {1: Fraction(1, 5), 2: Fraction(1, 8)}  # the largest of these where it is public
+MOST_FAR: Final = {1: Fraction(1, 4), 2: Fraction(1, 6)}
 LEAST: Final = Fraction(1, 20)
-COUNT, PRIVATE = Fraction(1, 20), Fraction(1, 10)  # shares where the size is private
-NATS: Final = 80
-FAR: Final = 1e150  # where no guess goes
-CELL: Final = 2.0**-FINE  # how fine a median distance is, as a share of itself
+SQUARE: Final = Fraction(1, 10)  # for the squares of all parameters
+GUESSED, REACHED = 120, 480  # n epsilon that the guess and the distance are given, where the size is public
+NATS: Final = 5 + math.log(1000)  # not to overshoot: 5 of prior near a guessed deviation, and a chance of 1 in 1000
+TAIL: Final = {1: 3, 2: 5}  # times as many records as lie beyond the distance, at least
+POWERS: Final = (1.5, 2.5)  # of the tails of the first and of the second statistic
+VAGUE: Final = 0.75  # deviations of a linked parameter from which on a first order says little
+NEAR: Final = 1e-6  # deviations of a record by which means that parameters expect may be off, by rounding
+
+
+NOWHERE: Final = (
+    "the middle of the data is at no place where a {} distribution could be followed; rescale the data, choose another "
+    "family, or fit by discreet.maximum_likelihood"
+)
+UNLIKE: Final = (
+    "no {} distribution has the means that were found: the data are unlike it, too few for so much noise, or far from "
+    "0 in units of their spread; bring more rows, ask for a larger epsilon, or subtract a public number"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +129,11 @@ class SufficientStatistics:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    bounds: Bounds | None = None  # a public range of the median
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
+        check_bounds(self.bounds)
         check_size(self.size, self.neighbours)
         if not isinstance(self.family, Family):
             raise BadInput(
@@ -105,36 +146,45 @@ class SufficientStatistics:
     loss = listed  # [sufficient.1]
 
     def stages(self, size: int | None) -> Allocation:
-        """A guess and a statistic for each parameter, for a public number of records or a private one.
-        [sufficient.2]"""
+        """A guess, a distance, a square and a statistic for each parameter, for a public number of records or a private
+        one. [sufficient.2]"""
         many = len(self.family.parameters)
-        guess = PRIVATE if size is None else enough(NATS, size, self.epsilon, LEAST, MOST)
+        guess, far = GUESS[many], FAR[many]
+        if size is not None:
+            guess = enough(GUESSED, size, self.epsilon, LEAST, MOST_GUESS[many])
+            far = enough(REACHED, size, self.epsilon, LEAST, MOST_FAR[many])
         return Allocation.of(self.epsilon).split(
             size=Share(COUNT) if size is None else None,
             guess=Share(many * guess, Choice, many),
+            far=Share(many * far, Choice, many),
+            square=Share(SQUARE, times=many),
             statistic=Share(times=many),
         )  # [sufficient.1]
 
     def feasible(self, costs: Allocation, size: int) -> bool:
         """Whether so many records will be found. Public."""
         steady = size / float(moves(self.neighbours))
-        least = SCALE if len(self.family.parameters) == 1 else max(LOCATE, SCALE)
-        return steady * float(costs.part("guess", Choice).epsilon) >= least
+        least = LOCATE if len(self.family.parameters) == 1 else max(LOCATE, SCALE)
+        return steady * float(costs.part("guess", Choice).epsilon) >= least and size >= TAIL[
+            len(self.family.parameters)
+        ] * beyond(costs)
 
     @property
     def needed(self) -> float:
         """The n epsilon from which on there is an answer."""
-        share = MOST if self.neighbours.size_is_public else PRIVATE
-        return float(SCALE / share * moves(self.neighbours))
+        many, public = len(self.family.parameters), self.neighbours.size_is_public
+        guess, far = (MOST_GUESS[many], MOST_FAR[many]) if public else (GUESS[many], FAR[many])
+        located = (LOCATE if many == 1 else SCALE) / guess * moves(self.neighbours)
+        return float(max(located, TAIL[many] * (2 * NATS / far + float(self.epsilon))))
 
     def check(self, size: int | None) -> None:
-        """Refuse too few rows for a first guess. [sufficient.2]"""
+        """Refuse too few rows for a first guess and a distance. [sufficient.2]"""
         if size is not None and not self.feasible(self.stages(size if self.neighbours.size_is_public else None), size):
             raise Refused(too_few(size, self.epsilon, self.needed, self.neighbours))
 
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted family and its intervals, or a refusal."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         costs = self.stages(size)
         seen = noisy_size(values, costs.part("size", Laplace), rng) if size is None else size  # [sufficient.1]
@@ -144,70 +194,158 @@ class SufficientStatistics:
         blank: Release[Distribution] = Release(self.guarantee, provenance, name=f"{self.family.name} distribution")
         if refusal := refusal_of(self, seen):  # [sufficient.2]
             return replace(blank, refusal=refusal)
-        boxes = fitting_boxes(self.family, self._guess(values, costs, rng), seen, costs)
-        if boxes is None:  # [sufficient.2]
-            return replace(blank, refusal=nowhere(self.family.name))
-        cost = costs.part("statistic", Laplace)
-        found = [
-            moments(
-                column,
-                {1: cost},
-                centre=float(centre),
-                radius=float(radius),
-                size=size,
-                neighbours=self.neighbours,
-                rng=rng,
-            )[0]
-            for column, centre, radius in zip(boxes.columns(values), boxes.centre, boxes.radius, strict=True)
-        ]  # [sufficient.1]
-        means, noises = np.array([one.mean for one in found]), np.array([one.noise for one in found])
-        places = inverted(boxes, means)  # [sufficient.3]
-        fitted = Distribution(
-            self.family.name,
-            dict(zip(self.family.parameters, self.family.unlinked(places), strict=True)),
-            self.family.distribution,
-        )
-        return replace(blank, answer=fitted, spread=family_spread(fitted, boxes, places, means, noises, found[0].size))
+        guessed = self._guess(values, costs, rng)
+        unit = (guessed[0], guessed[-1]) if self.family.rescaled else (0.0, 1.0)
+        boxes = fitting(self.family, [0.0, 1.0] if self.family.rescaled else guessed)
+        if boxes is None or not SMALLEST < unit[1] < LARGEST:  # [sufficient.2]
+            return replace(blank, refusal=NOWHERE.format(self.family.name))
+        scaled = pieces_of(partial(_scaled, *unit), values) if self.family.rescaled else values
+        found = self._limited(boxes, guessed[0], scaled, costs, seen, rng)  # [sufficient.1]
+        if found is None:  # [sufficient.2]
+            return replace(blank, refusal=NOWHERE.format(self.family.name))
+        terms: dict[str, Any] = {"size": size, "neighbours": self.neighbours, "rng": rng}
+        spread = fitted_spread(boxes, scaled, found, costs, unit, terms)  # [sufficient.1]
+        if spread is None:  # [sufficient.2]
+            return replace(blank, refusal=UNLIKE.format(self.family.name))
+        return replace(blank, answer=spread.value, spread=spread)
 
-    def _guess(self, values: Floats, costs: Allocation, rng: Randomness) -> list[float]:
+    def _guess(self, values: Numbers, costs: Allocation, rng: Randomness) -> list[float]:
         """What the first guess is made from. [sufficient.1]"""
-        handles, relation, cost = each(self.family.handle, values), self.neighbours, costs.part("guess", Choice)
+        relation, cost = self.neighbours, costs.part("guess", Choice)
+        handle = self.family.handle
+        handles = values if handle is same else pieces_of(lambda part: each(handle, part), values)
+        centre = middle(handles, cost=cost, neighbours=relation, rng=rng, bounds=self.bounds)  # [sufficient.1]
         if len(self.family.parameters) == 1:
-            if self.family.origin is None:
-                seen = [middle(handles, cost=cost, neighbours=relation, rng=rng)]  # [sufficient.1]
-            else:
-                at = float(self.family.origin)
-                # [sufficient.1]
-                seen = [median_distance(handles, centre=at, cost=cost, neighbours=relation, rng=rng)]
-        else:
-            centre = middle(handles, cost=cost, neighbours=relation, rng=rng)  # [sufficient.1]
-            # [sufficient.1]
-            scale = median_distance(handles, centre=centre, cost=cost, neighbours=relation, rng=rng)
-            seen = [centre, scale]
-        return seen
+            return [centre]
+        # [sufficient.1]
+        return [centre, median_distance(handles, centre=centre, cost=cost, neighbours=relation, rng=rng)]
 
-
-def fitting_boxes(family: Family, seen: list[float], size: int, costs: Allocation) -> Boxes | None:
-    """The boxes that released numbers tell; None where the family has no place for them. [sufficient.2]"""
-    with np.errstate(all="ignore"):
-        try:
-            near = [min(max(one, -FAR), FAR) for one in seen]
-            guess = family.linked(family.start(*near))
-            beside = (1 - CELL, 1 + CELL) if family.origin is not None and len(near) == 1 else ()
-            nearby = tuple(family.linked(family.start(near[0] * share)) for share in beside)
-            boxes = boxes_for(family, guess, size, float(costs.part("statistic", Laplace).epsilon), nearby)
-            numbers = np.concatenate([guess, boxes.origin, boxes.turn.ravel(), boxes.centre, boxes.radius])
-            return boxes if np.isfinite(numbers).all() and np.isfinite(boxes.slopes(guess)).all() else None
-        except Exception:  # noqa: BLE001  whatever a family's functions raise at a released number
+    def _limited(  # noqa: PLR0917
+        self, boxes: Turned, median: float, values: Numbers, costs: Allocation, seen: int, rng: Randomness
+    ) -> "list[Limited] | None":
+        """Where to limit each turned statistic: at a distance that `beyond` records exceed, and some more.
+        [sufficient.1]"""
+        found, cost, few = [], costs.part("far", Choice), beyond(costs)
+        alone = len(boxes.guess) == 1 and self.family.handle is same
+        centre = float(boxes.columns(np.array([median]))[0][0]) if alone else 0.0
+        if not abs(centre) < LARGEST:
             return None
+        ranks, powers = math.log(seen / few), list(POWERS)
+        more = math.log(max(few * float(costs.part("statistic", Laplace).epsilon) / math.sqrt(2), 1.0)) / ranks
+        for number, ends in enumerate(boxes.ends):
+            column = pieces_of(lambda part, number=number: boxes.columns(part)[number], values)
+            # [sufficient.1]
+            distance = far_distance(column, centre=centre, beyond=few, cost=cost, rng=rng, least=boxes.least)
+            if not distance < LARGEST:
+                return None
+            if self.family.rescaled and number == 0:  # the tail is seen: from the median distance to this one
+                powers = list(tail_powers(ranks, distance / float(boxes.turn[0, 0])))
+            times = (1 + more) ** powers[number]  # [sufficient.4]
+            low, high = max(centre - times * distance, float(ends[0])), min(centre + times * distance, float(ends[1]))
+            if not low < high:  # the guess is not where the data are
+                low, high = centre - times * distance, centre + times * distance
+            left = tail_left(ranks, more, powers[number]) * distance * few / seen
+            found.append(Limited(low, high, left))
+        return found if all(one.radius > 0 for one in found) else None  # 0 beside a centre that is very far
 
 
-def nowhere(name: str) -> str:
-    """A refusal after the guess was released."""
-    return (
-        f"the middle of the data is at no place where a {name} distribution could be followed; rescale the data, "
-        "choose another family, or fit by discreet.maximum_likelihood"
+def _scaled(place: float, size: float, part: Floats) -> Floats:
+    """Records from a place, in units of a size: each by itself."""
+    with np.errstate(all="ignore"):
+        return (part - place) / size
+
+
+def beyond(costs: Allocation) -> int:
+    """m0: how many records a distance leaves beyond it. Public."""
+    return math.ceil(2 * NATS / float(costs.part("far", Choice).epsilon))
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """The limits of a turned statistic, and what a tail beyond them may leave of its mean."""
+
+    low: float
+    high: float
+    left: float
+
+    @property
+    def centre(self) -> float:
+        """Their middle."""
+        return self.low / 2 + self.high / 2
+
+    @property
+    def radius(self) -> float:
+        """Half of what is between."""
+        return self.high / 2 - self.low / 2
+
+
+def fitted_spread(  # noqa: PLR0917
+    boxes: Turned,
+    values: Numbers,
+    found: list[Limited],
+    costs: Allocation,
+    unit: tuple[float, float],
+    terms: dict[str, Any],
+) -> "FamilySpread | None":
+    """The parameters and their errors; None where no parameters expect what was found. [sufficient.1]"""
+    cost, square = costs.part("statistic", Laplace), costs.part("square", Laplace)
+    first = []
+    for number, one in enumerate(found):
+        column = pieces_of(lambda part, number=number: boxes.columns(part)[number], values)
+        first += moments(column, {1: cost}, centre=one.centre, radius=one.radius, **terms)  # [sufficient.1]
+    centres, radii = np.array([one.centre for one in found]), np.array([one.radius for one in found])
+    shares, noises = np.array([one.mean for one in first]), radii * np.array([one.noise for one in first])
+    means = centres + radii * shares
+    with np.errstate(all="ignore"):
+        places = inverted(boxes, means)  # [sufficient.3]
+        slopes = boxes.slopes(places)
+        if not (np.abs(boxes.means(places) - means) < NEAR).all() or not np.isfinite(slopes).all():
+            return None
+    # one parameter is found from the mean itself, two from where both means are
+    back = np.eye(1) if len(found) == 1 else np.linalg.pinv(slopes, rcond=1e-10)
+    at = means if len(found) == 1 else places
+    weights = back * radii
+    reach = np.maximum(np.abs(weights) @ (1 + np.abs(shares)), 1e-280)
+    laplace, left = np.sqrt((back**2) @ noises**2), np.abs(back) @ np.array([one.left for one in found])
+
+    def moved(part: Floats, row: Floats) -> Floats:
+        """What a record moves a parameter by, in a fixed order of operations. [sufficient.1]"""
+        with np.errstate(all="ignore"):
+            units = [(one - mid) / half for one, mid, half in zip(boxes.columns(part), centres, radii, strict=True)]
+        total = np.zeros(len(part))
+        for weight, one, share in zip(row, units, shares, strict=True):
+            total = total + weight * (np.where(np.isnan(one), 0.0, np.clip(one, -1.0, 1.0)) - share)
+        return total
+
+    parts = []
+    for number, row in enumerate(weights):
+        column = pieces_of(lambda part, row=row: moved(part, row), values)
+        (second,) = moments(column, {2: square}, centre=0.0, radius=float(reach[number]), **terms)  # [sufficient.1]
+        sampling = float(reach[number]) * math.sqrt((second.mean + second.noise) / first[0].size)  # [sufficient.4]
+        inner = ConvolvedSpread(float(at[number]), sampling=sampling, laplace=float(laplace[number]))
+        parts.append(ParameterSpread(inner, float(left[number]), partial(_parameter, boxes, at, unit, number)))
+    deviations = [math.hypot(one.inner.sampling, one.inner.privacy) for one in parts]
+    if len(at) > 1 and (max(deviations) > VAGUE or beside(boxes, at, 2 * deviations[-1])):  # [sufficient.2]
+        return None
+    family = boxes.family
+    fitted = dict(zip(family.parameters, _parameters(boxes, at, unit), strict=True))
+    return FamilySpread(
+        Distribution(family.name, fitted, family.distribution),
+        tuple(parts),
+        limits(boxes, found[0].low, found[0].high, unit),
     )
+
+
+def _parameters(boxes: Turned, at: Floats, unit: tuple[float, float]) -> tuple[float, ...]:
+    """The parameters, from the mean of one turned statistic, or from two linked ones."""
+    family = boxes.family
+    found = family.unlinked(inverted(boxes, at) if len(at) == 1 else at)
+    return found if family.rescaled is None else tuple(family.rescaled(*unit, *found))
+
+
+def _parameter(boxes: Turned, at: Floats, unit: tuple[float, float], number: int, end: float) -> float:
+    """One of them, at the end of an interval."""
+    return float(_parameters(boxes, np.where(np.arange(len(at)) == number, end, at), unit)[number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +354,7 @@ class FamilySpread:
 
     value: Distribution
     parts: tuple[Any, ...]
+    target: str = ""
 
     @property
     def sampling(self) -> dict[str, float]:
@@ -231,90 +370,19 @@ class FamilySpread:
         """All intervals side by side. [sufficient.4]"""
         ends = [part.interval(confidence) for part in self.parts]
         low, high = (self.value.with_parameters([getattr(one, end) for one in ends]) for end in ("low", "high"))
-        several = "s, each by itself" if len(ends) > 1 else ""
-        about = f"the population's parameter{several}, if it has this distribution"
+        several = "s, each by itself," if len(ends) > 1 else ""
+        about = f"the parameter{several} that fit{'' if several else 's'} the population best {self.target}".rstrip()
         return Interval(low, high, confidence=confidence, about=about, population=True)
 
 
-def family_spread(  # noqa: PLR0917
-    fitted: Distribution, boxes: Boxes, places: Floats, means: Floats, noises: Floats, size: float
-) -> FamilySpread:
-    """One parameter by the values that are not surprising, two by slopes. [sufficient.4]"""
-    slopes, cover = boxes.slopes(places), boxes.moments(places)[1]
-    back = np.linalg.pinv(slopes, rcond=1e-10)
-    sampling = np.sqrt(np.maximum(np.diag(back @ cover @ back.T), 0.0) / size)
-    laplace = np.sqrt((back**2) @ (noises**2))
-    linear = [
-        LinkedSpread(ConvolvedSpread(float(at), sampling=float(one), laplace=float(noise)), scale)
-        for at, one, noise, scale in zip(places, sampling, laplace, boxes.family.scales, strict=True)
-    ]
-    if len(places) > 1:
-        return FamilySpread(fitted, tuple(linear))
-    return FamilySpread(
-        fitted, (ScoreSpread(boxes=boxes, mean=float(means[0]), noise=float(noises[0]), size=size, linear=linear[0]),)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedSpread:
-    """An error bar on a linked scale, seen on the parameter's own."""
-
-    inner: ConvolvedSpread
-    scale: Any
-
-    @property
-    def _slope(self) -> float:
-        return slope_of(self.scale, unlink(self.scale, self.inner.estimate))
-
-    @property
-    def sampling(self) -> float:
-        """Standard deviation from sampling."""
-        return self._slope * self.inner.sampling
-
-    @property
-    def privacy(self) -> float:
-        """Standard deviation from the noise."""
-        return self._slope * self.inner.privacy
-
-    def interval(self, confidence: float) -> Interval:
-        """Both ends taken back."""
-        inner = self.inner.interval(confidence)
-        low, high = unlink(self.scale, inner.low), unlink(self.scale, inner.high)
-        return Interval(low, high, confidence=confidence, about="the population's parameter", population=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSpread:
-    """The error of one parameter: its interval is where the released mean is no surprise on either side."""
-
-    boxes: Boxes
-    mean: float
-    noise: float
-    size: float
-    linear: LinkedSpread
-
-    @property
-    def sampling(self) -> float:
-        """Standard deviation from sampling."""
-        return self.linear.sampling
-
-    @property
-    def privacy(self) -> float:
-        """Standard deviation from the noise."""
-        return self.linear.privacy
-
-    def interval(self, confidence: float) -> Interval:
-        """Sampling and privacy together. [sufficient.4]"""
-
-        def surprise(place: Floats, sign: int) -> float:  # how far beyond what is expected there, on one side
-            mean, cover = self.boxes.moments(place)
-            reach = radius(confidence, math.sqrt(float(cover[0, 0]) / self.size), self.noise)
-            return sign * (self.mean - float(mean[0])) - reach
-
-        def crosses(sign: int) -> float:
-            return crossing(self.boxes, lambda place: surprise(place, sign))
-
-        ends = sorted((crosses(1), crosses(-1)))
-        scale = self.boxes.family.scales[0]
-        low, high = unlink(scale, ends[0]), unlink(scale, ends[1])
-        return Interval(low, high, confidence=confidence, about="the population's parameter", population=True)
+def at_once(release: Release[Distribution]) -> Release[Distribution]:
+    """A fitted normal distribution, both intervals at once, and how far off it may be. Post-processing."""
+    if release.refusal is not None:
+        return release
+    assert isinstance(release.spread, FamilySpread)
+    mean, variance = release.spread.parts
+    spread = NormalSpread(mean, variance, release.spread.target)
+    far = show(spread.total_variation(0.95))  # [sufficient.5]
+    note = f"with 95% confidence within {far} in total variation of the normal distribution that fits best"
+    history = replace(release.provenance, notes=(*release.provenance.notes, note))
+    return replace(release, spread=spread, provenance=history, name="normal distribution")

@@ -183,6 +183,9 @@ def mean_sizes(runs: int) -> Iterator[Size]:
         "normal": (lambda g, n: g.normal(5, 2, n), 5.0),
         "exponential": (lambda g, n: g.exponential(1, n), 1.0),
         "Poisson(3)": (lambda g, n: g.poisson(3, n).astype(float), 3.0),
+        "t with 3 degrees": (lambda g, n: g.standard_t(3, n), 0.0),
+        "lognormal(0.5)": (lambda g, n: g.lognormal(0, 0.5, n), math.exp(0.125)),
+        "lognormal(1)": (lambda g, n: g.lognormal(0, 1, n), math.exp(0.5)),
     }
     asked: list[tuple[str, dict[str, Any], str]] = [
         ("model='gaussian'", {"model": "gaussian"}, "normal"),

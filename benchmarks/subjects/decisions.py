@@ -9,7 +9,8 @@ from discreet.hypotheses.category_tests import ClosenessTest, IndependenceTest
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
 from discreet.hypotheses.goodness_of_fit import FitTest
 from discreet.hypotheses.likelihood_ratio import SimpleTest
-from discreet.hypotheses.mean_tests import MeanTest, TwoMeansTest
+from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
+from discreet.hypotheses.mean_tests import MeanTest, NormalMeansTest
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
 from discreet.hypotheses.signed_tests import SignedRankTest, SignTest
@@ -68,11 +69,14 @@ SUBJECTS = {
     "MeanTest": Subject(
         lambda r: MeanTest(1.0, 1.0, bounds=(0.0, 2.0), neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 5)
     ),
-    "MeanTest, any shape": Subject(
-        lambda r: MeanTest(1.0, 4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
+    "LimitedMeanTest": Subject(
+        lambda r: LimitedMeanTest(1.0, 4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100
     ),
-    "TwoMeansTest": Subject(
-        lambda _: TwoMeansTest(4, 1.0, bounds=(0.0, 2.0)), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 9), 9, REPLACE
+    "LimitedMeansTest": Subject(
+        lambda _: LimitedMeansTest(4, 1.0, bounds=(0.0, 2.0)), NUMBERS, edge_pairs(0.0, 2.0, [1.0] * 9), 9, REPLACE
+    ),
+    "LimitedMeansTest, private sizes": Subject(
+        lambda _: LimitedMeansTest(None, 60.0), GROUPED, edge_pairs((0, -9.0), (1, 9.0), CROWD), 24, ADD
     ),
     "PrivateGroups, RankSumTest": Subject(
         lambda _: PrivateGroups(RankSumTest(1, 60.0), 2), GROUPED, edge_pairs((0, -9.0), (1, 9.0), CROWD), 24, ADD
@@ -84,8 +88,8 @@ SUBJECTS = {
         24,
         ADD,
     ),
-    "PrivateGroups, TwoMeansTest": Subject(
-        lambda _: PrivateGroups(TwoMeansTest(1, 60.0, bounds=(0.0, 2.0)), 2),
+    "PrivateGroups, NormalMeansTest": Subject(
+        lambda _: PrivateGroups(NormalMeansTest(1, 60.0, bounds=(0.0, 2.0)), 2),
         GROUPED,
         edge_pairs((0, -9.0), (1, 9.0), CROWD),
         24,

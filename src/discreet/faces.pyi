@@ -622,10 +622,13 @@ def mean_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether the population's mean is `null`.
+    """Whether the population's mean is `null`, far values limited at a distance found privately. For many people.
 
-    model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
-    the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
+    Values beyond that distance from `null` count as 4/3 of it: few in a short tail, and right for an exponential one.
+    In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
+    `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
+    `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
+    (signed ranks), and no test of the mean of skewed data.
 
     >>> import discreet
     >>> x = [float(age % 80) for age in range(4000)]
@@ -866,10 +869,12 @@ def two_means_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether two independent groups have populations with one mean. Holds for many people.
+    """Whether two independent groups have one mean, far values limited alike. For many people.
 
-    Both are clipped alike, at a distance found in all of them together, or at public `bounds`. Under the default
-    relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
+    The limit is a distance from the middle of all values, found privately; values beyond it count as 4/3 of it. Or
+    give public `bounds`, or model="gaussian" if both are normal. For whether groups have one *distribution*, which is
+    found sooner by ranks, ask two_samples_test: under unequal spreads or shapes that is another hypothesis. Under the
+    default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
@@ -1482,10 +1487,13 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether the population's mean is `null`.
+        """Whether the population's mean is `null`, far values limited at a distance found privately. For many people.
 
-        model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
-        the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
+        Values beyond that distance from `null` count as 4/3 of it: few in a short tail, and right for an exponential one.
+        In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
+        `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
+        `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
+        (signed ranks), and no test of the mean of skewed data.
 
         Example: session.mean_test("age", 30.0, epsilon=0.5)
         """

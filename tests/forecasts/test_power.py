@@ -60,11 +60,11 @@ def test_power_is_what_the_test_reaches(test: str, relation: str) -> None:
 
 def test_what_the_test_refuses_has_no_power() -> None:
     people = np.random.default_rng(1)
-    release = discreet.two_means_test(people.normal(0.3, 1, 200), people.normal(0, 1, 200), epsilon=1.0, rng=Seeded(1))
+    release = discreet.two_means_test(people.normal(0.3, 1, 90), people.normal(0, 1, 90), epsilon=1.0, rng=Seeded(1))
     assert release.refusal is not None
     with pytest.raises(Refused, match="two_means_test would be refused"):
-        power("two_means_test", n=(200, 200), effect=0.3, epsilon=1.0)
-    assert discreet.forecast("two_means_test", rows=400, effect=0.3, epsilon=1.0).power is None
+        power("two_means_test", n=(90, 90), effect=0.3, epsilon=1.0)
+    assert discreet.forecast("two_means_test", rows=180, effect=0.3, epsilon=1.0).power is None
 
 
 def test_one_number_is_that_of_each_group() -> None:

@@ -10,7 +10,7 @@ from discreet import anova, audit, two_means_test, two_samples_test
 from discreet.audit.worlds import Pair, neighbours_of
 from discreet.errors import BadInput
 from discreet.hypotheses import private_sizes
-from discreet.hypotheses.mean_tests import TwoMeansTest
+from discreet.hypotheses.mean_tests import NormalMeansTest
 from discreet.hypotheses.null_distributions import MISS, size_band
 from discreet.hypotheses.private_sizes import PrivateGroups, grouped_rows, lost_people, secret_words
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
@@ -25,7 +25,7 @@ CROWD = tuple((k % 2, float(k % 3)) for k in range(8))
 TESTS = {
     "rank sums": PrivateGroups(RankSumTest(1, 100.0), 2),
     "groups": PrivateGroups(GroupsTest((1,), 100.0, draws=19), 2),
-    "means": PrivateGroups(TwoMeansTest(1, 100.0, bounds=(0.0, 2.0)), 2),
+    "means": PrivateGroups(NormalMeansTest(1, 100.0, bounds=(0.0, 2.0)), 2),
 }
 
 

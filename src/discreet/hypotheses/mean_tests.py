@@ -1,31 +1,28 @@
-"""Is a mean what it is said to be, and are two means equal?
+"""Is a mean what it is said to be, and are two means equal? With a model, or with public bounds.
 
 Releases
-    MeanTest: a private mean and the p-value computed from it. TwoMeansTest: a centre c and a radius R, found in both
-    samples together (or c the middle of public bounds and R half their length); for each sample the noisy mean of
-    clip(x - c, +-R) and that of its square; and the p-value computed from them.
+    MeanTest: a private mean and the p-value computed from it. NormalMeansTest: a centre c and a radius R, found in both
+    samples together; for each sample the noisy mean of clip(x - c, +-R) and that of its square; and the p-value
+    computed from them. (Data of any shape: hypotheses/limited_tests.py.)
 Promise
     [mean_tests.1] One sample: that of the mean used, statistics/mean.py or statistics/normal.py: pure epsilon.
     [mean_tests.2] Two samples: pure epsilon. Who is in which sample is public: replacing a person replaces a value
     there.
     [mean_tests.3] The p-value is the least level at which an interval leaves the null hypothesis out: super-uniform as
-          far as that interval holds its confidence, which is in the limit of many people. The note says so. For data of
-          any shape the interval, and so the test, is about means of winsorised values.
+          far as that interval holds its confidence, which is in the limit of many people. The note says so.
 Why
     [mean_tests.1], [mean_tests.3] Post-processing; an interval and a test are one another's inverse.
-    [mean_tests.2] The stages' epsilons sum to epsilon. The choices are those of statistics/mean.py and
-    statistics/normal.py, made on all rows. A person is in one sample, so that of a pair of sums, one of each sample,
-    one moves: in L1 by no more than the sum of one sample does, [clip.1]. So each pair is blurred at the price of one.
+    [mean_tests.2] The stages' epsilons sum to epsilon. The choices are those of statistics/normal.py, made on all rows.
+    A person is in one sample, so that of a pair of sums, one of each sample, one moves: in L1 by no more than the sum
+    of one sample does, [clip.1]. So each pair is blurred at the price of one.
     [mean_tests.3] The difference of two means has the normal parts of both, added in squares, and two Laplace noises;
     Student's factor has the degrees of freedom of Welch and Satterthwaite. The squares' noises move the estimated
     variance of the difference by about the root of the sum of their squares, h; h / 2 is added, and the variance is at
-    least h. Where both samples have one distribution they are clipped alike, so that clipping makes no difference
-    between them. With the normal model the clip is hard, and where spreads differ one sample's mean follows c more than
+    least h. With the normal model the clip is hard, and where spreads differ one sample's mean follows c more than
     the other's: each is divided by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its
     square tells.
 Needs
-    As many people as the mean needs, in all for the normal model, in each sample for data of any shape; otherwise a
-    refusal.
+    As many people as the mean needs; otherwise a refusal.
 Accuracy
     That of the means: docs/measured-means.md.
 Source
@@ -43,7 +40,8 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.null_distributions import inverted, tail_of_two
+from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
+from discreet.hypotheses.null_distributions import LIMIT, inverted, p_value_of_difference
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
@@ -51,7 +49,7 @@ from discreet.hypotheses.signed_tests import SignedRankTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number, show, solve
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, check, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -69,10 +67,9 @@ from discreet.stages.clip import (
     unit_variance,
 )
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_bounds, check_size
-from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
-from discreet.statistics.mean import REACH, UNSEEN, WIDEST, BoundedMean, RankClippedMean, plan_mean
+from discreet.statistics.mean import plan_mean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers, public_size
@@ -81,7 +78,6 @@ from discreet.worlds.shapes import shifted_sample, two_groups
 Model = Literal["gaussian"] | None
 SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data
 LIMITS: Final = (1e-3, 1e3)  # of a variance, in squared radii
-LIMIT: Final = "the p-value holds in the limit of many people: it inverts the interval of a private mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +106,7 @@ class MeanTest:
         check_bounds(self.bounds)
         if not is_number(self.null):
             raise BadInput(f"the mean to test is {self.null!r}; give a finite number")
-        if self.model not in (None, "gaussian"):
-            raise BadInput(f"model is {self.model!r}; give 'gaussian', or None for data of any shape")
+        check_model(self.model)
 
     guarantee = promised
 
@@ -146,12 +141,12 @@ class MeanTest:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoMeansTest:
-    """Have the first `first` rows and the others populations with one mean? `size` is the number of all rows.
+class NormalMeansTest:
+    """Have the first `first` rows and the others normal populations with one mean? `size` is that of all rows.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = [float(k % 80) for k in range(4000)] + [float(k % 80) + 9 for k in range(4000)]
-    >>> TwoMeansTest(4000, 2.0).release(rows, Seeded(1)).value.decide(0.001)
+    >>> NormalMeansTest(4000, 2.0).release(rows, Seeded(1)).value.decide(0.001)
     True
     """
 
@@ -159,7 +154,6 @@ class TwoMeansTest:
     epsilon: Number
     _: KW_ONLY
     alternative: Alternative = "two-sided"
-    model: Model = None
     bounds: tuple[float, float] | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
@@ -168,7 +162,7 @@ class TwoMeansTest:
 
     def __post_init__(self) -> None:
         check_replace(self.neighbours)
-        MeanTest(0.0, self.epsilon, alternative=self.alternative, model=self.model, bounds=self.bounds)
+        MeanTest(0.0, self.epsilon, alternative=self.alternative, model="gaussian", bounds=self.bounds)
         check_sizes((self.first,))
         check_size(self.size, self.neighbours)
 
@@ -180,19 +174,15 @@ class TwoMeansTest:
         return Approximate(self.epsilon, 0) if self.size is None else charged(self.stages(self.size).loss)
 
     def stages(self, size: int) -> Allocation:
-        """The costs for so many rows in both samples. [mean_tests.2]"""
-        if self.model == "gaussian":
-            return normal_stages(self.epsilon, size)
-        if self.bounds is not None:
-            return BoundedMean(*self.bounds, self.epsilon).stages
-        return RankClippedMean(self.epsilon).stages(size)
+        """Those of a normal mean of all rows, some of whose share is for the square. [mean_tests.2]"""
+        return pure_stages(self.epsilon, size, known_sigma=False, mean=Share(), square=Share(SQUARE))
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The first mean less the second, and the p-value; or a refusal."""
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
-        shown = {"model": self.model, "bounds": self.bounds, "alternative": self.alternative}
-        provenance = Provenance("TwoMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
+        shown = {"bounds": self.bounds, "alternative": self.alternative}
+        provenance = Provenance("NormalMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[TestResult] = Release(self.guarantee, provenance, name=name)
         if (refusal := refusal_of(self, size)) is not None:
@@ -204,8 +194,7 @@ class TwoMeansTest:
         if isinstance(found, str):
             return replace(blank, refusal=found)
         means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [mean_tests.2]
-        if self.model == "gaussian":
-            means, squares = zip(*map(unclipped, means, squares), strict=True)  # [mean_tests.3]
+        means, squares = zip(*map(unclipped, means, squares), strict=True)  # [mean_tests.3]
         p_value = p_value_of_difference(means, squares, self.alternative)  # [mean_tests.3]
         ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
         notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)
@@ -216,40 +205,16 @@ class TwoMeansTest:
         """Refused, by public numbers, if so many people do not fill the samples, or are too few for a clip."""
         if size is None:
             return
-        sizes = all_sizes((self.first,), size)
-        if self.model == "gaussian":
-            model = GaussianMean(self.epsilon, bounds=self.bounds)
-            if not model.feasible(self.stages(size), size):
-                raise Refused(too_few(size, self.epsilon, model.needed, self.neighbours))
-        elif self.bounds is None:
-            beyond = RankClippedMean(self.epsilon).beyond
-            if 4 * beyond > min(sizes):
-                needed = 4 * beyond * float(self.epsilon)
-                raise Refused(too_few(min(sizes), self.epsilon, needed, self.neighbours, bounds=True))
+        all_sizes((self.first,), size)
+        model = GaussianMean(self.epsilon, bounds=self.bounds)
+        if not model.feasible(self.stages(size), size):
+            raise Refused(too_few(size, self.epsilon, model.needed, self.neighbours))
 
-    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "TwoMeansTest":
+    def for_groups(self, sizes: tuple[int, ...], epsilon: Number) -> "NormalMeansTest":
         """The same test for two samples of these sizes."""
         return replace(self, first=sizes[0], epsilon=epsilon, size=sum(sizes))
 
     def _clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
-        """Where values are cut, found in both samples together; or a refusal. [mean_tests.2]"""
-        if self.model == "gaussian":
-            return self._normal_clip(values, sizes, rng)
-        stages = self.stages(sum(sizes))
-        if self.bounds is not None:
-            low, high = (float(end) for end in self.bounds)
-            return Clip(low / 2 + high / 2, high / 2 - low / 2, stages)
-        free = RankClippedMean(self.epsilon)
-        place, spread = stages.part("centre", Choice), stages.part("scale", Choice)
-        centre = middle(values, cost=place, neighbours=self.neighbours, rng=rng)  # [mean_tests.2]
-        far = far_distance(
-            values, centre=centre, beyond=free.beyond, cost=spread, rng=rng, least=finest(centre)
-        )  # [mean_tests.2]
-        if far > WIDEST:
-            return "the data reach beyond 1e300; rescale them, or give public bounds"
-        return Clip(centre, REACH * max(far, 1 / WIDEST), stages, (UNSEEN.format(free.beyond, 2 * free.beyond),))
-
-    def _normal_clip(self, values: Floats, sizes: tuple[int, ...], rng: Randomness) -> "Clip | str":
         """The clip that is best for a normal mean of the smaller sample, in units of the scale of both.
         [mean_tests.2]"""
         size = sum(sizes)
@@ -270,11 +235,6 @@ class Clip:
     radius: float
     stages: Allocation
     notes: tuple[str, ...] = ()
-
-
-def normal_stages(epsilon: Number, size: int) -> Allocation:
-    """Those of a normal mean, some of whose share is for the square. [mean_tests.2]"""
-    return pure_stages(epsilon, size, known_sigma=False, mean=Share(), square=Share(SQUARE))
 
 
 def group_moments(parts: Sequence[Floats], clip: Clip, rng: Randomness) -> list[Sequence[Moment]]:
@@ -308,26 +268,16 @@ def unclipped(mean: Moment, square: Moment) -> tuple[Moment, Moment]:
     )
 
 
+def check_model(model: object) -> None:
+    """The one model there is, or none."""
+    if model not in (None, "gaussian"):
+        raise BadInput(f"model is {model!r}; give 'gaussian', or None for data of any shape")
+
+
 def _planned(test: MeanTest, size: int | None) -> Mechanism[float]:
     return plan_mean(
         size, test.epsilon, model=test.model, bounds=test.bounds, neighbours=test.neighbours, unit=test.unit
     )
-
-
-def p_value_of_difference(means: Sequence[Moment], squares: Sequence[Moment], alternative: Alternative) -> float:
-    """Of the difference of two noisy means, in units of the radius. [mean_tests.3]"""
-    others = [max(1.0, mean.size - 1) for mean in means]
-    rough = [square.mean - mean.mean**2 for mean, square in zip(means, squares, strict=True)]
-    unsure = math.hypot(*(square.noise / count for square, count in zip(squares, others, strict=True)))
-    # [mean_tests.3]
-    variance = max(sum(one / count for one, count in zip(rough, others, strict=True)) + unsure / 2, unsure)
-    parts = [max(one, square.noise) / count for one, square, count in zip(rough, squares, others, strict=True)]
-    freedom = sum(parts) ** 2 / sum(part**2 / count for part, count in zip(parts, others, strict=True))
-
-    def chance(t: float) -> float:
-        return tail_of_two(t, math.sqrt(variance), means[0].noise, means[1].noise)
-
-    return inverted(means[0].mean - means[1].mean, chance, freedom, alternative)
 
 
 @statistic({"x": number()}, world=shifted_sample)
@@ -341,10 +291,13 @@ def mean_test(
     model: Literal["gaussian", "symmetric"] | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether the population's mean is `null`.
+    """Whether the population's mean is `null`, far values limited at a distance found privately. For many people.
 
-    model="symmetric" assumes a distribution that is symmetric about its mean, and is exact (signed ranks). Otherwise
-    the p-value inverts the interval of `mean` with the same model and bounds, and holds in the limit of many people.
+    Values beyond that distance from `null` count as 4/3 of it: few in a short tail, and right for an exponential one.
+    In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
+    `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
+    `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
+    (signed ranks), and no test of the mean of skewed data.
 
     >>> import discreet
     >>> x = [float(age % 80) for age in range(4000)]
@@ -352,6 +305,8 @@ def mean_test(
     True
     """
     terms: dict[str, Any] = {"alternative": alternative, "neighbours": people.neighbours, "unit": people.unit}
+    if model is None and bounds is None:
+        return LimitedMeanTest(null, epsilon, size=people.size, **terms)
     if model != "symmetric":
         return MeanTest(null, epsilon, model=model, bounds=bounds, size=people.size, **terms)
     if bounds is not None:
@@ -377,23 +332,22 @@ def two_means_test(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether two independent groups have populations with one mean. Holds for many people.
+    """Whether two independent groups have one mean, far values limited alike. For many people.
 
-    Both are clipped alike, at a distance found in all of them together, or at public `bounds`. Under the default
-    relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
+    The limit is a distance from the middle of all values, found privately; values beyond it count as 4/3 of it. Or
+    give public `bounds`, or model="gaussian" if both are normal. For whether groups have one *distribution*, which is
+    found sooner by ranks, ask two_samples_test: under unequal spreads or shapes that is another hypothesis. Under the
+    default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
     >>> discreet.two_means_test(x, y, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    test = TwoMeansTest(
-        1 if x.size is None else x.size,
-        epsilon,
-        alternative=alternative,
-        model=model,
-        bounds=bounds,
-        unit=people.unit,
-        size=people.size,
-    )
+    terms: dict[str, Any] = {"alternative": alternative, "bounds": bounds, "unit": people.unit, "size": people.size}
+    if model is None:
+        limited = LimitedMeansTest(x.size if people.size is not None else None, epsilon, **terms)
+        return limited if people.size is None else Wrapped(limited, before=values_of)
+    check_model(model)
+    test = NormalMeansTest(x.size or 1, epsilon, **terms)
     return PrivateGroups(test, 2) if people.size is None else Wrapped(test, before=values_of)

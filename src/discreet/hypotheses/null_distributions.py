@@ -25,7 +25,7 @@ Why
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -37,6 +37,7 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.noise import distributions as simulated
 from discreet.privacy.exact import bisect, least_whole
 from discreet.privacy.mechanism import Randomness
+from discreet.stages.clip import Moment
 from discreet.stages.normal_laplace import student_factor, tail
 from discreet.statistics.proportion import Alternative, one_or_two_sided
 
@@ -48,6 +49,7 @@ DRAWS: Final = 9_999
 LEAST: Final = 10  # scales of the noise that a statistic must range over
 MISS: Final = 1e-4  # the chance that a band of sizes misses the private number of people, a part of each p-value
 APART: Final = 1e-3  # scales that are closer than this are taken apart, upwards
+LIMIT: Final = "the p-value holds in the limit of many people: it inverts the interval of a private mean"
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Wave = Callable[[Integers, int], npt.NDArray[Any]]
@@ -244,3 +246,21 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     two_sided = min(1.0, math.exp(bisect(leaves_out, math.log(1e-12), 0.0, steps=45)[1]))
     towards = (apart > 0) == (alternative == "greater")
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
+
+
+def p_value_of_difference(
+    means: Sequence[Moment], squares: Sequence[Moment], alternative: Alternative, further: float = 0.0
+) -> float:
+    """Of the difference of two noisy means, in units of the radius, with a `further` standard error. [mean_tests.3]"""
+    others = [max(1.0, mean.size - 1) for mean in means]
+    rough = [square.mean - mean.mean**2 for mean, square in zip(means, squares, strict=True)]
+    unsure = math.hypot(*(square.noise / count for square, count in zip(squares, others, strict=True)))
+    # [mean_tests.3]
+    variance = max(sum(one / count for one, count in zip(rough, others, strict=True)) + unsure / 2, unsure)
+    parts = [max(one, square.noise) / count for one, square, count in zip(rough, squares, others, strict=True)]
+    freedom = sum(parts) ** 2 / sum(part**2 / count for part, count in zip(parts, others, strict=True))
+
+    def chance(t: float) -> float:
+        return tail_of_two(t, math.hypot(math.sqrt(variance), further), means[0].noise, means[1].noise)
+
+    return inverted(means[0].mean - means[1].mean, chance, freedom, alternative)

@@ -1,0 +1,180 @@
+"""Tests of means of any shape: what one row moves, where the limit falls, levels."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import audit, mean_test, two_means_test
+from discreet.audit.replay import Recorder
+from discreet.audit.worlds import Pair, neighbours_of
+from discreet.errors import Refused
+from discreet.hypotheses import limited_tests
+from discreet.hypotheses.limited_tests import (
+    PLACES,
+    LimitedMeansTest,
+    LimitedMeanTest,
+    Limits,
+    limited_steps,
+)
+from discreet.noise.additive import Blur
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import atoms
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.locate import moves
+
+ADD, REPLACE = Neighbours.ADD_OR_REMOVE, Neighbours.REPLACE
+CROWD = [0.5 + index / 200 for index in range(120)]
+VALUES = (1.0, 1e12, -math.inf, math.nan, "a")
+PAIRS = [(index % 2, one) for index, one in enumerate(CROWD)]
+PUBLIC: dict[str, Any] = {"neighbours": "replace", "missing": "keep"}
+
+
+def two(relation: Neighbours, epsilon: float, **options: Any) -> tuple[LimitedMeansTest, list[Any]]:
+    """The test of two samples of a crowd, and neighbours of it."""
+    if relation is ADD:
+        rows = [PAIRS, *((*PAIRS, (group, value)) for group in (0, 1) for value in VALUES[:4])]
+        return LimitedMeansTest(None, epsilon, **options), [Pair(rows[0], list(other)) for other in rows[1:]]
+    changed = [[*CROWD[:place], value, *CROWD[place + 1 :]] for place in (0, 60) for value in VALUES[:4]]
+    return LimitedMeansTest(60, epsilon, size=120, **options), [Pair(CROWD, other) for other in changed]
+
+
+@pytest.mark.claim("limited_tests.1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_one_sample_passes_the_audit(relation: Neighbours) -> None:
+    world = list(neighbours_of(CROWD, VALUES[:4], relation))[:6]
+    test = LimitedMeanTest(1.0, 20.0, neighbours=relation)
+    audit.check(test, world, hostile_values=False).require()
+    assert test.release(CROWD, Seeded(1)).refusal is None
+
+
+@pytest.mark.claim("limited_tests.1")
+@pytest.mark.parametrize("options", [{}, {"bounds": (0.0, 2.0)}])
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_two_samples_pass_the_audit(relation: Neighbours, options: dict[str, Any]) -> None:
+    test, world = two(relation, 20.0, **options)
+    audit.check(test, world, hostile_values=False).require()
+    assert test.release(world[0].left, Seeded(1)).refusal is None
+
+
+@pytest.mark.claim("limited_tests.1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("mutant", ["wide steps", "scores by half"])
+def test_a_row_that_moves_more_than_is_claimed_is_found(
+    monkeypatch: pytest.MonkeyPatch, relation: Neighbours, mutant: str
+) -> None:
+    """Planted mutants: a far value counts twice; scores are said to move half as far as they do."""
+    if mutant == "wide steps":
+        right = limited_tests.limited_steps
+        monkeypatch.setattr(limited_tests, "limited_steps", lambda *given: tuple(2 * one for one in right(*given)))
+    else:
+        monkeypatch.setattr(limited_tests, "moves", lambda relation: moves(relation) / 2)
+    near, far = [*CROWD, -1e12 if mutant == "wide steps" else 1.0], [*CROWD, 1e12]
+    pairs = [Pair(near if relation is REPLACE else CROWD, far)]
+    assert not audit.check(LimitedMeanTest(1.0, 20.0, neighbours=relation), pairs, hostile_values=False).passed
+    test, _ = two(relation, 20.0)
+    pairs = [Pair(PAIRS, [*PAIRS, (0, 1e12)]) if relation is ADD else Pair(near[1:], far[1:])]
+    assert not audit.check(test, pairs, hostile_values=False).passed
+
+
+@pytest.mark.claim("limited_tests.1")
+def test_the_claim_is_reached_and_all_is_charged() -> None:
+    """From one side to the other a replaced row moves the sum by twice the reach; every epsilon is in the loss."""
+    for place in (0, 3):
+        asked = []
+        for end in (0.0, 2.0):
+            recorder = Recorder(Seeded(0))
+            rows = [end if k == place else 1.0 for k in range(4)]
+            LimitedMeansTest(2, 8.0, bounds=(0.0, 2.0)).release(rows, recorder)
+            asked.append([request for request, _ in recorder.log if isinstance(request, Blur)])
+        (mean, square), (other, _) = asked
+        assert np.abs(mean.values - other.values).sum() == 2**27 == mean.sensitivity
+        assert square.sensitivity == 2**26
+    for test in (
+        LimitedMeanTest(1.0, 2.0, neighbours=ADD),
+        LimitedMeanTest(1.0, 2.0, size=500),
+        LimitedMeansTest(None, 2.0),
+        LimitedMeansTest(300, 2.0, size=500, bounds=(0.0, 1.0)),
+    ):
+        assert sum(part.epsilon for part in atoms(test.loss)) == 2  # type: ignore[union-attr, misc]
+
+
+@pytest.mark.claim("limited_tests.3")
+def test_what_far_values_count_as() -> None:
+    """A symmetric sample sums to 0 wherever the limit is; so does an exponential one whose limit is 3 of its means off.
+
+    Four million draws: within 6 standard errors.
+    """
+    u, v = limited_steps(np.array([-9.0, -1.5, 1.5, 9.0, math.nan, math.inf, 2.0]), Limits(0.0, 2.0, 8 / 3), 20)
+    assert u[:4].sum() == 0
+    assert list(u[2:6] / 2**20) == [pytest.approx(1.5 * 3 / 8, abs=1e-6), 1.0, 0.0, 1.0]
+    assert list(v[2:] / 2**20) == [0.5625, 1.0, 0.0, 1.0, 1.0]
+    x = np.random.default_rng(1).exponential(1, 4_000_000)
+    u, _ = limited_steps(x, Limits(1.0, 3.0, 4.0), 26)
+    assert abs(u.mean()) < 6 * u.std() / 2000
+
+
+def test_the_limit_leaves_few_people_out() -> None:
+    """Normal data: between 2.2 and 40 standard deviations in 40 runs, whatever the unit; further with more people."""
+    people = np.random.default_rng(2)
+    stages = LimitedMeanTest(0.0, 1.0, neighbours=ADD).stages(None)
+    middles = []
+    for size in (1000, 100_000):
+        found = [
+            limited_tests.limits_of(
+                unit * people.normal(0, 1, size), 0.0, stages, neighbours=ADD, rng=Seeded(run)
+            ).limit
+            / unit
+            for run, unit in enumerate((1.0, 1e9, 1e-9, 3600.0) * 10)
+        ]
+        assert 2.2 < min(found) < max(found) < 40
+        middles.append(np.median(found))
+    assert middles[0] < middles[1]
+
+
+@pytest.mark.claim("limited_tests.2")
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+def test_the_level_holds(relation: str) -> None:
+    """300 runs on whole numbers, on a skewed and on a heavy-tailed column: passed by less than 5 standard errors."""
+    people, level = np.random.default_rng(3), 0.1
+    shapes: tuple[Callable[[int], Any], ...] = (
+        lambda n: people.poisson(3, n) - 3.0,
+        lambda n: people.exponential(1, n) - 1,
+        lambda n: people.standard_t(3, n),
+    )
+    ask: dict[str, Any] = {"epsilon": 2.0, "neighbours": relation, "missing": "keep"}
+    for at, draw in enumerate(shapes):
+        ones = [mean_test(draw(600) + 7, 7.0, rng=Seeded(run), **ask) for run in range(150)]
+        twos = [two_means_test(draw(400), 2 * draw(500), rng=Seeded(run), **ask) for run in range(150)]
+        for found in (ones, twos):
+            assert np.mean([release.value.p_value <= level for release in found]) <= level + 5 * math.sqrt(
+                0.09 / 150
+            ), at
+
+
+def test_power_without_a_search_for_the_place() -> None:
+    """100 shifts by three standard errors, n = 1000, epsilon = 1: 77 expected, below 60 once in 10^5."""
+    people = np.random.default_rng(4)
+    found = [
+        mean_test(people.normal(5 + 2 * 3 / 1000**0.5, 2, 1000), 5.0, epsilon=1.0, rng=Seeded(run))
+        for run in range(100)
+    ]
+    assert np.mean([release.value.decide(0.05) for release in found]) > 0.6
+
+
+def test_refusals_say_what_to_do() -> None:
+    few = mean_test([1.0] * 30, 1.0, epsilon=0.5, rng=Seeded(1))
+    assert "n * epsilon" in str(few.refusal)
+    assert "smaller sample" in str(two_means_test([1.0, 2.0] * 20, [1.0] * 9000, epsilon=0.5, **PUBLIC).refusal)
+    assert "has about" in str(two_means_test([1.0], [2.0], epsilon=1.0).refusal)
+    with pytest.raises(Refused):
+        LimitedMeansTest(5, 1.0).check(10)
+    with pytest.raises(Refused):
+        LimitedMeanTest(0.0, 1.0).check(10)
+    LimitedMeansTest(5, 1.0).check(None)
+    LimitedMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)
+    LimitedMeansTest(None, 1.0).check(10)
+    assert "one number" in str(mean_test([1.0] * 2000, 1.0, epsilon=1.0, rng=Seeded(1)).refusal)
+    assert PLACES[0] < 0

@@ -8,6 +8,7 @@ as missed.
 """
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,10 +19,11 @@ import numpy as np
 import discreet
 from benchmarks import Row
 from discreet.models.features import Scaling, prepared
-from discreet.models.gradients import ModelGradients
-from discreet.models.score import score_cost, score_sensitivity
+from discreet.models.gradients import ModelGradients, gradient_sensitivity
+from discreet.noise.lattice import slack
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
+from discreet.privacy.loss import Gaussian
 from discreet.privacy.neighbours import Neighbours
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-glms.md"
@@ -191,7 +193,8 @@ def speed(_: int) -> Iterator[Row]:
     scaling = Scaling(np.zeros(20), np.ones(20), False)
     rows = ModelGradients.of(prepared(table, scaling), "logistic", 5.0)
 
-    cost = score_cost(exact(0.05), 20, 1.0, Neighbours.REPLACE)
+    moved = gradient_sensitivity(20, Neighbours.REPLACE)
+    cost = Gaussian(exact(0.05), slack(20, math.ceil(moved / exact(0.05))))
 
     def plain() -> None:
         w = np.zeros(20)
@@ -201,14 +204,7 @@ def speed(_: int) -> Iterator[Row]:
     def private() -> None:
         w = np.zeros(20)
         for _ in range(40):
-            w -= (
-                4e-6
-                * 5.0
-                / 2**26
-                * Seeded(0).blur(
-                    rows.total(w, every), sensitivity=score_sensitivity(20, 1.0, Neighbours.REPLACE), cost=cost
-                )
-            )
+            w -= 4e-6 * 5.0 / 2**26 * Seeded(0).blur(rows.total(w, every), sensitivity=moved, cost=cost)
 
     gradient(x[:9], y, np.zeros(20))
     rows.total(np.zeros(20), every)

@@ -42,12 +42,21 @@ SUBJECTS = {
         lambda r: ObjectivePerturbation(BOUNDED, 2.0, neighbours=r), POINTS, edge_pairs((2.0, 0.0), (2.0, 1.0), CROWD)
     ),
     "Descent": Subject(
-        lambda r: Descent(ONE, 12.0, 1e-4, neighbours=r), POINTS, edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD), least=40
+        lambda r: Descent(ONE, 60.0, 1e-4, neighbours=r),
+        POINTS,
+        edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD * 6),
+        least=40,
+    ),
+    "Descent, a tilted minimum": Subject(
+        lambda r: Descent(ONE, 60.0, 1e-4, tilted=True, neighbours=r),
+        POINTS,
+        edge_pairs((9.0, 0.0), (9.0, 1.0), CROWD * 6),
+        least=40,
     ),
     "Descent, Poisson": Subject(
-        lambda r: Descent(BOUNDED, 12.0, 1e-4, family="poisson", largest=5, neighbours=r),
+        lambda r: Descent(BOUNDED, 60.0, 1e-4, family="poisson", largest=5, neighbours=r),
         POINTS,
-        edge_pairs((2.0, 0.0), (2.0, 9.0), CROWD),
+        edge_pairs((2.0, 0.0), (2.0, 9.0), CROWD * 6),
         least=40,
     ),
     "StochasticDescent": Subject(

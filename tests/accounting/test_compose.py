@@ -61,6 +61,17 @@ def test_the_least_bound_wins() -> None:
 
 
 @pytest.mark.claim("compose.1")
+def test_a_large_pure_part_is_added_to_the_mu_of_the_others() -> None:
+    """Small choices beside Gaussian noise count by their mu, not by their epsilon, when a pure part is added."""
+    others = Composed((Gaussian(0.1, 1e-12), *(Choice(0.03),) * 4))
+    whole = Composed((others, Approximate(0.5, 1e-8)))
+    alone = math.sqrt(0.1**2 + 4 * (math.sqrt(2 * math.pi) / 4 * 0.03) ** 2)
+    assert epsilon(whole, 1e-6 + 1e-8) == pytest.approx(0.5 + epsilon(Gaussian(alone, 1e-12), 1e-6), rel=1e-3)
+    assert epsilon(whole, 1e-6) > 0.5 + epsilon(Gaussian(0.1), 1e-6)
+    assert epsilon(whole, 1e-9) == math.inf
+
+
+@pytest.mark.claim("compose.1")
 def test_gaussians_with_bad_events_have_the_closed_curve() -> None:
     loss = Composed((FOUR, Approximate(0, 1e-7), Approximate(0, 2e-7)))
     assert delta(loss, 1.0) == pytest.approx(delta(FOUR, 1.0) + 3e-7, rel=1e-10)

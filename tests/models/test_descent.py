@@ -1,4 +1,4 @@
-"""Logistic and Poisson regression by noisy descent."""
+"""Logistic and Poisson regression on clipped scores, and by a tilted minimum."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,18 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.models.test_objective import people
-from tests.models.worlds import pairs
+from tests.models.worlds import COMMON, pairs
 
 from discreet import audit
 from discreet.accounting import calibrate, compose
 from discreet.accounting.compose import implies
 from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
-from discreet.models import descent
+from discreet.models import glm_stages
 from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.noise.randomness import Seeded
-from discreet.privacy.loss import Gaussian
+from discreet.privacy.exact import exact
+from discreet.privacy.loss import Approximate, Gaussian, atoms
+from discreet.privacy.loss import compose as compose_losses
 from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -31,25 +33,53 @@ def counts(size: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.claim("descent.1")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
-@pytest.mark.parametrize("family", ["logistic", "poisson"])
+@pytest.mark.claim("glm_stages.1")
+@pytest.mark.claim("glm_stages.3")
+@pytest.mark.claim("glm_stages.4")
+@pytest.mark.parametrize("family", ["logistic", "tilted", "poisson"])
 def test_audited_on_small_tables(relation: Neighbours, family: str) -> None:
-    mechanism = Descent(Features(("x",)), 10.0, 1e-4, family=family, neighbours=relation)  # type: ignore[arg-type]
+    options: Any = {"family": "poisson"} if family == "poisson" else {"tilted": family == "tilted"}
+    mechanism = Descent(Features(("x",)), 60.0, 1e-4, neighbours=relation, **options)
     assert implies(mechanism.loss, mechanism.guarantee)
-    audit.check(mechanism, pairs(relation)[::2], hostile_values=False).require()
+    audit.check(mechanism, pairs(relation, COMMON * 8)[::2], hostile_values=False).require()
+    assert mechanism.release(np.array(COMMON * 8), Seeded(1)).refusal is None  # all stages were seen
 
 
 @pytest.mark.claim("descent.1")
-@pytest.mark.parametrize("family", ["logistic", "poisson"])
-def test_every_draw_is_in_the_loss(family: str) -> None:
-    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family=family, size=3000)  # type: ignore[arg-type]
+@pytest.mark.claim("glm_stages.1")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("family", ["logistic", "tilted", "poisson"])
+def test_every_draw_is_in_the_loss(family: str, relation: Neighbours) -> None:
+    options: Any = {"family": "poisson"} if family == "poisson" else {"tilted": family == "tilted"}
+    size = 6000 if relation is REPLACE else None
+    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, size=size, neighbours=relation, **options)
     assert implies(mechanism.loss, mechanism.guarantee)
-    assert itemised(drawn(mechanism, counts(3000))) == itemised(mechanism.loss)
+    table = counts(6000) if family == "poisson" else people(6000)
+    assert itemised(drawn(mechanism, table)) == itemised(mechanism.loss)
+
+
+@pytest.mark.claim("glm_stages.4")
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_a_tilted_minimum_has_half_of_epsilon(epsilon: float) -> None:
+    loss = Descent(Features(("a", "b")), epsilon, 1e-6, tilted=True, neighbours=ADD).loss
+    pure = [part for part in atoms(loss) if isinstance(part, Approximate)]
+    assert [part.epsilon for part in pure] == [exact(epsilon) / 2]
+    rest = compose_losses(*(part for part in atoms(loss) if not isinstance(part, Approximate)))
+    assert compose.epsilon(rest, 1e-6) <= epsilon / 2 * (1 + 1e-12)
 
 
 @pytest.mark.claim("descent.2")
+@pytest.mark.claim("glm_stages.2")
 def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
     release = Descent(Features(("a", "b")), 0.5, 1e-6, neighbours=ADD).release(people(60), Seeded(0))
-    assert release.answer is None or release.spread is None
+    assert "rows, by a noisy count" in str(release.refusal)
+    few = Descent(Features(("a", "b")), 0.5, 1e-6)
+    assert "there are 60 rows" in str(few.release(people(60), Seeded(0)).refusal)
+    assert few.stages(few.needed()).enough(few.needed())
+    alike = np.column_stack([people(6000)[:, :2], np.zeros(6000)])
+    assert "the same outcome" in str(Descent(Features(("a", "b")), 2.0, 1e-6).release(alike, Seeded(0)).refusal)
+    rare = Descent(Features(("a", "b")), 2.0, 1e-6, tilted=True).release(alike, Seeded(0))
+    assert rare.refusal is not None
     odd = people(3000)
     odd[:300, 0], odd[300:600, 1], odd[600:700, 2] = np.nan, -np.inf, np.nan
     assert Descent(Features(("a", "b")), 2.0, 1e-6).release(odd, Seeded(0)).refusal is None
@@ -58,14 +88,15 @@ def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
 
 @pytest.mark.claim("descent.3")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
-@pytest.mark.parametrize("family", ["logistic", "poisson"])
+@pytest.mark.parametrize("family", ["logistic", "tilted", "poisson"])
 def test_coefficients_and_intervals(relation: Neighbours, family: str) -> None:
     """Of 18 intervals at 99.9% at most 2 miss (a chance of 1e-6)."""
-    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, family=family, neighbours=relation)  # type: ignore[arg-type]
-    truth = {"logistic": (1.0, -0.025, 7.8), "poisson": (0.4, -0.01, 3.7)}[family]
+    options: Any = {"family": "poisson"} if family == "poisson" else {"tilted": family == "tilted"}
+    mechanism = Descent(Features(("a", "b")), 2.0, 1e-6, neighbours=relation, **options)
+    truth = (0.4, -0.01, 3.7) if family == "poisson" else (1.0, -0.025, 7.8)
     missed = 0
     for seed in range(6):
-        table = people(8000, seed) if family == "logistic" else counts(8000, seed)
+        table = counts(8000, seed) if family == "poisson" else people(8000, seed)
         release = mechanism.release(table, Seeded(seed))
         bar = release.interval(0.999)
         missed += sum(not low <= one <= high for low, one, high in zip(bar.low, truth, bar.high, strict=False))
@@ -88,13 +119,15 @@ def test_parameters_are_refused_in_words() -> None:
 
 
 @pytest.mark.claim("descent.1")
-def test_the_slack_of_every_draw_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.claim("glm_stages.1")
+@pytest.mark.parametrize("options", [{}, {"family": "poisson"}])
+def test_the_slack_of_every_draw_is_paid(options: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With draws whose slack is no smaller at their own strength than at the strongest: each must be reserved."""
-    for name in ("score_cost", "moment_cost"):
-        monkeypatch.setattr(descent, name, lambda mu, *rest: Gaussian(mu, Fraction(1, 10**9)))
-    loss = Descent(Features(("a", "b")), 1.0, 1e-6, size=5_000).loss
+    for name in ("gram_cost", "sum_cost", "tail_cost", "column_cost"):
+        monkeypatch.setattr(glm_stages, name, lambda mu, *rest: Gaussian(mu, Fraction(1, 10**9)))
+    loss = Descent(Features(("a", "b")), 1.0, 1e-6, size=5_000, **options).loss
     paid = calibrate.gaussian(1.0, 1e-6, compose.slack(loss))
-    assert compose.slack(loss) > Fraction(3, 10**9)
+    assert compose.slack(loss) > Fraction(9, 10**9)
     assert float(compose.mu(loss)[0]) ** 0.5 <= paid * (1 + 1e-12)
 
 
@@ -121,3 +154,30 @@ def test_ten_features_rare_ones_and_constants() -> None:
     mechanism = Descent(Features(("a", "rare")), 1.0, 1e-6, neighbours=Neighbours.ADD_OR_REMOVE)
     found = mechanism.release(np.column_stack([rare, y]), Seeded(1)).interval(0.999999)
     assert found.low["rare"] < 2.0 < found.high["rare"] < 6.0
+
+
+@pytest.mark.claim("descent.3")
+@pytest.mark.parametrize("family", ["tilted", "poisson"])
+def test_models_that_are_not_true(family: str) -> None:
+    """Curved in a skewed feature, counts spread more than they should, a rare flag: full-table coefficients are held.
+
+    Of 20 intervals of 99.9% at most 2 miss (a chance of 1e-6).
+    """
+    import statsmodels.api as sm
+
+    rng, missed = np.random.default_rng(7), 0
+    x = np.column_stack([rng.normal(size=100_000), rng.gamma(2.0, size=100_000), rng.random(100_000) < 0.1])
+    linear = 0.4 * x[:, 0] + 0.2 * x[:, 1] - 0.5 * x[:, 2] + 0.15 * x[:, 0] ** 2 - 0.5
+    chance = 1 / (1 + np.exp(-linear))
+    spread = rng.gamma(2.0, 0.5, size=100_000)
+    y = rng.poisson(np.exp(linear) * spread) if family == "poisson" else rng.random(100_000) < chance
+    kind = sm.families.Poisson() if family == "poisson" else sm.families.Binomial()
+    truth = sm.GLM(y, sm.add_constant(x), family=kind).fit().params
+    options: Any = {"family": "poisson"} if family == "poisson" else {"tilted": True}
+    mechanism = Descent(Features(("a", "b", "c")), 2.0, 1e-6, neighbours=ADD, **options)
+    for seed in range(5):
+        chosen = np.random.default_rng(seed).integers(len(x), size=10_000)
+        bar = mechanism.release(np.column_stack([x, y])[chosen], Seeded(seed)).interval(0.999)
+        low, high = (np.append(end.intercept, end.coef) for end in (bar.low, bar.high))
+        missed += int(((truth < low) | (truth > high)).sum())
+    assert missed <= 2

@@ -10,9 +10,10 @@ import pytest
 from discreet.accounting.allocation import Allocation
 from discreet.audit.replay import Recorder, exceeds
 from discreet.errors import BadInput
-from discreet.models.features import STEPS, Features, Scaling, find_scaling, prepared, scaling_shares
+from discreet.models.features import STEPS, Features, Scaling, find_scaling, framed, prepared, scaling_shares
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
+from discreet.stages.gram import Frame
 
 VALUES = (0.0, 1.0, -2.5, 31.0, 40.0, 1e300, -math.inf, math.inf, math.nan, 5e-324)
 TABLE = np.array([(*pair, outcome) for pair in product(VALUES, repeat=2) for outcome in (0.0, 1.0, math.nan)])
@@ -46,6 +47,22 @@ def test_weights_bound_length_and_square_exactly() -> None:
             assert Fraction(weight) ** 2 * square <= radius
         assert (found.weight[np.isnan(TABLE[:, 2])] == 0).all()
     assert prepared(np.array([[0.5, -1.0, 0.0]]), SCALING).weight[0] > 0.999
+
+
+@pytest.mark.claim("features.4")
+def test_rows_in_a_frame_have_weights_too() -> None:
+    frame = Frame.of(np.array([1.0, 3.0]), np.array([[1.0, 0.5], [-2.0, 1.0]]), np.array([0.5, -1.0]))
+    found = framed(TABLE, frame, 2.5)
+    for place, (steps, weight) in enumerate(zip(found.steps.tolist(), found.weight.tolist(), strict=True)):
+        alone = framed(TABLE[place : place + 1], frame, 2.5)
+        assert alone.steps.tolist() == [steps]
+        assert alone.weight.tolist() == [weight]
+        square = Fraction(sum(s * s for s in steps), STEPS**2)
+        assert 0 <= weight <= 1
+        assert Fraction(weight) * square <= Fraction(25, 4)
+        assert Fraction(weight) ** 2 * square <= Fraction(25, 4)
+    assert (found.weight[np.isnan(TABLE[:, :2]).any(axis=1)] == 0).all()
+    assert framed(np.array([[1.5, -1.0, 1.0]]), frame, 2.5).steps.tolist() == [[1024, -2048]]
 
 
 @pytest.mark.claim("features.3")

@@ -9,12 +9,11 @@ import pytest
 
 from discreet.models import gradients as module
 from discreet.models.features import Scaling, prepared
-from discreet.models.gradients import LOSSES, AnyGradients, ModelGradients, clipped
-from discreet.models.score import score_sensitivity
+from discreet.models.gradients import LOSSES, AnyGradients, ModelGradients, clipped, gradient_sensitivity
 from discreet.noise.integers import compiled
 from discreet.privacy.neighbours import Neighbours
 
-MOST = int(score_sensitivity(3, 1.0, Neighbours.ADD_OR_REMOVE))
+MOST = int(gradient_sensitivity(3, Neighbours.ADD_OR_REMOVE))
 SCALING = Scaling(np.zeros(2), np.ones(2), True)
 
 

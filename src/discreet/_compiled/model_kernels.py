@@ -165,23 +165,6 @@ def _mean(table, linear, reach, fine):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True)
-def total_score(steps, weight, outcome, whole, per, means, residual, reach, fine):  # type: ignore[no-untyped-def]  # noqa: PLR0917
-    """The sum over rows of rint(residual * weight) times the row."""
-    total = np.zeros(len(whole), dtype=np.int64)
-    for start in range(0, len(steps), PART):
-        part = np.zeros(len(whole))
-        for i in range(start, min(start + PART, len(steps))):
-            row = steps[i]
-            mean = _mean(means, _linear(row, whole) * per, reach, fine)
-            k = ((mean - outcome[i]) * weight[i] * residual + ROUNDER) - ROUNDER
-            for j in range(len(whole)):
-                part[j] += k * row[j]
-        for j in range(len(whole)):
-            total[j] += int(part[j])
-    return total
-
-
-@numba.njit(cache=True)
 def total_clipped(steps, limit, outcome, whole, per, table, unit, reach, fine, chosen):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     """The sum over the chosen rows of rint(residual * unit) times the row, each residual cut at its limit."""
     total = np.zeros(len(whole), dtype=np.int64)

@@ -8,7 +8,8 @@ Promise
 
 Why
     [compose.1] Each bound is a curve delta(eps). (a) Sums: E and D of the parts without Gaussian noise, and the exact
-    curve of all Gaussian noise together at eps - E, plus D: basic composition of two. (b) [calibrate.2] at the rho and
+    curve of all Gaussian noise together at eps - E, plus D: basic composition of two; and the same with E and D of
+    what is no more than (E, D), the rest by its mu as in (c). (b) [calibrate.2] at the rho and
     (c) [calibrate.1] at the mu of [currency.6]; (c) is exact if all parts are Gaussian. (d) Privacy loss distributions
     [pld.1]. (e) `times` runs on Poisson samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1
     + (e^{eps/times} - 1)/q), by [amplify.1]. Slack S: replace each Gaussian draw by an exact one; the distribution of
@@ -36,7 +37,7 @@ from discreet.accounting.pld import distribution
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number, smallest
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.loss import Composed, Gaussian, Loss, Sampled, atoms, safe_exp
+from discreet.privacy.loss import Approximate, Composed, Gaussian, Loss, Sampled, atoms, safe_exp
 
 __all__ = ["delta", "epsilon", "implies", "mu", "pure", "rho", "slack"]
 
@@ -149,6 +150,18 @@ def _curves(loss: Loss) -> Iterator[Curve]:
         yield (
             lambda eps: extra + delta_of_mu(exact(eps) - rest, size) if exact(eps) >= rest else 1.0,
             -as_written(-rest),
+        )
+    plain = tuple(part for part in parts if isinstance(part, Approximate))
+    if plain and len(plain) < len(parts):
+        added, lost = pure(Composed(plain)) or (Fraction(0), Fraction(0))
+        others, more = mu(Composed(tuple(part for part in parts if not isinstance(part, Approximate))))
+        yield (
+            lambda eps: (
+                _float_up(lost + more) + delta_of_mu(exact(eps) - added, _root_up(others))
+                if exact(eps) >= added
+                else 1.0
+            ),
+            -as_written(-added),
         )
     if _only_gaussian(loss):  # exact already
         return

@@ -8,11 +8,15 @@ Claims
           public. It depends on the features alone, so that weighted scores keep their expectation of 0; a row without
           an outcome has weight 0.
     [features.3] `find_scaling` costs a Choice for each centre and noisy counts for each unit, under both relations.
+    [features.4] `framed` is a fixed function of each row, given a frame and R that were released: steps of 1/1024, cut
+          at 32, and weights as in [features.2]. A row with a missing entry has weight 0.
 Why
     [features.1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
     [features.2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
     covers the rounding of a division.
     [features.3] [locate.1] and [octaves.1] on one column each.
+    [features.4] Rows in a frame are exact integers: [gram.4]. Then one product, `rint` and saturation of each entry,
+    and [features.2].
 """
 
 import math
@@ -33,6 +37,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST, check_bounds
+from discreet.stages.gram import Frame
 from discreet.stages.locate import middle
 from discreet.stages.octaves import column_unit, least_seen
 from discreet.tables.entries import key
@@ -229,6 +234,26 @@ def prepared(table: Floats, scaling: Scaling) -> Prepared:
     outcome = np.array(table[:, features])
     weight[np.isnan(outcome)] = 0.0  # [features.2]
     return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)
+
+
+def framed(rows: Floats, frame: Frame, reach: float) -> Prepared:
+    """Rows in a frame as small whole numbers, those beyond `reach` with less weight: [features.4]"""
+    steps = np.empty((len(rows), frame.size), dtype=np.int16)
+    weight = np.empty(len(rows))
+    limit = (reach * STEPS) ** 2 * (1 - 2.0**-40)
+    for start in range(0, len(rows), BLOCK):
+        seen, lost = frame.turned(rows[start : start + BLOCK, :-1])
+        seen *= frame.step * STEPS
+        np.clip(np.rint(seen, out=seen), -EDGE, EDGE, out=seen)
+        steps[start : start + BLOCK] = seen.T
+        square = np.zeros(seen.shape[1])
+        for entries in seen:
+            square += entries * entries  # whole numbers below 2^42: exact
+        weight[start : start + BLOCK] = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [features.4]
+        if lost is not None:
+            weight[start : start + BLOCK][lost] = 0.0
+    outcome = np.where(np.isnan(rows[:, -1]), 0.0, rows[:, -1])
+    return Prepared(steps, weight, outcome, reach)
 
 
 def yes_or_no(outcome: Floats) -> Floats:

@@ -2,10 +2,10 @@
 
 Claims
     [gradients.1] A person's clipped gradient is a fixed function of their row and of parameters that were released, on
-          a grid of 2^26 steps to the clip, and at most `score_sensitivity(size, 1)` of models/score.py steps long. What
-          a function of the caller's does with a row (an exception of any kind, NaN, a wrong shape, a warning) ends
-          there: its gradient is 0. Random numbers that it draws from Python's or numpy's common states begin anew with
-          each row, from the parameters. That it remembers nothing of other rows is the caller's to see to.
+          a grid of 2^26 steps to the clip, and at most `gradient_sensitivity` steps long. What a function of the
+          caller's does with a row (an exception of any kind, NaN, a wrong shape, a warning) ends there: its gradient is
+          0. Random numbers that it draws from Python's or numpy's common states begin anew with each row, from the
+          parameters. That it remembers nothing of other rows is the caller's to see to.
     [gradients.2] Sums over any set of people are exact.
 
 PyTorch modules, through Opacus: an engine that samples, clips and adds noise as asked for. Needs the extra `torch`.
@@ -15,18 +15,21 @@ there is no `Release` here, and its engine is asked for cryptographic randomness
 
 Why
     [gradients.1] Named losses: the gradient is r v, r the residual. k = rint(2^16 r / clip), r cut to clip / |v|, times
-    the steps V = 1024 v: as [score.2] with R = 1. A function of the caller's sees one row at a time; its gradient is
-    scaled to at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2 steps, within what
-    [score.2] allows. Were random states to run on, one row more would give all later ones other random numbers.
+    the steps V = 1024 v, |V| <= 2^15 sqrt(size): |k| |V| <= 2^26 + |V| / 2. A function of the caller's sees one row at
+    a time; its gradient is scaled to at most `clip` by its own length and rounded: an error of at most sqrt(size) / 2
+    steps, within what that allows. Were random states to run on, one row more would give all later ones other random
+    numbers.
     [gradients.2] Whole numbers, each below 2^27: products and sums as in [score.1], which do not wrap around, however
     many people there are.
 """
 
+import math
 import random  # noqa: TID251  to fix other people's random states, not to draw
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
@@ -36,11 +39,8 @@ from discreet.errors import BadInput
 from discreet.models.features import STEPS, Prepared
 from discreet.models.score import (
     BLOCK,
-    FAST,
     FINE,
-    LARGE,
     REACH,
-    RESIDUAL,
     SUMMED,
     Integers,
     logistic,
@@ -52,6 +52,7 @@ from discreet.models.score import (
 from discreet.noise.additive import Mask
 from discreet.noise.integers import compiled
 from discreet.noise.lattice import summed
+from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.subsample.run_block import passing_on_interrupts
 
@@ -59,7 +60,16 @@ Named = Literal["squared", "huber", "logistic", "poisson"]
 LOSSES: Final = ("squared", "huber", "logistic", "poisson")
 HUBER: Final = 1.345  # units of the outcome beyond which a residual of the Huber loss counts as that
 MOST_RATE: Final = 10**6
+RESIDUAL: Final = 1 << 16  # steps of a residual of the size of the clip
+LARGE: Final = 20_000  # rows from which the compiled pass is worth its import
+FAST: Final = 1 << 18  # rows of a compiled pass
 WHOLE: Final = RESIDUAL * STEPS  # steps in the clip
+
+
+def gradient_sensitivity(size: int, neighbours: Neighbours) -> Fraction:
+    """How far one person moves a sum of clipped gradients, in steps. [gradients.1]"""
+    longest = math.ceil(WHOLE * (1 + 1e-9)) + 2**14 * (math.isqrt(size) + 1)
+    return Fraction(longest * (2 if neighbours is Neighbours.REPLACE else 1))
 
 
 class Gradients(Protocol):
@@ -97,10 +107,10 @@ class ModelGradients:
         if loss == "huber":
             limit = np.minimum(limit, HUBER)
         if loss == "logistic":
-            rows = replace(rows, outcome=logistic().outcome(rows.outcome))
+            rows = replace(rows, outcome=(rows.outcome > 0).astype(np.float64))
         table = np.empty(0)  # the mean is the linear part itself
         if loss in ("logistic", "poisson"):
-            table = (logistic() if loss == "logistic" else poisson(MOST_RATE)).means
+            table = logistic().means if loss == "logistic" else np.minimum(poisson().means, MOST_RATE)
         return cls(rows, np.where(rows.weight > 0, limit, 0.0), table, clip)
 
     @property

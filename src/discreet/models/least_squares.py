@@ -75,7 +75,9 @@ IDLE: Final = 0.5  # deviations of the outcome for one of a column: a standard e
 LIMITED: Final = "(least squares, nobody's influence above {:.2g} times the typical one)"
 
 
-def spread_of(found: NewtonStep, names: tuple[str, ...], *, intercept: bool, about: str) -> CoefficientSpread:
+def spread_of(
+    found: NewtonStep, names: tuple[str, ...], *, intercept: bool, about: str, target: str
+) -> CoefficientSpread:
     """The coefficients and their errors, from what was released. [least_squares.3]"""
     many, step = len(found.value), found.step
     values, vectors = np.linalg.eigh(found.squares)
@@ -92,7 +94,7 @@ def spread_of(found: NewtonStep, names: tuple[str, ...], *, intercept: bool, abo
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
     found_value = Coefficients(value[1:], float(value[0]), names)
     limit = (found.way, found.limit)
-    return CoefficientSpread(found_value, sampling, privacy, about, bias, LIMITED.format(found.often), limit)
+    return CoefficientSpread(found_value, sampling, privacy, about, bias, target.format(found.often), limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,9 @@ class LeastSquares:
             if isinstance(found, str):  # [least_squares.2]
                 return replace(blank, refusal=found)
             about = ABOUT if self.ridge is None else RIDGED
-            spread = spread_of(found, self.names, intercept=self.intercept, about=about)  # [least_squares.3]
+            spread = spread_of(
+                found, self.names, intercept=self.intercept, about=about, target=LIMITED
+            )  # [least_squares.3]
             hidden = spread.errors[1:] > IDLE * found.spans[-len(self.names) :]
         if hidden.any() and not self.ridge:  # [least_squares.2]
             return replace(blank, refusal=LOST.format(repr(self.names[int(hidden.argmax())])))

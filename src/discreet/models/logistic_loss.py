@@ -6,9 +6,9 @@ Claims
 The logistic loss as an objective whose gradient comes with a bound on its rounding error.
 
 Claims
-    [logistic_loss.2] The objective is the sum of w_i log(1 + exp(-+ w'x_i)), x_i = V_i / (1024 R) with the steps V_i
-          and weights w_i of models/features.py: a person's gradient is at most 1 long, the second derivative of rank
-          one and at most 1/4.
+    [logistic_loss.2] The objective is the sum of w_i log(1 + exp(-+ (o + w'x_i))), o a public offset, x_i = V_i / (1024
+          R) with the steps V_i and weights w_i of models/features.py: a person's gradient is at most 1 long, the second
+          derivative of rank one and at most 1/4.
     [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point.
     [logistic_loss.4] `tolerance` reads public numbers only, and is 4.5 times the largest error, as [tilted_minimum.3]
     needs.
@@ -32,12 +32,13 @@ Why
     moves w'x by at most sqrt(size) 2^-55 |x| and the gradient, as w |x|^2 <= 1 and the slope is at most 1/4, by
     sqrt(size) 2^-57 < 0.4 h. It is then split in whole numbers of fewer than B = 38 - ceil(log2 size) bits, so the sums
     of their products with steps below 2^15 are exact; two of these sums are added with one rounding, more of them by
-    `fsum`, with one too. With that of the product by 1 / 1024 R, w'x is off by a relative 2 h, which moves the chance
-    by at most h / 2 as |u| p (1 - p) < 0.24; the logistic function adds 3 h, the difference from y and the product by w
-    h / 2 each. Together 5 h, times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and of 2^-52:
+    `fsum`, with one too. With that of the product by 1 / 1024 R, w'x is off by a relative 2 h. Its sum u with the
+    offset o is off by h |u| + 2 h (|u| + |o|), which moves the chance by at most 7 h, as |u| p (1 - p) < 0.24, p (1 -
+    p) <= 1 / 4 and |o| <= 12; the logistic function adds 3 h, the difference from y and the product by w h / 2 each.
+    Together 12 h, times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and of 2^-52:
     sums of a block of products with steps are exact, as w |V| <= 1024 R, and what is left out is h |x| <= 32 h, as |V|
     <= 2^15 sqrt(size) and R = sqrt(size). The blocks' sums are added by `fsum` and multiplied once: 2 h of a length of
-    at most 1 a row. In all less than 40 h < 2^-47 for each row.
+    at most 1 a row. In all less than 48 h < 2^-47 for each row.
     [logistic_loss.4] At most `most` rows have at most `most` times that error.
 
 Source
@@ -86,6 +87,7 @@ def sigmoid(u: Floats) -> Floats:
 
 MOST: Final = 1 << 28  # rows that are used where their number is private
 LARGE: Final = 50_000  # rows from which a tenth of them says where to start
+OFFSET: Final = 12.0
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
 
@@ -96,6 +98,7 @@ class LogisticLoss:
 
     rows: Prepared
     most: int
+    offset: float = 0.0  # public or released, at most OFFSET in size
 
     @property
     def size(self) -> int:
@@ -141,12 +144,12 @@ class LogisticLoss:
         return found
 
     def _linear(self, steps: Floats, digits: list[tuple[Floats, float]]) -> Floats:
-        """w'x, but for a relative 2^-52. [logistic_loss.3]"""
+        """The offset and w'x, the latter but for a relative 2^-52. [logistic_loss.3]"""
         parts = [(steps @ digit) * unit for digit, unit in digits]  # exact
         total = (
             parts[0] + parts[1] if len(parts) == 2 else np.array([math.fsum(row) for row in zip(*parts, strict=True)])
         )
-        return total * self.per  # [logistic_loss.3]
+        return total * self.per + self.offset  # [logistic_loss.3]
 
     def gradient(self, point: Sequence[Fraction]) -> tuple[Floats, float]:
         """At a point, and a bound on the length of its error. [logistic_loss.3]"""
@@ -167,7 +170,9 @@ class LogisticLoss:
         if len(self.rows) < LARGE:
             return np.zeros(self.size)
         few = Prepared(self.rows.steps[::10], self.rows.weight[::10], self.rows.outcome[::10], self.rows.radius)
-        tenth = TiltedObjective(LogisticLoss(few, self.most), [b / 10 for b in tilt], ridge / 10, len(few) * 1e-6)
+        tenth = TiltedObjective(
+            LogisticLoss(few, self.most, self.offset), [b / 10 for b in tilt], ridge / 10, len(few) * 1e-6
+        )
         found = newton(tenth, np.zeros(self.size))
         return np.zeros(self.size) if found is None else np.array([float(one) for one in found])
 

@@ -128,9 +128,13 @@ class NewtonStages:
         """How long a row of H may be: some more than is typical, or what makes noise that H can bear.
         [newton_stages.2]"""
         typical = math.sqrt(self.width - 1) + ROUND[self.width > MANY]
-        return max(typical, math.sqrt(LOUD / self._operator(1.0) * size))
+        return max(typical, math.sqrt(LOUD / self.operator(1.0) * size))
 
-    def _operator(self, radius: float) -> float:
+    def moved(self, stage: str) -> float:
+        """The noise on a sum of scores, over how long they are at most: public."""
+        return (1.0 if self.rows is None else 2.0) / float(self.costs.part(stage, Gaussian).mu)
+
+    def operator(self, radius: float) -> float:
         """The likely size, as an operator, of the noise on H where rows are so long."""
         moved = 1.0 if self.rows is None else math.sqrt(2)
         mu = float(self.costs.part("information", Gaussian).mu)
@@ -142,7 +146,7 @@ class NewtonStages:
             nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
             if size * float(self.costs.part("centre", Choice).epsilon) < nats:
                 return False
-        return 0.7 * self._operator(math.sqrt(self.width - 1) + ROUND[self.width > MANY]) <= size / 2
+        return 0.7 * self.operator(math.sqrt(self.width - 1) + ROUND[self.width > MANY]) <= size / 2
 
     def counted(self, rows: Floats, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.
@@ -293,7 +297,7 @@ def find(
         if (found := tail(scores, "early" if early else "late", rows)) is None:
             return LOST.format("the residuals")
         cost = costs.part("step" if early else "last", Gaussian)
-        moved = (1.0 if stages.rows is None else 2.0) / float(cost.mu)
+        moved = stages.moved("step" if early else "last")
         cut = max(EARLY * size, moved)
         if not early:
             cut = found.most(OFTEN[0] * moved, OFTEN[1] * moved, EXCESS * moved)

@@ -1,7 +1,8 @@
 """Logistic regression by objective perturbation: pure epsilon, no bounds needed.
 
 Releases
-    Unless bounds are declared, a centre and a unit of each feature; the coefficients that minimise the weighted
+    Unless bounds are declared, a centre and a unit of each feature; with an intercept how many rows have either
+    outcome, from where the ridge pulls; the coefficients that minimise the weighted
     logistic loss, tilted by chance and with a ridge; and, where it is asked for and there are rows enough, the noisy
     information matrix at those coefficients, which corrects for the ridge and gives the intervals.
 Promise
@@ -11,7 +12,7 @@ Promise
     [objective.3] If the logistic model holds, intervals hold the population's coefficients with their confidence, to
           first order in the noise and in 1 / n.
 Why
-    [objective.1] Choices: [features.3]. Given the scaling, which was released, the objective is as [logistic_loss.2] of
+    [objective.1] Choices: [features.3]; both counts: [octaves.1]. Given these, the objective is as [logistic_loss.2] of
     models/logistic_loss.py says, so [tilted_minimum.1] with steepness 2 (REPLACE) or 1 (ADD_OR_REMOVE) and curvature
     1/4. The information matrix: one row moves the upper triangle of k U U' by at most k (|U|_1^2 + |U|^2) / 2 <= k
     |U|^2 (size + 1) / 2 in L1, with k |U|^2 from [score.3], twice that under REPLACE; then [additive.1] of
@@ -53,7 +54,7 @@ from discreet.models.features import (
     scaling_shares,
     yes_or_no,
 )
-from discreet.models.logistic_loss import MOST, LogisticLoss
+from discreet.models.logistic_loss import MOST, OFFSET, LogisticLoss
 from discreet.models.score import COARSE, WEIGHT, logistic, moments
 from discreet.noise.lattice import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
@@ -67,14 +68,21 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
+from discreet.stages.octaves import noisy_counts
 from discreet.tables.matrix import in_one, matrix
 
 BEND: Final = 0.08  # of epsilon: what the ridge costs
 SLOPE: Final = 0.2  # a slope that few models exceed: undoing the ridge with it goes not quite far enough
 SCALING: Final = 370  # records times epsilon that the scaling of a feature would like
-INFORMATION: Final = Fraction(3, 20)  # of epsilon: for the information matrix
+INFORMATION: Final = Fraction(2, 5)  # of epsilon: for the information matrix
+RATE: Final = Fraction(3, 100)  # of epsilon: for the counts of outcomes
 CURVATURE: Final = Fraction(1, 4)
 LOUD: Final = 0.35  # the noise of an information matrix beyond which it is no use, in units of a half of it
+RARE: Final = 2.5  # deviations of noise: rows of either outcome
+ALIKE: Final = (
+    "nearly everybody has the same outcome, as far as the noise shows; give a delta above 0, which takes fewer people "
+    f"of the rarer one, or bring more rows. {DECLARED}"
+)
 NO_INTERVAL: Final = (
     "the noise hides what the rows show, so that there would be no interval; bring more rows, fewer features, a larger "
     f"epsilon or a delta above 0, or set confidence to None for coefficients without intervals. {DECLARED}"
@@ -131,6 +139,7 @@ class ObjectivePerturbation:
         scaling = scaling_share(self.features.unknown, size, exact(self.epsilon))
         return Allocation.of(self.epsilon).split(
             **scaling_shares(self.features, scaling),
+            rate=Share(RATE) if self.features.intercept else None,
             minimum=Share(None, lambda epsilon: Approximate(epsilon, 0)),
             information=Share(INFORMATION) if self.informative(size) else None,
         )  # [objective.1]
@@ -194,10 +203,12 @@ class ObjectivePerturbation:
             return replace(blank, refusal=scaling)
         table = np.column_stack([table[:, :-1], yes_or_no(table[:, -1])])
         ready = prepared(table, scaling)
-        ready = replace(ready, outcome=logistic().outcome(ready.outcome))
         ridge = self.chosen_ridge()
+        offset = self._offset(ready, shares, rng)
+        if offset is None:  # [objective.2]
+            return replace(blank, refusal=ALIKE)
         found = rng.minimum(
-            LogisticLoss(ready, MOST if size is None else size),
+            LogisticLoss(ready, MOST if size is None else size, offset),
             steepness=self._steepness,
             curvature=CURVATURE,
             ridge=ridge,
@@ -208,8 +219,9 @@ class ObjectivePerturbation:
         if "information" not in shares and size is not None:
             w = w * (1 + min(pull / (SLOPE * size), 0.25))  # [objective.2]
         sampling: Floats | None = None
+        start = np.append(offset, np.zeros(len(w) - 1))
         if "information" in shares:
-            information, noise = self._information(ready, w, shares.part("information", Laplace), rng)
+            information, noise = self._information(ready, w + start, shares.part("information", Laplace), rng)
             values, vectors = np.linalg.eigh(information)
             if values.min() > 2 * noise * math.sqrt(len(w)):  # [objective.2]
                 inverse = (vectors / values) @ vectors.T
@@ -220,7 +232,7 @@ class ObjectivePerturbation:
                 back = scaling.backwards()
                 sampling = np.sqrt(np.diag(back @ careful @ back.T))
                 privacy = tilt * np.sqrt(np.diag(back @ careful @ careful @ back.T))
-        slopes, constant = scaling.back(w)
+        slopes, constant = scaling.back(w + start)
         value = Coefficients(slopes, constant, self.features.names, "logit")
         if sampling is None and self.confidence is not None:  # [objective.2]
             return replace(blank, refusal=NO_INTERVAL)
@@ -229,6 +241,18 @@ class ObjectivePerturbation:
             return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*self.notes, reason)))
         spread = CoefficientSpread(value, sampling, privacy, MODEL, target=WEIGHED)
         return replace(blank, answer=value, spread=spread)
+
+    def _offset(self, ready: Prepared, shares: Allocation, rng: Randomness) -> float | None:
+        """The log odds of all rows, by noisy counts; None where too few have either outcome. [objective.1]"""
+        if "rate" not in shares:
+            return 0.0
+        counts = [int((ready.weight[ready.outcome == outcome] > 0).sum()) for outcome in (0.0, 1.0)]
+        found, noise = noisy_counts(counts, cost=shares.part("rate", Laplace), neighbours=self.neighbours, rng=rng)
+        no, yes = found
+        if min(no, yes) < RARE * noise and self.confidence is not None:  # [objective.2]
+            return None
+        no, yes = np.maximum(found, noise)
+        return float(np.clip(math.log(yes / no), -OFFSET, OFFSET))
 
     def _information(self, ready: Prepared, w: Floats, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:
         """The noisy information matrix, and the standard deviation of its entries. [objective.1]"""

@@ -1,6 +1,5 @@
 """Linear, logistic and Poisson regression, by name, and which method, by public numbers alone."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,15 +21,14 @@ from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import check_confidence
-from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Mechanism, Wrapped
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Coefficients
 from discreet.subsample.estimators import LineFit
 from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
 Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]
+STEPS_WIN: Final = 0.75  # a tilted minimum leaves less of the budget to everything else
 MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 
 
@@ -366,22 +364,18 @@ def _friendly(
 def picked(
     features: Features, epsilon: Number, delta: Number, *, confidence: float | None, size: int | None, **terms: Any
 ) -> Mechanism[Coefficients]:
-    """A tilted minimum, unless noisy descent has less noise or is the one that has intervals."""
+    """With a delta, Newton's method on noisy sums, or a tilted minimum where that has less noise; else that alone."""
     if not delta and features.size > WIDEST:
         raise BadInput(
             f"there are {features.size} coefficients; with delta 0 at most {WIDEST} can be found; give delta=1e-6"
         )
-    descent = Descent(features, epsilon, delta, family="logistic", size=size, **terms) if delta else None
-    if descent is not None and features.size > WIDEST:
-        return replace(descent, notes=(f"method 'descent': there are more than {WIDEST} coefficients",))
-    tilted = ObjectivePerturbation(features, epsilon, confidence=confidence, size=size, **terms)
-    if descent is None:
+    if not delta:
+        tilted = ObjectivePerturbation(features, epsilon, confidence=confidence, size=size, **terms)
         return replace(tilted, notes=("method 'objective': with delta 0 it is the one that there is",))
-    length = 1 if descent.neighbours is Neighbours.ADD_OR_REMOVE else 2
-    noise = length / float(descent.plan(size).part("last", Gaussian).mu)
-    if noise < math.sqrt(features.size + 1) / float(tilted.rate(tilted.shares(size))):
-        return replace(descent, notes=("method 'descent': with so many coefficients its noise is the smaller",))
-    if confidence is not None and not tilted.informative(size) and descent.informative(size):
-        return replace(descent, notes=("method 'descent': with so few people it is the one that has intervals",))
-    note = "method 'objective': with so few coefficients its noise is the smaller; it is pure, and delta is not used"
-    return replace(tilted, notes=(note,))
+    steps = Descent(features, epsilon, delta, family="logistic", size=size, **terms)
+    if features.size <= WIDEST:
+        minimum = replace(steps, tilted=True)
+        if minimum.noise(size) < STEPS_WIN * steps.noise(size):
+            note = "method 'descent', by a tilted minimum: with so few coefficients its noise is the smaller"
+            return replace(minimum, notes=(note,))
+    return replace(steps, notes=("method 'descent': with so many coefficients its noise is the smaller",))

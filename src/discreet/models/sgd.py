@@ -9,7 +9,7 @@ Promise
     [sgd.2] Steps, rate, clip, learning rate and what sums are divided by are public; a step is taken whether the sample
           holds anybody or not.
 Why
-    [sgd.1] A person's clipped gradient is at most `score_sensitivity` steps long, [gradients.1]: the sum
+    [sgd.1] A person's clipped gradient is at most `gradient_sensitivity` steps long, [gradients.1]: the sum
     moves by as much under ADD_OR_REMOVE, and by twice as much under REPLACE. Then [additive.3], and
     adaptive composition: parameters of a step are what was released before. `strength` returns a mu at which
     `implies` itself said that all steps keep the guarantee ([compose.2]).
@@ -35,8 +35,7 @@ from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
 from discreet.models.features import Features, Scaling, named_columns, prepared
-from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients
-from discreet.models.score import score_sensitivity
+from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients, gradient_sensitivity
 from discreet.noise.additive import rounded_rate
 from discreet.noise.lattice import slack
 from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
@@ -122,7 +121,7 @@ class StochasticDescent:
     @property
     def cost(self) -> Gaussian:
         """Of one step, on its sample. [sgd.1]"""
-        moved = score_sensitivity(self.size, 1.0, self.neighbours)
+        moved = gradient_sensitivity(self.size, self.neighbours)
         return strength(self.guarantee, rounded_rate(self.rate), self.steps, self.size, moved)
 
     @property
@@ -147,7 +146,7 @@ class StochasticDescent:
         people = self._gradients(table, scaling)
         w = np.zeros(people.size)
         cost, rate = self.cost, rounded_rate(self.rate)
-        moved = score_sensitivity(people.size, 1.0, self.neighbours)
+        moved = gradient_sensitivity(people.size, self.neighbours)
         divide = rate * int(self.people or 1)  # [sgd.2]
         pace, total, kept = self.pace, np.zeros(people.size), 0
         for step in range(self.steps):

@@ -1,0 +1,397 @@
+"""The stages of logistic and Poisson regression without bounds: a frame, and Newton steps on clipped scores.
+
+With v = (1, (x - m) / c), a linear part f'v and its mean outcome p, the maximum-likelihood coefficients are where the
+sum of the scores v (y - p) is 0: the population's are those of the model that is nearest to it, whether it holds or
+not. As in models/newton_stages.py a score is pulled to a length T that hardly any exceeds, and nothing else is cut.
+
+Releases
+    Under ADD_OR_REMOVE a noisy count. For each column without public bounds a median and noisy counts of octaves around
+    it. Counts of the lengths of v and the noisy sum of v v', which makes a frame u = A v. The mean outcome, of Poisson
+    models after counts of its octaves. Counts of how long scores may be; the noisy sum of the scores at the mean
+    outcome and at a second fit. There counts of the lengths of sqrt(s) u, s the slope of p, and the noisy information
+    H, the sum of s u u'. Two more sums of scores, each a Newton step, and last the noisy sum of their outer products.
+    Logistic models of few coefficients: in place of all sums of scores the minimum of the loss in the frame, tilted by
+    chance and with a ridge, which the information then takes off again.
+Promise
+    [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
+    [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
+          too.
+    [glm_stages.3] A row enters each stage by a fixed function of itself and of what was released before; no value
+          raises.
+    [glm_stages.4] A tilted minimum is pure epsilon under both relations.
+Why
+    [glm_stages.1] Adaptive composition of [locate.1], [octaves.1] on columns and on lengths, of [gram.2] and [gram.3]
+    on rows as `AtFit` sees them: a fixed function of each row is all that their proofs use. The parts are those of
+    [newton_stages.1]. Beside a tilted minimum, pure half of epsilon, they have the other half and delta: both add up.
+    [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
+    [glm_stages.3] [gram.4], [score.2] and [features.4]. `reachable` cuts outcomes to [0, 10^6]. A row with a missing
+    entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the minimum.
+    [glm_stages.4] Rows as [features.4] has them are what [logistic_loss.2] to [logistic_loss.4] ask for, R being the
+    root of the number of coefficients or more; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE)
+    and curvature 1/4.
+Needs
+    As models/newton_stages.py, with the information in place of the number of rows.
+Accuracy
+    Noise of T / mu (ADD_OR_REMOVE; twice that under REPLACE) on each sum of scores, mu with a third of the budget.
+Source
+    Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps); Huber 1967 and White 1982 (models that are not true).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.accounting.allocation import Allocation, Share
+from discreet.models.features import framed
+from discreet.models.logistic_loss import MOST as MOST_ROWS
+from discreet.models.logistic_loss import OFFSET, LogisticLoss
+from discreet.models.newton_stages import (
+    CONSTANT,
+    EXCESS,
+    LOST,
+    MANY,
+    MEDIAN,
+    OFTEN,
+    OUTSIDE,
+    SETTLED,
+    UNSETTLED,
+    DesignColumn,
+    NewtonStages,
+    NewtonStep,
+    applied,
+    blamed,
+    counted_cost,
+    least_rows,
+    own_units,
+    reachable,
+    shared_out,
+    started,
+)
+from discreet.models.score import AtFit, Of, OutcomeMean
+from discreet.noise.tilted_minimum import tilt_rate
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Approximate, Choice, Gaussian
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+from discreet.stages.gram import Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.octaves import SEEN, Tail, column_cost, counts_noise, place_of, tail_cost, tail_of
+from discreet.statistics.whiten import lengths
+
+# of mu squared: columns, the first sum, H, the squares, each of three steps
+FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.045)
+MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.03)
+TILTED: Final = (0.28, 0.13, 0.33, 0.11)  # of what is beside a tilted minimum: columns, the first sum, H, the squares
+MINIMUM: Final = Fraction(1, 2)  # of epsilon, for the minimum where there is one
+BEND: Final = 0.12  # of epsilon: what its ridge costs
+WRONG: Final = 0.3  # of the information: by how much squared scores may differ from it
+STEPS: Final = 3  # before the last
+EARLY: Final = 0.004  # of the scores are cut in these
+FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
+LEAST: Final = 1.2  # times its noise as an operator, the information must be in every direction
+RARE: Final = 3.0  # deviations of noise: outcomes of either kind
+INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where the noise allows, and at most
+LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
+MOST: Final = 1e6  # an outcome beyond counts as this
+ALIKE: Final = (
+    "nearly everybody has the same outcome, as far as the noise shows; about {:.0f} people must differ at this "
+    "epsilon, half as many at twice the epsilon"
+)
+
+
+def plan(
+    epsilon: Number,
+    delta: Number,
+    rows: int | None,
+    width: int,
+    unknown: int,
+    *,
+    centred: bool,
+    counts: bool = False,
+    tilted: bool = False,
+) -> NewtonStages:
+    """The stages for rows of `width` entries with their outcome, `unknown` columns without bounds; `counts` of a
+    Poisson model, `tilted` if a tilted minimum takes the place of steps. [glm_stages.2]"""
+    neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
+
+    def gram(mu: Fraction) -> Gaussian:
+        return gram_cost(mu, width - 1, neighbours)
+
+    def tail(mu: Fraction) -> Gaussian:
+        return tail_cost(mu, neighbours)
+
+    def score(size: int) -> Callable[[Fraction], Gaussian]:
+        return lambda mu: sum_cost(mu, size, neighbours)
+
+    columns, moments, information, squares, steps = (
+        Fraction(round(1000 * part), 1000)
+        for part in ((*TILTED, 0.0) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS)
+    )
+    median = Fraction(round(100 * MEDIAN), 100) if centred else Fraction(0)
+    shares = {
+        "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
+        "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
+        "unit": Share(columns * (1 - median), lambda mu: column_cost(mu, neighbours), unknown) if unknown else None,
+        "lengths": Share(Fraction(1, 100), tail),
+        "moments": Share(moments, gram),
+        "outcomes": Share(Fraction(1, 100), tail) if counts else None,
+        "mean": Share(Fraction(6 if tilted else 2, 100), score(1)),
+        "early": Share(Fraction(6 if tilted else 3, 100), tail),
+        "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
+        "spread": Share(Fraction(1, 100), tail),
+        "information": Share(information, gram),
+        "late": Share(Fraction(4, 100), tail) if counts else None,
+        "last": Share(None, score(width - 1)) if not tilted else None,
+        "squares": Share(squares, gram),
+    }
+    if not tilted:
+        return NewtonStages(rows=rows, width=width, costs=shared_out(epsilon, delta, shares))  # [glm_stages.1]
+    minimum = Approximate(MINIMUM * exact(epsilon), 0)
+    costs = shared_out(exact(epsilon) - minimum.epsilon, delta, shares)  # [glm_stages.1]
+    return NewtonStages(rows=rows, width=width, costs=replace(costs, parts={**costs.parts, "minimum": (minimum,)}))
+
+
+def ridge_of(stages: NewtonStages) -> Fraction:
+    """The ridge of the minimum, for rows at most 1 long: public."""
+    epsilon = float(stages.costs.part("minimum", Approximate).epsilon)
+    return Fraction(max(0.25 / math.expm1(BEND * min(epsilon, 8.0)), 2.0**-6))
+
+
+def tilt_of(stages: NewtonStages) -> float:
+    """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
+    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
+    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, Fraction(1, 4), ridge_of(stages), size)
+    return math.sqrt(size + 1) / float(rate)
+
+
+def find(
+    rows: Floats, columns: tuple[DesignColumn, ...], stages: NewtonStages, family: OutcomeMean, rng: Randomness
+) -> NewtonStep | str:
+    """All stages, or why they ended; rows end in their outcome, and are changed. [glm_stages.1]"""
+    costs, many = stages.costs, stages.width - 1
+    drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
+    size = stages.counted(rows, rng)
+    if not stages.enough(size):  # [glm_stages.2]
+        needed = least_rows(lambda _: stages)
+        return (
+            f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
+            f"about {needed} at this epsilon and delta; bring {math.ceil(1.2 * needed)} rows, or multiply epsilon by "
+            f"{min(1.2 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
+        )
+    places = [
+        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
+        for index, column in enumerate(columns[:-1])
+    ]
+    if None in places:  # [glm_stages.2]
+        constant = columns[places.index(None)].name
+        return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
+    centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
+    reachable(rows, columns)  # [glm_stages.3]
+    fitting = Fitting(rows, columns, stages, family, size, centres, units, np.eye(many), rng)
+    predictors, plain = np.ascontiguousarray(rows[:, :many]), Frame.of(units, np.eye(many), centres)
+    if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
+        return LOST.format("their lengths")
+    total, noise = fitting.gram(plain, "moments", predictors, float(found.at(OUTSIDE * size)))
+    turn, _ = started(np.pad(total / size, (0, 1)), noise / size)
+    rate = _rate(rows, size, costs, family, drawn)
+    if isinstance(rate, str):  # [glm_stages.2]
+        return rate
+    return replace(fitting, turn=turn, rate=rate).found()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitting:
+    """Rows in a frame, and what was released of them."""
+
+    rows: Floats
+    columns: tuple[DesignColumn, ...]
+    stages: NewtonStages
+    family: OutcomeMean
+    size: float
+    centres: Floats
+    units: Floats
+    turn: Floats
+    rng: Randomness
+    rate: float = 0.5  # the mean outcome
+
+    @property
+    def rare(self) -> float:
+        """The share of rows whose score comes near its limit."""
+        return min(1.0, 2 * self.rate, 2 * (1 - self.rate) if self.family.name == "logistic" else 1.0)
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """For every draw."""
+        return {"neighbours": self.stages.neighbours, "rng": self.rng}
+
+    def tail(self, seen: Seen, stage: str, part: Floats) -> Tail | None:
+        """How long the longest rows are."""
+        cost = self.stages.costs.part(stage, Gaussian)
+        return tail_of(lengths(part, seen), self.size, cost=cost, **self.drawn)  # [glm_stages.1]
+
+    def gram(self, seen: Seen, stage: str, part: Floats, radius: float) -> tuple[Floats, float]:
+        """The noisy sum of outer products, and its noise."""
+        cost = self.stages.costs.part(stage, Gaussian)
+        total, noise = noisy_gram(part, seen, radius, "clip", cost=cost, **self.drawn)  # [glm_stages.1]
+        return total * radius**2, noise * radius**2
+
+    def summed(self, seen: Seen, cost: Gaussian, reach: float) -> tuple[Floats, float]:
+        """The noisy sum of scores, and its noise."""
+        score, off = noisy_sum(self.rows, seen, reach, "clip", cost=cost, **self.drawn)  # [glm_stages.1]
+        return score * reach, off * reach
+
+    def at(self, fit: Floats, of: Of = "scores") -> tuple[AtFit, Floats, Floats]:
+        """Rows at a fit; the fit, and the turn to the frame, as rounded."""
+        longer = float(np.abs(self.turn).max()) / max(float(np.abs(fit).max()), 1e-6)
+        inner = Frame.of(self.units, np.vstack([self.turn, longer * fit]), self.centres)
+        least = 1.0 if self.family.name == "logistic" or self.rare < 1 else 0.0
+        exactly = applied(inner)
+        return AtFit(inner, inner.step / longer, self.family, of, least), exactly[-1] / longer, exactly[:-1]
+
+    def limits(self, fit: Floats, stage: str) -> Tail | None:
+        """How long the longest scores are. Of rare outcomes few rows come near their limit."""
+        found = self.tail(self.at(fit, "limits")[0], stage, self.rows)
+        return None if found is None else replace(found, size=self.rare * found.size, beyond=self.rare * found.beyond)
+
+    def found(self) -> NewtonStep | str:
+        """The fit and its errors. [glm_stages.1]"""
+        costs, many, constant = self.stages.costs, len(self.units), self.columns[0] is CONSTANT
+        fit = np.zeros(many)
+        if constant:
+            fit[0] = math.log(self.rate / (1 - self.rate if self.family.name == "logistic" else 1.0))
+            fit[0] = min(max(fit[0], -OFFSET), OFFSET)
+        curve = float(self.family.slope(fit[:1])[0]) * self.size
+        if (longest := self.limits(fit, "early")) is None:  # [glm_stages.2]
+            return LOST.format("the residuals")
+        tilted = "minimum" in costs
+        if tilted:
+            fit, theta, cut, reach = self._minimum(fit, longest)
+        else:
+            fit = self._steps(fit, longest, curve, constant=constant)
+        seen, fit, turned = self.at(fit, "roots")
+        if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
+            return LOST.format("the information")
+        information, noise = self.gram(seen, "information", self.rows, _radius(found, self.stages, self.size, curve))
+        values, vectors = np.linalg.eigh(information)
+        if not values[0] > LEAST * noise * math.sqrt(2 * many):  # [glm_stages.2]
+            return LOST.format(blamed(turned.T @ vectors[:, 0], self.columns))
+        inverse = (vectors / values) @ vectors.T
+        if tilted:
+            seen, fit, turned = self.at(fit)
+            step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
+            score_noise = tilt_of(self.stages) * reach
+            fit = fit + turned.T @ step
+        else:
+            last = self._last(fit, inverse, longest)
+            if isinstance(last, str):  # [glm_stages.2]
+                return last
+            seen, fit, turned, step, score_noise, cut, reach, longest = last
+        squares, squares_noise = self.gram(seen, "squares", self.rows, reach)
+        if tilted:  # so noisy that the information, which is about the same, has a say
+            share = 1 / (1 + (squares_noise / (WRONG * curve)) ** 2)
+            squares, squares_noise = share * squares + (1 - share) * information, share * squares_noise / 2
+        own, place = own_units(self.columns, np.append(self.centres, 0.0), np.append(self.units, 1.0))
+        return NewtonStep(
+            value=own @ fit + place,
+            way=own @ turned.T,
+            inverse=inverse,
+            information_noise=noise,
+            step=step,
+            score_noise=score_noise,
+            squares=squares,
+            squares_noise=squares_noise,
+            size=self.size,
+            limit=reach,
+            often=reach / longest.typical,
+            spans=own.diagonal(),
+            excess=(longest.excess(cut), 0.0 if tilted else longest.excess(cut, 2)),
+        )
+
+    def _minimum(self, start: Floats, longest: Tail) -> tuple[Floats, Floats, float, float]:
+        """The fit that minimises the tilted loss, how far it is from the start in the frame, how many rows weigh less,
+        and beyond which length. [glm_stages.4]"""
+        many, tilt = len(self.units), tilt_of(self.stages)
+        cut = longest.most(OFTEN[0] * tilt, 2 * OFTEN[1] * tilt, EXCESS * tilt)
+        reach = max(float(longest.at(cut)), math.sqrt(many))
+        inner = Frame.of(self.units, self.turn, self.centres)
+        ready = framed(self.rows[:MOST_ROWS], inner, reach)
+        found = self.rng.minimum(
+            LogisticLoss(ready, MOST_ROWS if self.stages.rows is None else self.stages.rows, float(start[0])),
+            steepness=1 if self.stages.rows is None else 2,
+            curvature=Fraction(1, 4),
+            ridge=ridge_of(self.stages),
+            cost=self.stages.costs.part("minimum", Approximate),
+        )  # [glm_stages.4]
+        theta = np.asarray(found) / reach
+        return start + applied(inner).T @ theta, theta, cut, reach
+
+    def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:
+        """Two steps from the mean outcome. [glm_stages.1]"""
+        theta, steps = np.zeros(len(fit)), self.stages.costs.all("steps", Gaussian)
+        for cost in steps[:2]:
+            seen, fit, turned = self.at(fit)
+            score, _ = self.summed(seen, cost, float(longest.at(self._early())))
+            step = _shortened(np.asarray(np.linalg.solve(curve * (np.eye(len(fit)) + np.outer(theta, theta)), score)))
+            fit = fit + turned.T @ step
+            if self.family.name == "poisson" and constant and not theta.any():
+                theta = step
+                fit[0] -= theta @ theta / 2  # the mean of exp is above exp of the mean
+        return fit
+
+    def _early(self) -> float:
+        """How many scores are cut before the last step."""
+        return max(EARLY * self.rare * self.size, self.stages.moved("steps") / 4)
+
+    def _last(self, fit: Floats, inverse: Floats, longest: Tail) -> Any:
+        """Two Newton steps with the same information; or why they do not settle. [glm_stages.1]"""
+        costs = self.stages.costs
+        cost = costs.all("steps", Gaussian)[2]
+        seen, fit, turned = self.at(fit)
+        cut = self._early()
+        score, off = self.summed(seen, cost, float(longest.at(cut)))
+        settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(cut)
+        seen, fit, turned = self.at(fit + turned.T @ _shortened(inverse @ score))
+        if "late" in costs:
+            if (late := self.limits(fit, "late")) is None:
+                return LOST.format("the residuals")
+            longest = late
+        cost, moved = costs.part("last", Gaussian), self.stages.moved("last")
+        cut = longest.most(OFTEN[0] * moved, OFTEN[1] * moved, EXCESS * moved)
+        reach = float(longest.at(cut))
+        score, off = self.summed(seen, cost, reach)
+        if np.abs(score).max() > settled + SETTLED * off:
+            return UNSETTLED
+        step = inverse @ score
+        return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest
+
+
+def _rate(rows: Floats, size: float, costs: Allocation, family: OutcomeMean, drawn: dict[str, Any]) -> float | str:
+    """The mean outcome; or why there is none. [glm_stages.1]"""
+    outcome, reach = np.ascontiguousarray(rows[:, -1:]), 1.0
+    if "outcomes" in costs:
+        found = tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)
+        if found is None:
+            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
+        reach = float(found.at(EARLY * size))
+    frame = Frame.of(np.array([reach]), np.eye(1))
+    total, noise = noisy_sum(outcome, frame, 1.0, "clip", cost=costs.part("mean", Gaussian), **drawn)
+    few = float(total[0]) if family.name == "poisson" else min(float(total[0]), size - float(total[0]))
+    if few < RARE * noise:  # [glm_stages.2]
+        return ALIKE.format(2 * RARE * noise)
+    return float(total[0]) * reach / size
+
+
+def _shortened(step: Floats) -> Floats:
+    """A step that changes linear parts by at most so much, in the mean square: further no slope tells."""
+    far = float(np.linalg.norm(step))
+    return step * min(1.0, FARTHEST / far) if far > 0 else step
+
+
+def _radius(tail: Tail, stages: NewtonStages, size: float, curve: float) -> float:
+    """How long sqrt(s) u may be in H: hardly any is longer, if the noise allows. [glm_stages.2]"""
+    fewest, most = (float(tail.at(part * size)) for part in INFORMED)
+    return min(fewest, max(most, math.sqrt(LOUD * curve / stages.operator(1.0))))

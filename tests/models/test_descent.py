@@ -75,7 +75,7 @@ def test_too_few_rows_are_told_by_noise_and_bad_values_never_raise() -> None:
     assert "rows, by a noisy count" in str(release.refusal)
     few = Descent(Features(("a", "b")), 0.5, 1e-6)
     assert "there are 60 rows" in str(few.release(people(60), Seeded(0)).refusal)
-    assert few.stages(few.needed()).enough(few.needed())
+    few.check(few.needed())
     alike = np.column_stack([people(6000)[:, :2], np.zeros(6000)])
     assert "the same outcome" in str(Descent(Features(("a", "b")), 2.0, 1e-6).release(alike, Seeded(0)).refusal)
     rare = Descent(Features(("a", "b")), 2.0, 1e-6, tilted=True).release(alike, Seeded(0))

@@ -25,6 +25,7 @@ Source
     models/glm_stages.py; models/least_squares.py for the errors.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.models.features import DECLARED, Features, yes_or_no
-from discreet.models.glm_stages import MOST, find, plan, tilt_of
+from discreet.models.glm_stages import MOST, UNEVEN, find, plan, tilt_of
 from discreet.models.least_squares import spread_of
 from discreet.models.newton_stages import CONSTANT, DesignColumn, NewtonStages, least_rows
 from discreet.models.score import Name, logistic, poisson
@@ -127,11 +128,11 @@ class Descent:
 
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [descent.2]"""
-        return least_rows(self.stages)
+        return math.ceil(UNEVEN * least_rows(self.stages))
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, where there are too few rows. [descent.2]"""
-        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size):
+        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size / UNEVEN):
             to_do = what_to_do(size, self.epsilon, self.needed(), noisy=False, scales=False)
             raise Refused(
                 f"there are {size} rows of {len(self.features.names)} columns and an outcome; their regression takes "

@@ -95,6 +95,7 @@ FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
 LEAST: Final = 1.2  # times its noise as an operator, the information must be in every direction
 RARE: Final = 3.0  # deviations of noise: outcomes of either kind
 INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where the noise allows, and at most
+UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
 LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
 MOST: Final = 1e6  # an outcome beyond counts as this
 ALIKE: Final = (
@@ -138,7 +139,7 @@ def plan(
         "unit": Share(columns * (1 - median), lambda mu: column_cost(mu, neighbours), unknown) if unknown else None,
         "lengths": Share(Fraction(1, 100), tail),
         "moments": Share(moments, gram),
-        "outcomes": Share(Fraction(1, 100), tail) if counts else None,
+        "outcomes": Share(Fraction(3, 100), tail) if counts else None,
         "mean": Share(Fraction(6 if tilted else 2, 100), score(1)),
         "early": Share(Fraction(6 if tilted else 3, 100), tail),
         "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
@@ -175,12 +176,12 @@ def find(
     costs, many = stages.costs, stages.width - 1
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     size = stages.counted(rows, rng)
-    if not stages.enough(size):  # [glm_stages.2]
-        needed = least_rows(lambda _: stages)
+    if not stages.enough(size / UNEVEN):  # [glm_stages.2]
+        needed = math.ceil(UNEVEN * least_rows(lambda _: stages))
         return (
             f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
-            f"about {needed} at this epsilon and delta; bring {math.ceil(1.2 * needed)} rows, or multiply epsilon by "
-            f"{min(1.2 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
+            f"about {needed} at this epsilon and delta; bring {math.ceil(1.7 * needed)} rows, or multiply epsilon by "
+            f"{min(1.7 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
         )
     places = [
         column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)

@@ -628,7 +628,7 @@ def mean_test(
     In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
     `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
     `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
-    (signed ranks), and no test of the mean of skewed data.
+    (signed ranks, or signs), and no test of the mean of skewed data.
 
     >>> import discreet
     >>> x = [float(age % 80) for age in range(4000)]
@@ -662,15 +662,16 @@ def paired_test(
     *,
     epsilon: Number,
     alternative: Alternative = "two-sided",
-    method: Literal["ranks", "signs"] = "ranks",
+    method: Literal["ranks", "signs"] | None = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
+    """Whether pairs differ: is x - y symmetric about 0? With "signs": is it as often positive as negative? Exact.
 
-    Without y, x holds the differences. Zeros and ties are allowed for.
+    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 24 and these find more; "ranks" always
+    takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
 
     >>> import discreet
     >>> before, after = [k % 30 for k in range(300)], [k % 30 - k % 3 for k in range(300)]
@@ -1493,7 +1494,7 @@ class Asking:
         In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
         `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
         `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
-        (signed ranks), and no test of the mean of skewed data.
+        (signed ranks, or signs), and no test of the mean of skewed data.
 
         Example: session.mean_test("age", 30.0, epsilon=0.5)
         """
@@ -1545,16 +1546,17 @@ class Asking:
         *,
         epsilon: Number,
         alternative: Alternative = "two-sided",
-        method: Literal["ranks", "signs"] = "ranks",
+        method: Literal["ranks", "signs"] | None = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether pairs differ: x - y is symmetric about 0 ("ranks"), or as often positive as negative ("signs"). Exact.
+        """Whether pairs differ: is x - y symmetric about 0? With "signs": is it as often positive as negative? Exact.
 
-        Without y, x holds the differences. Zeros and ties are allowed for.
+        Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 24 and these find more; "ranks" always
+        takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
 
         Example: session.paired_test("age", epsilon=0.5)
         """

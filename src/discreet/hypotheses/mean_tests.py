@@ -45,7 +45,7 @@ from discreet.hypotheses.null_distributions import LIMIT, inverted, p_value_of_d
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
-from discreet.hypotheses.signed_tests import SignedRankTest
+from discreet.hypotheses.signed_tests import SymmetryTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number, show, solve
 from discreet.privacy.guarantee import check_budget
@@ -297,7 +297,7 @@ def mean_test(
     In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
     `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
     `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
-    (signed ranks), and no test of the mean of skewed data.
+    (signed ranks, or signs), and no test of the mean of skewed data.
 
     >>> import discreet
     >>> x = [float(age % 80) for age in range(4000)]
@@ -313,7 +313,7 @@ def mean_test(
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
     if not is_number(null):
         raise BadInput(f"the mean to test is {null!r}; give a finite number")
-    return Wrapped(SignedRankTest(epsilon, **terms), before=partial(_less, null=float(null)))
+    return Wrapped(SymmetryTest(epsilon, **terms), before=partial(_less, null=float(null)))
 
 
 def _less(x: Any, null: float) -> Any:

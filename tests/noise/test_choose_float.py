@@ -25,6 +25,7 @@ from discreet.noise.choose_float import (
     float_of,
     keys_of,
     scale_free,
+    short_numbers,
     uniform,
 )
 from discreet.noise.integers import BitSource
@@ -427,3 +428,27 @@ def test_objections() -> None:
     less = Fraction(49, 100)
     assert ask([0.0, 1.0, 2.0], 3 * half, less).objection(ask([0.0, 1.0, 2.0, 2.0], 4 * half, less)) is not None
     assert mine.loss == Choice(1)
+
+
+@pytest.mark.claim("choose_float.3")
+def test_short_numbers_weigh_more_and_weights_add_up() -> None:
+    prior, generator = short_numbers(), np.random.default_rng(0)
+    whole = prior.between(-LARGEST_KEY, LARGEST_KEY)
+    for value, nats in ((0.0, 5), (1.0, 6), (5.0, 9), (-40.0, 9), (37.25, 14), (0.1, 42)):
+        key = int(keys_of([value])[0])
+        weight = prior.between(key, key)
+        assert math.log(whole / weight) < nats
+        assert [prior.locate(key - 1, prior.between(key - 1, key - 1) + k) for k in (0, weight - 1)] == [key, key]
+    for _ in range(20):
+        low = int(keys_of([generator.normal() * 10.0 ** generator.integers(-20, 20)])[0])
+        high = low + int(generator.integers(2, 1 << 50))
+        between = (low + high) // 2
+        assert prior.between(low, high) == prior.between(low, between) + prior.between(between + 1, high)
+        assert (
+            prior.between(low, high) == prior.between(-high, -low) == prior.between_all(*np.array([[low], [high]]))[0]
+        )
+        offset = int(generator.random() * prior.between(low, high))
+        found = prior.locate(low, offset)
+        assert 0 <= offset - prior.between(low, found) + prior.between(found, found) < prior.between(found, found)
+    weights = [prior.between(key, key) for key in range(-3, 4)]
+    assert sum(weights) == prior.between(-3, 3)

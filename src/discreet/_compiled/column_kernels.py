@@ -125,7 +125,7 @@ def _second_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def count_cells(values, centre, shift, found):  # type: ignore[no-untyped-def]
+def count_cells(values, centre, shift, rest, found):  # type: ignore[no-untyped-def]
     """Count distances from the centre by their leading bits; missing as 0, infinite as the largest float.
 
     In two tables, whose sum is the count: equal neighbours need not wait for each other.
@@ -135,7 +135,7 @@ def count_cells(values, centre, shift, found):  # type: ignore[no-untyped-def]
         distance = abs(values[i] - centre)
         if not distance == distance:  # noqa: PLR0124, SIM201  NaN, as numba vectorises it
             distance = 0.0
-        found[i & 1, bits(min(distance, largest)) >> shift] += 1
+        found[i & 1, (bits(min(distance, largest)) + rest) >> shift] += 1
 
 
 def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

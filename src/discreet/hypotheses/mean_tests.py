@@ -132,11 +132,12 @@ class MeanTest:
         spread = found.spread
         assert isinstance(spread, ConvolvedSpread)
         apart = spread.estimate - float(self.null)
+        near = min(apart + spread.above, 0.0) + max(apart - spread.below, 0.0)  # the allowance is no evidence
 
         def chance(t: float) -> float:
             return tail(t, math.hypot(spread.sampling, spread.normal_noise), spread.laplace)
 
-        p_value = inverted(apart, chance, spread.freedom, self.alternative)  # [mean_tests.3]
+        p_value = inverted(near, chance, spread.freedom, self.alternative)  # [mean_tests.3]
         return replace(blank, answer=TestResult(apart, p_value))
 
 

@@ -17,8 +17,9 @@ Why
     interval is 1-Lipschitz in its ends. Adding one moves each end by 0 or 1 (together, unless t is the new value, or in
     its cell) and tau by q: relative to tau an end moves by -q or 1 - q.
     [choose_float.3] float64 is a finite ordered set. Its order is that of integer keys; the score is a step function of
-    the key, constant on each datum (or its cell) and on each gap between neighbouring data. W is constant on each
-    binade, so the W-measure of a gap is an exact integer. A segment is drawn by `pick` [choose.2], levels beyond the
+    the key, constant on each datum (or its cell) and on each gap between neighbouring data. W is a whole
+    number, the same for each float of a binade but for those of few digits (ShortPrior), which are counted; so the
+    W-measure of a gap is an exact integer. A segment is drawn by `pick` [choose.2], levels beyond the
     reach of the current precision standing together as one remainder; inside a segment the integer measure is
     inverted.
     [choose_float.4] k units as a float, over the unit as a float, are within 2^-51 k of k: four roundings of a relative
@@ -151,6 +152,50 @@ class Prior:
 def scale_free(unit: int = 0) -> Prior:
     """Half-Cauchy on the binary exponent around 2^unit: binade k has weight about 1 / (31.4 (1 + (k / 10)^2))."""
     return Prior(tuple(max(1, round(Fraction(2**24 * 100, 100 + (e - 1023 - unit) ** 2))) for e in range(BINADES)))
+
+
+class ShortPrior(Prior):
+    """Half of the weight as before, half on numbers of few binary digits: 3, 40 or 0.25 weigh more than most floats.
+
+    In each binade those of b digits or fewer, the multiples of 2^(53 - b) among its keys, share 1 / (b (b + 1)) of its
+    weight, for b up to 30. 0 has a weight of its own.
+    """
+
+    def __init__(self, weights: tuple[int, ...]) -> None:
+        super().__init__(weights)
+        self._levels = [(PER_BINADE // (b * (b + 1) << (b - 1)), 1 << (53 - b)) for b in range(1, 31)]
+        full = sum(each * (PER_BINADE // step) for each, step in self._levels)
+        self._full = np.array([0, *accumulate(full * weight for weight in (0, *weights[1:]))], dtype=object)
+        self._zero = int(self._sums[-1]) // 32
+
+    def up_to(self, keys: Keys) -> Whole:
+        """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        mirrored = np.where(keys < 0, 1 - keys, keys)
+        binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
+        short = sum((each * -(-rest // step) for each, step in self._levels), np.zeros_like(rest))
+        part = np.where(binades > 0, short, 0).astype(object) * self._each[binades]
+        extra = (mirrored > 0).astype(object) * self._zero + self._full[binades] + part
+        weights: Whole = super().up_to(keys) + np.where(keys < 0, self._zero - extra, extra)
+        return weights
+
+    def between_all(self, low: Keys, high: Keys) -> Whole:
+        """The weights of all keys from low to high, for many pairs."""
+        weights: Whole = self.up_to(high + 1) - self.up_to(low)
+        return weights
+
+    def locate(self, low: int, offset: int) -> int:
+        """The key at weight `offset` from the start of `low`: the last one that begins there or before."""
+        place, high = int(self.up_to(np.array([low]))[0]) + offset, LARGEST_KEY + 1
+        while high - low > 1:
+            between = (low + high) // 2
+            low, high = (between, high) if self.up_to(np.array([between]))[0] <= place else (low, between)
+        return low
+
+
+@cache
+def short_numbers() -> ShortPrior:
+    """As `scale_free`, with half of the weight on numbers of few binary digits."""
+    return ShortPrior(scale_free().weights)
 
 
 @cache
@@ -322,7 +367,7 @@ class ChooseFloat:
         public = (self.sensitivity, self.cost, mine.ends, mine.unit)
         if public != (neighbour.sensitivity, neighbour.cost, other.ends, other.unit):
             return "the parameters of a choice depend on the data"
-        if mine.measure.weights != other.measure.weights:
+        if type(mine.measure) is not type(other.measure) or mine.measure.weights != other.measure.weights:
             return "the prior depends on the data"
         data = np.unique(np.concatenate([mine.keys, other.keys, mine.tops, other.tops, mine.ends]))
         places = np.clip(np.concatenate([data, data - 1, data + 1]), *mine.ends)

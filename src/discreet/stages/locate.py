@@ -33,13 +33,13 @@ Source
 """
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.choose_float import Staircase, uniform
+from discreet.noise.choose_float import Prior, Staircase, uniform
 from discreet.noise.integers import compiled
 from discreet.noise.order_statistics import order_statistics, ranked
 from discreet.privacy.exact import exact
@@ -50,6 +50,8 @@ from discreet.stages.clip import LARGE, Floats
 from discreet.tables.entries import Numbers, Stream, pieces
 
 LARGEST: Final = float(np.finfo(np.float64).max)
+WIDEST: Final = 1e300
+BEYOND: Final = 7 + log(1000)  # nats it takes a far distance not to overshoot: 7 of prior, and a chance of 1 in 1000
 NATS: Final = 44  # scores of distances are cut where their weight is e^-44 of the best
 ATOM_NATS: Final = 72  # those of places where even a single float, which may weigh e^-49, outweighs all the rest
 GOLDEN: Final = 0x9E3779B9  # the golden ratio in units of 2^-32
@@ -71,6 +73,7 @@ def middle(
     neighbours: Neighbours,
     rng: Randomness,
     bounds: tuple[float, float] | None = None,
+    prior: Prior | None = None,
 ) -> float:
     """A float64 near the median; missing counts as 0, or as the middle of public bounds. [locate.1]"""
     if neighbours.size_is_public:
@@ -86,7 +89,7 @@ def middle(
         Fraction(len(present), 2) - start,
         low=low,
         high=high,
-        prior=None if bounds is None else uniform(),
+        prior=prior if bounds is None else uniform(),
         default=default,
     )
     return rng.choose_float(stairs, sensitivity=moves(neighbours), cost=cost)  # [locate.1]
@@ -203,29 +206,34 @@ def _window(size: int, nats: int, cost: Choice, neighbours: Neighbours) -> tuple
     return max(0, size // 2 - reach), min(size, (size + 1) // 2 + reach)
 
 
-def cells(values: Numbers, centre: float, fraction_bits: int) -> Cells:
-    """Which cells hold distances, in order, and how many: a cell is a binade in 2^fraction_bits parts."""
-    shift, size = 52 - fraction_bits, 2047 << fraction_bits
+def cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool = False) -> Cells:
+    """Which cells hold distances, in order, and how many: a cell is a binade in 2^fraction_bits parts.
+
+    A cell has its lower end, or with `up` its upper end, and is numbered by it.
+    """
+    shift, size = 52 - fraction_bits, (2047 << fraction_bits) + 1
+    rest = (1 << shift) - 1 if up else 0
     if len(values) < FEW:
-        occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift), return_counts=True)
+        occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift, rest), return_counts=True)
         return occupied, times.astype(np.int64)
     fast, counts = len(values) >= LARGE and compiled(), np.zeros((2, size), dtype=np.int64)
     for piece in pieces(values):
         if fast:
             from discreet._compiled.column_kernels import count_cells
 
-            count_cells(piece, centre, shift, counts)
+            count_cells(piece, centre, shift, rest, counts)
         else:
             for start in range(0, len(piece), BLOCK):
-                np.add.at(counts[0], _cell_of(piece[start : start + BLOCK], centre, shift), 1)
+                np.add.at(counts[0], _cell_of(piece[start : start + BLOCK], centre, shift, rest), 1)
     return _occupied(counts[0] + counts[1])
 
 
-def _cell_of(values: Floats, centre: float, shift: int) -> npt.NDArray[np.int64]:
-    """The leading bits of each distance; missing counts as 0, infinite as the largest float."""
+def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0) -> npt.NDArray[np.int64]:
+    """The leading bits of each distance, with what is added to the rest; missing counts as 0, infinite as the largest
+    float."""
     with np.errstate(all="ignore"):
         distances = np.abs(values - centre)
-    return np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST).view(np.int64) >> shift
+    return np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST).view(np.int64) + rest >> shift
 
 
 def _occupied(counts: npt.NDArray[np.int64]) -> Cells:

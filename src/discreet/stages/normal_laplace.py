@@ -74,8 +74,9 @@ class ConvolvedSpread:
     """The error of an estimate with a sampling part, Laplace noise and, if any, further noise taken as normal.
 
     `freedom` widens the interval as Student's t does where the size of the sampling part was itself estimated;
-    `low` and `high` are public ends that the quantity cannot pass. `target` says what was done to the values, where the
-    estimate is not about them as they are: it stands beside the name of the answer.
+    `low` and `high` are public ends that the quantity cannot pass; `below` and `above` widen the interval by what the
+    estimate may be too high or too low by for another reason than chance. `target` says what was done to the values,
+    where the estimate is not about them as they are: it stands beside the name of the answer.
     """
 
     estimate: float
@@ -86,6 +87,8 @@ class ConvolvedSpread:
     freedom: float = math.inf
     low: float = -math.inf
     high: float = math.inf
+    below: float = 0.0
+    above: float = 0.0
     about: str = "the population's mean"
     target: str = ""
 
@@ -103,8 +106,8 @@ class ConvolvedSpread:
         """For the population quantity: sampling and privacy together."""
         width = self.half_width(confidence)
         return Interval(
-            min(max(self.estimate - width, self.low), self.high),
-            min(max(self.estimate + width, self.low), self.high),
+            min(max(self.estimate - width - self.below, self.low), self.high),
+            min(max(self.estimate + width + self.above, self.low), self.high),
             confidence=confidence,
             about=self.about,
             population=True,

@@ -1,10 +1,10 @@
 """The means of the columns of a table, whatever their scales: no bounds, and noise in each column's own units.
 
 Releases
-    For each column a median c and a distance C that about m0 records exceed. Alone: with R = 4 C, the noisy mean of
-    clip(x - c, +-R) and that of its square, column by column (statistics/mean.py). Together: a length L that about m1
-    rows exceed, rows seen in units of their columns' distances; then the noisy sums of rows pulled into the ball of
-    radius 2.5 L, and of their squares. Where the number of rows is private, one noisy number of them.
+    Alone: what statistics/mean.py releases of one column, column by column, but one number of rows for all. Together:
+    for each column a median c and a distance C that about m0 records exceed; a length L that about m1 rows exceed, rows
+    seen in units of their columns' distances; then the noisy sums of rows pulled into the ball of radius 2.5 L, and of
+    their squares. Where the number of rows is private, one noisy number of them.
 Promise
     [column_means.1] Alone: pure epsilon under both relations. The draws' epsilons are exact fractions that sum to
          epsilon.
@@ -12,7 +12,7 @@ Promise
     [column_means.3] Which of the two it is follows from epsilon, delta and the number of columns. m0, m1, the shares of
          all stages and refusals read public numbers and earlier answers only.
     [column_means.4] The interval of each column, by itself, is for the population's mean of the values so limited, by
-         the normal approximation.
+         the normal approximation; alone, for what [mean.4] says.
 Why
     [column_means.1] One row is one record of every column. Each column's draws are those of [mean.1], and those of all
     columns compose adaptively with the count: [allocation.1].
@@ -23,8 +23,8 @@ Why
     [column_means.3] As `plan` reads. Scales at the edge of the floats are refused after they were released.
     [column_means.4] As [mean.4], with the deviation of Gaussian noise in place of the scale of Laplace noise.
 Needs
-    Alone n epsilon of about 370 d; together, at epsilon 1 and delta 1e-6, 670 rows of 2 columns, 900 of 7 and 1,550 of
-    20. A row with a missing entry counts as one at the centre.
+    Alone n epsilon of 180 d, 360 d under REPLACE; together, at epsilon 1 and delta 1e-6, 670 rows of 2 columns, 900 of
+    7 and 1,550 of 20. A row with a missing entry counts as one at the centre.
 Accuracy
     Alone, that of each column's mean at epsilon / d, but for a better count. Together noise of deviation 2.5 L C
     over n mu on each column, twice that under REPLACE; L C is about 1 + sqrt(d) standard deviations. Of normal
@@ -48,28 +48,31 @@ from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Randomness
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, count_error, noisy_size
+from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
 from discreet.stages.gram import Frame, noisy_squares, noisy_sum, squares_cost, sum_cost
-from discreet.stages.locate import far_distance, finest, middle
+from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
+from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
-from discreet.statistics.mean import NATS, UNSEEN, RankClippedMean, rank_clipped_mean, unlimited
+from discreet.statistics.mean import COUNT as SIZE
+from discreet.statistics.mean import RankClippedMean, tail_mean, unlimited
 from discreet.statistics.whiten import lengths
 from discreet.tables.matrix import Floats, in_one, matrix
 
 WIDEST: Final = 2**10  # columns
 SQUARE: Final = Fraction(2, 25)  # of mu squared
 PLACED: Final = 110.0  # n epsilon that a median would like; see `mean.LOCATED`
-MEASURED: Final = 16 * 2 * NATS  # that of a distance: a sixteenth of the records lie beyond it
+MEASURED: Final = 16 * 2 * BEYOND  # that of a distance: a sixteenth of the records lie beyond it
 LEAST: Final = (2.5, 4.0)  # so many times m0 and m1 there must be rows
 WIDER: Final = 2.5  # times the length that few rows exceed
-JOINT: Final = 4.0  # epsilon over sqrt(d) mu up to which columns are taken together
+JOINT: Final = 2.35  # epsilon over sqrt(d) mu up to which columns are taken together
 WHOLE: Final = 60.0  # units: entries of a frame end at 64
+UNSEEN: Final = "a group of fewer than {} people with extreme values is invisible, one of fewer than {} can be"
 SHOWN: Final = 8  # columns whose limits stand in the first line
 
 
@@ -115,9 +118,7 @@ class ColumnMeans:
         """All draws together, however they are shared out; without delta every draw, if their shares are known."""
         if self.joint:
             return self._whole.ceiling  # [column_means.2]
-        if self.size is None and self.neighbours.size_is_public:
-            return Approximate(self.epsilon, 0)  # [column_means.1]
-        return charged(self.plan(self.size).loss)  # [column_means.1]
+        return Approximate(self.epsilon, 0)  # [column_means.1]
 
     @property
     def _whole(self) -> Allocation:
@@ -127,10 +128,14 @@ class ColumnMeans:
         off = SLACK + sum(exact(cost.slack) for cost in costs)
         return Allocation.of(self.epsilon, self.delta, slack=off, lower=True)
 
+    @property
+    def parts(self) -> Allocation:
+        """Alone: what the number of rows costs, if it is private, and each column. [column_means.1]"""
+        counted = None if self.neighbours.size_is_public else Share(SIZE)
+        return Allocation.of(self.epsilon).split(size=counted, each=Share(times=self.width))  # [column_means.1]
+
     def plan(self, rows: int | None) -> Allocation:
-        """The stages for so many rows, a public or a noisy number; None if it is private. [column_means.3]"""
-        if not self.joint:
-            return RankClippedMean(self.epsilon).stages(rows, self.width)  # [column_means.1]
+        """Together: the stages for so many rows, a public or a noisy number. [column_means.3]"""
         whole, private, number = self._whole, not self.neighbours.size_is_public, max(rows or 1, 1)
         left = 1 - COUNT if private else Fraction(1)
         square = float(whole.square * left)
@@ -150,9 +155,9 @@ class ColumnMeans:
 
     def beyond(self, rows: int) -> tuple[int, int]:
         """m0 and m1: how many records lie beyond their column's distance, and rows beyond the length. Public."""
-        stages = self.plan(rows if self.joint else None)
-        near, far = (float(stages.part(name, Choice).epsilon) for name in ("scale", "reach" if self.joint else "scale"))
-        return math.ceil(2 * NATS / near), math.ceil(2 * NATS / far)
+        stages = self.plan(rows)
+        near, far = (float(stages.part(name, Choice).epsilon) for name in ("scale", "reach"))
+        return math.ceil(2 * BEYOND / near), math.ceil(2 * BEYOND / far)
 
     def check(self, size: int | None) -> None:
         """Refuse so few rows that too many of them would lie beyond. [column_means.3]"""
@@ -170,8 +175,10 @@ class ColumnMeans:
         )
 
     def _enough(self, size: int) -> bool:
+        if not self.joint:
+            return refusal_of(RankClippedMean(exact(self.epsilon) / self.width, self.neighbours), size) is None
         near, far = self.beyond(size)
-        return size >= (LEAST[0] if self.joint else LEAST[1]) * near and size >= LEAST[1] * far
+        return size >= LEAST[0] * near and size >= LEAST[1] * far
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """A mean and an interval for each column, or a refusal."""
@@ -183,7 +190,7 @@ class ColumnMeans:
             check_budget(self.epsilon, self.delta, size)
         held = in_one(table)
         seen = self._counted(held, rng) if size is None else size  # [column_means.1], [column_means.2]
-        stages = self.plan(seen if self.joint else size)
+        stages = self.plan(seen) if self.joint else self.parts
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[Floats] = Release(self.guarantee, Provenance("ColumnMeans", shown, rng.secure), name="mean")
         try:
@@ -193,31 +200,38 @@ class ColumnMeans:
         found = (self._together if self.joint else self._alone)(held, stages, seen, rng)
         if isinstance(found, str):  # [column_means.3]
             return replace(blank, refusal=found)
-        few = max(self.beyond(seen))
-        notes = UNSEEN.format(few, 2 * few), f"of one column alone: {unlimited(seen, self.epsilon)}"
-        provenance = replace(blank.provenance, notes=notes)
+        notes = [f"of one column alone: {unlimited(seen, self.epsilon)}"]
+        if self.joint:
+            few = max(self.beyond(seen))
+            notes.insert(0, UNSEEN.format(few, 2 * few))
+        provenance = replace(blank.provenance, notes=tuple(notes))
         return replace(blank, answer=found[0], spread=found[1], provenance=provenance)
 
     def _counted(self, held: Floats, rng: Randomness) -> int:
         """A noisy number of rows, 1 or more."""
         if not self.joint:
-            return noisy_size(held, self.plan(None).part("size", Laplace), rng)  # [column_means.1]
+            return noisy_size(held, self.parts.part("size", Laplace), rng)  # [column_means.1]
         cost = self._whole.split(count=COUNTED).part("count", Gaussian)
         return max(1, round(noisy_count(len(held), cost, rng)))  # [column_means.2]
 
     def _alone(self, held: Floats, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
         """Column by column. [column_means.1]"""
-        parts, few = [], self.beyond(size)[0]
+        parts, each = [], stages.part("each", Laplace).epsilon
+        terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
         for place in range(self.width):
             values = np.ascontiguousarray(held[:, place])
-            # [column_means.1]
-            one = rank_clipped_mean(values, stages, size=size, beyond=few, neighbours=self.neighbours, rng=rng)
+            tail = find_tail(values, each, size=size, **terms)  # [column_means.1]
+            one = tail_mean(values, tail, each, off=count_error(stages, size), **terms)  # [column_means.1]
             if isinstance(one, str):
                 return f"column {place}: {one}"
             parts.append(one)
-        target = limited([part.target.removeprefix("after limiting values to ") for part in parts])
-        each = tuple(replace(part, about=f"the population's mean {target}") for part in parts)  # [column_means.4]
-        return np.array([part.estimate for part in parts]), EstimateSpread(each, target)
+        if not any(part.target for part in parts):
+            return np.array([part.estimate for part in parts]), EstimateSpread(tuple(parts))
+        target = limited(
+            [part.target.removeprefix("after limiting values to ") or "whatever they are" for part in parts]
+        )
+        named = tuple(replace(part, about=f"the population's mean {target}") for part in parts)  # [column_means.4]
+        return np.array([part.estimate for part in parts]), EstimateSpread(named, target)
 
     def _together(self, held: Floats, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
         """Rows in units of their columns' distances, pulled into one ball. [column_means.2]"""

@@ -55,9 +55,8 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
-from discreet.stages.locate import far_distance, finest, middle
+from discreet.stages.locate import BEYOND, WIDEST, far_distance, finest, middle
 from discreet.stages.normal_laplace import radius as error_radius
-from discreet.statistics.mean import NATS, WIDEST
 from discreet.tables.entries import Stream
 from discreet.tables.matrix import Rows, matrix
 from discreet.worlds.assumptions import MANY, About, World
@@ -119,7 +118,7 @@ class Correlation:
     @property
     def beyond(self) -> int:
         """m0: how many rows lie beyond the distance found for a column. Public."""
-        return math.ceil(2 * NATS * self.dimension / float(exact(self.epsilon) * FAR))
+        return math.ceil(2 * BEYOND * self.dimension / float(exact(self.epsilon) * FAR))
 
     def check(self, size: int | None) -> None:
         """Refuse so few rows that a quarter of them is fewer than `beyond`. [correlation.2]"""

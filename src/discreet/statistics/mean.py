@@ -1,37 +1,43 @@
-"""The mean of data of any shape: without bounds by a clip that leaves few people out, with bounds by the bounds.
+"""The mean of data of any shape: without bounds by a clip that is found, with bounds by the bounds.
 
 Releases
-    RankClippedMean: a median c; a distance C that about m0 records exceed; with R = 4 C, the noisy mean of
-    clip(x - c, +-R) and that of its square. BoundedMean: the last two, c the middle of public bounds and R half their
-    length. Under ADD_OR_REMOVE a noisy number of records stands wherever n is written here.
+    RankClippedMean: a median c, two distances and the numbers of records beyond the larger one, from which a radius R
+    follows (stages/reach.py); the noisy mean of clip(x - c, +-R) and that of its square. BoundedMean: the last two, c
+    the middle of public bounds and R half their length. Under ADD_OR_REMOVE a noisy number of records stands wherever n
+    is written here.
 Promise
     [mean.1] RankClippedMean is pure epsilon under both relations, and so is
     [mean.2] BoundedMean: the stages' epsilons are exact fractions that sum to epsilon.
-    [mean.3] Refusals read public numbers and earlier answers only.
-    [mean.4] The interval is for the population's mean of the clipped values, by the normal approximation.
+    [mean.3] Refusals, and what the interval is for, read public numbers and earlier answers only.
+    [mean.4] The interval is for the population's mean of the clipped values, by the normal approximation; or for that
+         of all values, with an allowance for those beyond R, if their tails are as [reach.4] supposes. Its first line
+         says which.
 Why
-    [mean.1] Adaptive composition of a count [additive.1], the choices [locate.1] and [locate.2], and the two sums
-    [clip.1] of stages/clip.py. [mean.2] The sums alone; under ADD_OR_REMOVE the first is the pair [clip.3], which tells
+    [mean.1] Adaptive composition of a count [additive.1] and of what [reach.1] has for the rest of epsilon: the search
+    and the two sums [clip.1]. [mean.2] The sums alone; under ADD_OR_REMOVE the first is the pair [clip.3], which tells
     the size too.
     [mean.3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
-    distance beyond 1e300 is refused after it was released.
+    distance beyond 1e299 is refused after it was released. So is a centre that cannot be the median, by all that was
+    released: no mean is more than a standard deviation from a median, and from a centre outside the data all distances
+    are about as large as the largest, and as their mean.
     [mean.4] The sampling variance of the mean is that of a clipped record, over n: M2 - m^2 with both moments released.
     The noise of M2 could make it too small; one scale of that noise is added, and it is at least that. The Laplace
     noise on the mean is of known scale, so the error is a normal plus a Laplace variable. The noisy n moves m by
-    m dn / n; noise on both halves of a pair is taken as one Laplace variable of their joint variance.
+    m dn / n; noise on both halves of a pair is taken as one Laplace variable of their joint variance. Below n epsilon =
+    900 a tenth of the people or more lie beyond what was seen. And a radius may be in the gap between a centre, at
+    which most records are, and the others, if as many are beyond it as beyond the far distance. Then the interval is
+    for the clipped values alone.
 Needs
-    RankClippedMean: 4 m0 records or more, n epsilon of about 370; m0 = (2 / e2) (7 + ln 1000), e2 = 3 epsilon / 10. A
-    group of fewer than 2 m0 people with extreme values can be invisible. Scales within about 1e-6 and 1e6: the prior
-    on C lies around 1, and one far below it is found less often. Missing values count as 0 for the median and as the
-    centre afterwards. BoundedMean: nothing.
+    RankClippedMean: n epsilon of 180, and 360 under REPLACE; a noisy n passes for 180 where n epsilon is 120 once in 70
+    runs, and the stages hold there for data within a thousand standard deviations of 0. Missing values count as 0 for
+    the median and as the centre afterwards. BoundedMean: nothing.
 Accuracy
-    Noise of scale 2 R / (n e3), e3 about epsilon / 2: within a constant of what is possible, as the values of the m0
-    most extreme people cannot be known. At n = 10,000 and epsilon = 1 intervals are 1.2 (normal) to 1.7 times (gamma,
-    80% zeros) as wide as without privacy. Once in 1000 C overshoots, and the interval is as wide as it says.
+    Noise of scale R / (n e3), twice that under REPLACE, e3 from a third (n epsilon = 180) to two thirds of epsilon
+    (2,000): within a constant of what is possible, as the values of the most extreme few cannot be known. At n = 1,000
+    and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
     BoundedMean: noise of scale (high - low) / (0.85 n epsilon).
 Source
-    Huang, Liang and Yi 2021 for a clip at an extreme rank. Random factors in [1, 2), which would break ties, fail for
-    truth values at large n; here cells whose records fade out do it (stages/locate.py), with no extra draws.
+    Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """
 
 import math
@@ -49,29 +55,32 @@ from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show, show_beside
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, count_error, enough, listed, moments, noisy_size
+from discreet.stages.clip import charged, count_error, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
-from discreet.stages.locate import far_distance, finest, middle
 from discreet.stages.normal_laplace import ConvolvedSpread
+from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.tables.entries import Numbers, long_numbers, public_size
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.floors import BOUND, RATES
 from discreet.worlds.shapes import AssumedColumn, AssumedTable
 
-REACH: Final = 4  # the clip, in units of the distance that m0 records exceed
-NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
-FAR: Final = Fraction(3, 10)  # the share of epsilon for that distance
-COUNT, CENTRE = Fraction(1, 20), Fraction(1, 8)  # those for the number of records and the median, where it is private
-LOCATED: Final = 100  # n epsilon with which a median a million standard deviations from 0 is found: 4 (20 + 5)
+COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
+LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if half of them are at the centre
 SQUARE: Final = Fraction(3, 20)  # that for the interval
-WIDEST: Final = 1e300
-UNSEEN: Final = "a group of fewer than {} people with extreme values is invisible, one of fewer than {} can be"
+SUPPOSED: Final = (
+    "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
+    "most 37% of the people; each further {1}, if all are on one side"
+)
+NOWHERE: Final = (
+    "the middle that was found lies outside the data: they are far from 0 in units of their spread, or nearly all the "
+    "same number of many digits. Subtract a public number near them, give public bounds, or ask for a larger epsilon"
+)
 SPAN: Final = 60.0  # bounds of more standard deviations than this are worth replacing
 
 
@@ -79,7 +88,7 @@ SPAN: Final = 60.0  # bounds of more standard deviations than this are worth rep
 class RankClippedMean:
     """The mean of data of any shape, without bounds.
 
-    `size` is the public number of rows under REPLACE: with it the loss lists every draw, without it only their sum.
+    `size` is the public number of rows under REPLACE.
 
     >>> from discreet.noise.randomness import Seeded
     >>> release = RankClippedMean(epsilon=1.0).release([float(k % 100) for k in range(2000)], Seeded(1))
@@ -99,50 +108,36 @@ class RankClippedMean:
 
     guarantee = promised
 
-    loss = listed  # [mean.1]
-
-    def stages(self, size: int | None, times: int = 1, **last: Share) -> Allocation:
-        """A centre, a distance and, unless others are given, a mean and a square, each of so many `times`: for a public
-        number of records, or in fixed shares for a private one. [mean.3]"""
-        each = exact(self.epsilon) / times
-        centre = CENTRE if size is None else enough(LOCATED, size, each, Fraction(1, 20), Fraction(1, 4))
-        return Allocation.of(self.epsilon).split(
-            size=Share(COUNT) if size is None else None,
-            centre=Share(centre, Choice, times),
-            scale=Share(FAR, Choice, times),
-            **(last or {"mean": Share(times=times), "square": Share(SQUARE, times=times)}),
-        )  # [mean.1]
-
     @property
-    def beyond(self) -> int:
-        """m0: how many records the distance C leaves beyond it. Public."""
-        return math.ceil(2 * NATS / float(exact(self.epsilon) * FAR))
+    def loss(self) -> Loss:
+        """The sum of all draws: how it is shared waits for the number of records. [mean.1]"""
+        return Approximate(self.epsilon, 0)
 
     def check(self, size: int | None) -> None:
-        """Refuse so few rows that a quarter of them is fewer than `beyond`. [mean.3]"""
-        if size is not None and 4 * self.beyond > size:
-            needed = 4 * self.beyond * float(self.epsilon)
+        """Refuse so few rows that their middle and their reach would not be found. [mean.3]"""
+        needed = NEEDED * sides_moved(self.neighbours)
+        if size is not None and size * exact(self.epsilon) < needed:
             raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
-        stages = self.stages(size)
-        seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [mean.1]
-        shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown, "beyond": self.beyond}
+        parts = Allocation.of(self.epsilon).split(size=Share(COUNT) if size is None else None, rest=Share())  # [mean.1]
+        seen = noisy_size(values, parts.part("size", Laplace), rng) if size is None else size  # [mean.1]
+        shown = {"neighbours": self.neighbours, "rows": size, "costs": parts.shown}
         shown |= {"counted": seen} if size is None else {}
         blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
         if refusal := refusal_of(self, seen):  # [mean.3]
             return replace(blank, refusal=refusal)
-        spread = rank_clipped_mean(
-            values, stages, size=seen, beyond=self.beyond, neighbours=self.neighbours, rng=rng
-        )  # [mean.1]
+        rest, off = parts.part("rest", Laplace).epsilon, count_error(parts, seen)
+        tail = find_tail(values, rest, size=seen, neighbours=self.neighbours, rng=rng)  # [mean.1]
+        spread = tail_mean(values, tail, rest, neighbours=self.neighbours, rng=rng, off=off)  # [mean.1]
+        provenance = replace(blank.provenance, parameters=shown | {"costs": {**parts.shown, **tail.stages.shown}})
         if isinstance(spread, str):  # [mean.3]
-            return replace(blank, refusal=spread)
-        notes = UNSEEN.format(self.beyond, 2 * self.beyond), unlimited(seen, self.epsilon)
-        history = replace(blank.provenance, notes=notes)
-        return replace(blank, answer=spread.estimate, spread=spread, provenance=history)
+            return replace(blank, refusal=spread, provenance=provenance)
+        notes = tail_notes(tail, spread, self.epsilon)
+        return replace(blank, answer=spread.estimate, spread=spread, provenance=replace(provenance, notes=notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,24 +194,40 @@ class BoundedMean:
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 
-def rank_clipped_mean(
-    values: Numbers, stages: Allocation, *, size: int, beyond: int, neighbours: Neighbours, rng: Randomness
+def tail_mean(
+    values: Numbers, tail: Tail, epsilon: Number, *, neighbours: Neighbours, rng: Randomness, off: float = 0.0
 ) -> "ConvolvedSpread | str":
-    """A centre, a distance that `beyond` records exceed, and the mean of values clipped at four of them; or a refusal.
-    [mean.1]"""
-    centre = middle(values, cost=stages.part("centre", Choice), neighbours=neighbours, rng=rng)  # [mean.1]
-    distance = far_distance(
-        values, centre=centre, beyond=beyond, cost=stages.part("scale", Choice), rng=rng, least=finest(centre)
-    )
-    if distance > WIDEST:  # [mean.3]
-        return "the data reach beyond 1e300; rescale them, or give public bounds"
-    radius = REACH * max(distance, 1 / WIDEST)
-    spread = clipped_mean_of(
-        values, stages, size=size, centre=centre, radius=radius, neighbours=neighbours, rng=rng
-    )  # [mean.1]
+    """The mean of values clipped where their tail says, or a refusal; `off` is the relative deviation of a noisy size.
+    [mean.1], [mean.4]"""
+    if tail.endless or tail.rare:  # [mean.3]
+        return tail.rare or ENDLESS
+    centre, radius = tail.centre, tail.radius
     low, high = (show_beside(end, centre - radius, centre + radius) for end in (centre - radius, centre + radius))
-    limits = f"after limiting values to between {low} and {high}"  # [mean.4]
-    return replace(spread, about=f"the population's mean {limits}", target=limits)
+    limits = f"after limiting values to between {low} and {high}"
+    limited: dict[str, Any] = {"about": f"the population's mean {limits}", "target": limits}
+    if not radius:  # what is clipped to the centre is the centre
+        return ConvolvedSpread(estimate=centre, sampling=0.0, laplace=0.0, **limited)
+    spread = clipped_mean_of(
+        values, tail.stages, size=tail.size, centre=centre, radius=radius, neighbours=neighbours, rng=rng, off=off
+    )  # [mean.1]
+    shift, far = abs(spread.estimate - centre), tail.far
+    deviation = spread.sampling * math.sqrt(spread.freedom)
+    if shift >= 0.75 * far and (tail.body >= 0.8 * far or shift >= 1.4 * deviation):  # [mean.3]
+        return NOWHERE
+    second = tail.size * ((deviation / radius) ** 2 + (shift / radius) ** 2)  # no less than how many are beyond
+    gap = not tail.body and not tail.ended and second > 0.8 * tail.beyond
+    enough = (LABELLED if tail.body else SPARSE) * sides_moved(neighbours)
+    if gap or tail.size * float(epsilon) < enough:  # [mean.3]
+        return replace(spread, **limited)
+    below, above = tail.allowance
+    return replace(spread, below=below, above=above)  # [mean.4]
+
+
+def tail_notes(tail: Tail, spread: ConvolvedSpread, epsilon: Number) -> tuple[str, ...]:
+    """What the release cannot see, and what it supposes."""
+    if spread.target:
+        return tail.unseen, unlimited(tail.size, epsilon)
+    return tail.unseen, SUPPOSED.format(show(tail.slope), show(tail.slope * tail.steeper))
 
 
 def unlimited(size: float, epsilon: Number) -> str:
@@ -237,8 +248,10 @@ def clipped_mean_of(
     radius: float,
     neighbours: Neighbours,
     rng: Randomness,
+    off: float = 0.0,
 ) -> ConvolvedSpread:
-    """The mean of values clipped to centre +- radius, with the error that its own second moment gives it. [mean.4]"""
+    """The mean of values clipped to centre +- radius, with the error that its own second moment gives it; `off` is the
+    relative deviation of a noisy size. [mean.4]"""
     cost = stages.noise("mean")
     first, second = moments(
         values,
@@ -256,7 +269,7 @@ def clipped_mean_of(
         estimate=centre + radius * first.mean,
         sampling=radius * math.sqrt(variance / others),
         laplace=radius * (first.noise - gaussian),
-        normal_noise=radius * math.hypot(gaussian, first.mean * count_error(stages, first.size)),
+        normal_noise=radius * math.hypot(gaussian, first.mean * off),
         freedom=others,
     )
 
@@ -293,7 +306,7 @@ def plan_mean(
     check_bounds(bounds)
     low, high = float(bounds[0]), float(bounds[1])
     wide = sigma is not None and high - low > SPAN * float(sigma)
-    if wide and size is not None and size >= 4 * free.beyond:
+    if wide and size is not None and refusal_of(free, size) is None:
         return free
     return BoundedMean(low, high, epsilon, neighbours=neighbours, unit=unit)
 

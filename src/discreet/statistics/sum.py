@@ -2,8 +2,8 @@
 
 Releases
     The sum of min(max(x, low), high) over all records plus discrete Laplace noise. Low and high are public bounds, or
-    -R and R, R four times a distance from 0 that about m0 records exceed. Then, where the number of records is
-    private, a noisy one decides first whether there are enough of them.
+    -R and R, R found from two distances from 0 and the numbers of records beyond (stages/reach.py). Then, where the
+    number of records is private, a noisy one decides first whether there are enough of them.
 Promise
     [sum.1] Pure epsilon under both relations.
     [sum.2] Refusals read public numbers and earlier answers only.
@@ -13,49 +13,44 @@ Why
     [sum.1] A record becomes a whole number of steps by a fixed function of itself and the ends; a missing one is taken
     for 0, then limited too. The function does not fall, so all records lie between the steps of `low` and of `high`:
     one replaced moves the sum by at most their difference, one added or removed by at most the larger of their sizes.
-    Then [additive.1]. Without bounds this is adaptively composed with a count of sensitivity 1 ([additive.1]) and the
-    choice [locate.2]; the parts are exact fractions of epsilon ([allocation.1]).
+    Then [additive.1]. Without bounds this is adaptively composed with a count of sensitivity 1 ([additive.1]), and is
+    the sum for which [reach.1] leaves a part of the rest; the parts are exact fractions of epsilon ([allocation.1]).
     [sum.2] Under REPLACE n is public, and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
-    distance beyond 1e250 / 4 is refused after it was released.
+    range beyond 1e250 is refused after it was released.
     [sum.3] What is blurred is an exact integer, and the noise has the distribution that the interval is read off.
 Needs
-    With bounds nothing. Without bounds 4 m0 records, m0 = (2 / e) (7 + ln 1000) with e = epsilon / 4.
+    With bounds nothing. Without bounds n epsilon of 180, twice that under REPLACE.
 Accuracy
-    Noise of scale r / epsilon, r the larger end (under REPLACE high - low). Without bounds 4 C / (0.7 epsilon), C the
-    distance: the values of the few people beyond 4 C count as 4 C.
+    Noise of scale r / epsilon, r the larger end (under REPLACE high - low). Without bounds that of R for half to two
+    thirds of epsilon: the values of the few people beyond R count as R.
 Source
     The Laplace mechanism of Dwork, McSherry, Nissim and Smith 2006, on integers; for the range see statistics/mean.py.
 """
 
-import math
 from dataclasses import KW_ONLY, dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import Refused
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number, exact, show_range
+from discreet.privacy.exact import Number, show_range
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
-from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
+from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
 from discreet.stages.declared import check_bounds
-from discreet.stages.locate import far_distance, finest
-from discreet.statistics.mean import NATS, REACH
-from discreet.statistics.normal import too_few
+from discreet.stages.reach import find_tail
+from discreet.statistics.mean import COUNT, RankClippedMean
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.shapes import AssumedColumn
 
-COUNT, FAR = Fraction(1, 20), Fraction(1, 4)  # shares of epsilon: the number of records, and the distance
 LARGEST = 1e250  # values whose total is a number
 
 
@@ -88,29 +83,19 @@ class Sum:
 
     @property
     def stages(self) -> Allocation:
-        """What each draw costs. [sum.1]"""
-        found = self.bounds is None
-        return Allocation.of(self.epsilon).split(
-            size=Share(COUNT) if found and not self.neighbours.size_is_public else None,
-            scale=Share(FAR, Choice) if found else None,
-            sum=Share(),
-        )
-
-    @property
-    def beyond(self) -> int:
-        """m0: how many records lie beyond the distance that is found. Public."""
-        return math.ceil(2 * NATS / float(exact(self.epsilon) * FAR))
+        """What the number of records costs, where it is private and needed, and the rest. [sum.1]"""
+        counted = self.bounds is None and not self.neighbours.size_is_public
+        return Allocation.of(self.epsilon).split(size=Share(COUNT) if counted else None, sum=Share())  # [sum.1]
 
     def check(self, size: int | None) -> None:
-        """Refuse so few records that a quarter of them is fewer than `beyond`. [sum.2]"""
-        if size is not None and self.bounds is None and 4 * self.beyond > size:
-            needed = 4 * self.beyond * float(self.epsilon)
-            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
+        """Refuse so few records that the mean would be refused. [sum.2]"""
+        if self.bounds is None:
+            RankClippedMean(self.epsilon, self.neighbours).check(size)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The total and the error of its noise, or a refusal."""
         values, stages = long_numbers(rows), self.stages
-        size = public_size(values, self.neighbours)
+        size, cost = public_size(values, self.neighbours), stages.part("sum", Laplace)
         shown = {"bounds": self.bounds, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[float] = Release(self.guarantee, Provenance("Sum", shown, rng.secure), name="sum")
         if self.bounds is not None:
@@ -119,24 +104,24 @@ class Sum:
             seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [sum.1]
             if refusal := refusal_of(self, seen):  # [sum.2]
                 return replace(blank, refusal=refusal)
-            cost = stages.part("scale", Choice)
-            distance = far_distance(
-                values, centre=0.0, beyond=self.beyond, cost=cost, rng=rng, least=finest(0.0)
+            tail = find_tail(
+                values,
+                cost.epsilon,
+                size=seen,
+                neighbours=self.neighbours,
+                rng=rng,
+                centre=0.0,
+                last={"mean": Share()},
             )  # [sum.1]
-            if REACH * distance > LARGEST:  # [sum.2]
-                return replace(blank, refusal="the data reach beyond 1e250; rescale them, or give public bounds")
-            high = REACH * max(distance, 1 / LARGEST)
+            if tail.radius > LARGEST or tail.rare:  # [sum.2]
+                beyond = "the data reach beyond 1e250; rescale them, or give public bounds"
+                return replace(blank, refusal=tail.rare or beyond)
+            cost, high = tail.stages.part("mean", Laplace), max(tail.radius, 1 / LARGEST)  # [sum.1]
             low = -high
-            blank = replace(
-                blank,
-                provenance=replace(
-                    blank.provenance,
-                    notes=(f"fewer than {2 * self.beyond} people beyond the range may leave no trace",),
-                ),
-            )
-        spread = noisy_total(
-            values, (low, high), cost=stages.part("sum", Laplace), neighbours=self.neighbours, rng=rng
-        )  # [sum.1]
+            notes = (tail.unseen,)
+            shown = shown | {"costs": tail.stages.shown}
+            blank = replace(blank, provenance=replace(blank.provenance, parameters=shown, notes=notes))
+        spread = noisy_total(values, (low, high), cost=cost, neighbours=self.neighbours, rng=rng)  # [sum.1]
         return replace(blank, answer=spread.estimate, spread=spread)
 
 

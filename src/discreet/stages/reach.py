@@ -1,0 +1,331 @@
+"""Where to clip data of any shape: two distances from the middle, how many lie beyond, and the tail that they tell of.
+
+Releases
+    A median c, or none where the centre is public. `far`: a distance of a grid that about m0 records exceed. `body`:
+    one of the grid, at most `far`, that about half of the records exceed. `up` and `down`: the noisy numbers of records
+    above c + far and below c - far. If `far` is 0, one more search for a distance that fewer records exceed, in place
+    of the body. Everything else is made of these: the slope of the tail, a radius, and how much the mean of values
+    clipped there may fall short.
+Promise
+    [reach.1] Pure epsilon under both relations, together with the noise on sums that is drawn with what is left: the
+         parts are exact fractions that sum to epsilon, whatever was found.
+    [reach.2] A choice on the grid is Choice(epsilon): one record moves no score by more than its sensitivity.
+    [reach.3] The shares, m0 and which search comes next read a number of records that is public or was released, and
+         earlier answers.
+    [reach.4] Each side's share of the mean beyond R is at most its `allowance` if its tail beyond `far` is no heavier
+         than an exponential distribution of the slope that was found; on the side where all far records are, of 2 to
+         2.5 times that slope.
+Why
+    [reach.1] Adaptive composition: [locate.1], [reach.2], and counts of which one record moves one by 1 (both, one up
+    and one down, under REPLACE): 1 or 2 in L1, [additive.1]. Each allocation is of the whole epsilon, and two that
+    begin with the same parts differ only after these were released ([allocation.1]).
+    [reach.2] Let N_j be the number of records at a distance greater than t_j, a grid point, and N_-1 infinite. The
+    score of t_j is max(0, N_j - m, m - N_(j-1)), cut at a fixed height, plus a number that no record changes. Adding a
+    record raises each N_j by 0 or 1. With m fixed the score moves by at most 1; with m = q n, by at most max(q, 1 - q)
+    under ADD_OR_REMOVE, by 1 under REPLACE, as a maximum and a cut are 1-Lipschitz. The numbers are the prior's
+    logarithms: e^(-epsilon s / 2D) times the prior is the weight of [choose.3]. Some t_j has a score of 0 whatever the
+    ties, where data end abruptly it is the first point beyond them, and if fewer than m records differ it is 0.
+    [reach.3] As `stages`, `beyond` and `find_tail` read.
+    [reach.4] If P(d > far + x) <= P(d > far) e^(-x / a), the mean excess beyond R is at most P(d > far) a
+    e^(-(R - far) / a): integrate. Nobody can see fewer than about 1 / epsilon people: the slope is read off the ranks
+    between a half and m0, and that the tail goes on so is an assumption, which the release states.
+Needs
+    n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: (share / 2) n
+    epsilon must exceed about 25 nats there and 9 near 0. m0 = 28 / (share epsilon), or a third of the records.
+Accuracy
+    R leaves about sqrt(2) b records beyond it, b the scale of the noise on a sum of values in [-1, 1]: there bias and
+    noise are of one size. `far` overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
+Source
+    Huang, Liang and Yi 2021 and Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
+    extrapolate to it, for a rank so far out cannot be searched among all floats.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting.allocation import Allocation, Share
+from discreet.noise.choose_float import short_numbers
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.loss import Choice, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import enough, fitting_bits
+from discreet.stages.locate import cells, middle
+from discreet.tables.entries import Numbers, pieces
+
+NEEDED: Final = 180  # n epsilon, per unit of what one person moves
+NATS: Final = 14  # m0 = 2 NATS / epsilon: an overshoot of all records weighs e^-14
+PLACED, SPREAD, INNER = 60, 300, 40  # n epsilon that the centre, the far distance and the body would like
+AGAIN: Final = Fraction(1, 4)  # the share of a second search, where nearly all records are at the centre
+SIDES, SQUARE = Fraction(1, 20), Fraction(7, 100)
+PARTS: Final = 3  # binary digits: eight grid points in each octave
+TOP: Final = (2047 << PARTS) - 8 * 27  # grid points: up to 1e300
+GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
+CUT: Final = 100  # nats at which scores are cut
+AT_ZERO, WITHIN = 0.25, 0.03  # the prior of the distance 0: of the far one, and of the body
+ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
+LN2: Final = math.log(2)
+Steps = npt.NDArray[np.int64]
+
+
+def stages(
+    epsilon: Number,
+    size: int,
+    neighbours: Neighbours,
+    *,
+    placed: bool = False,
+    again: bool = False,
+    last: Mapping[str, Share] | None = None,
+) -> Allocation:
+    """The costs of the search and, with what is left, those of the sums: unless others are given, a mean and a square.
+    `size` is public or was released, and so is the centre where it is `placed`. [reach.3]"""
+    moved = sides_moved(neighbours)
+    most = "19/100" if moved == 1 else "1/4"
+    body = _share(INNER * moved, size, epsilon, "3/100", "3/50")
+    return Allocation.of(epsilon).split(
+        centre=None if placed else Share(_share(PLACED * moved, size, epsilon, "1/25", most), Choice),
+        scale=Share(_share(SPREAD, size, epsilon, "3/20", "7/25"), Choice),
+        again=Share(AGAIN, Choice) if again else None,
+        body=None if again else Share(body, Choice),
+        sides=Share(2 * SIDES if again else SIDES),
+        **(last or {"square": Share(SQUARE), "mean": Share()}),
+    )  # [reach.1]
+
+
+def _share(nats: int, size: int, epsilon: Number, least: str, most: str) -> Fraction:
+    return enough(nats, size, epsilon, Fraction(least), Fraction(most))
+
+
+def beyond(cost: Choice, size: int) -> tuple[int, bool]:
+    """m0, and whether it is a third of the records, as these are few. [reach.3]"""
+    fixed = math.ceil(2 * NATS / exact(cost.epsilon))
+    return (fixed, False) if 3 * fixed <= size else (max(1, size // 3), True)
+
+
+def sides_moved(neighbours: Neighbours) -> int:
+    """How far one person moves counts of disjoint sets, in L1, and a sum of values in [-1, 1]. [reach.1]"""
+    return 2 if neighbours is Neighbours.REPLACE else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What was found; all of it was released, or is public.
+
+    `beyond` records are expected to be further than `far`, `up` and `down` were counted, with noise of scale `doubt`;
+    `body` is 0 where at least half of the records are at the centre, `far` where nearly all are. `size` is the number
+    of records, `noise` the scale of the noise on a sum of values in [-1, 1], and `stages` what search and sums cost.
+    """
+
+    centre: float
+    far: float
+    body: float
+    beyond: int
+    up: float
+    down: float
+    doubt: float
+    size: int
+    noise: float
+    stages: Allocation
+
+    @property
+    def endless(self) -> bool:
+        """Whether the far distance is the last of the grid."""
+        return self.far >= edge(TOP - 1)
+
+    @property
+    def rare(self) -> str | None:
+        """Why there is no telling how far the data reach, if nearly all of them are at the centre: but not all."""
+        if self.far or self.counted <= 5 * self.doubt:
+            return None
+        return (
+            f"all but about {round(self.counted)} of about {self.size} people have the value {show(self.centre)}: too "
+            "few differ to see how far. Give public bounds=(low, high), bring more rows, or ask for a larger epsilon"
+        )
+
+    @property
+    def unseen(self) -> str:
+        """Who can leave no trace, in words."""
+        return (
+            f"fewer than about {self.beyond} people farther than {show(self.far)} from {show(self.centre)} can be "
+            "invisible, however far they are"
+        )
+
+    @property
+    def counted(self) -> float:
+        """The number of records beyond `far`, as counted."""
+        return max(self.up, 0.0) + max(self.down, 0.0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether so few are beyond `far` that it is the end of the data, or an atom before it."""
+        return self.counted <= 0.4 * self.beyond
+
+    @property
+    def side(self) -> float:
+        """From -1, all far records lie below, to 1, all above."""
+        return (max(self.up, 0.0) - max(self.down, 0.0)) / max(self.counted, self.doubt, self.beyond / 2)
+
+    @property
+    def _depth(self) -> float:
+        """ln(n / m0)."""
+        return max(math.log(self.size / self.beyond), LN2 + 0.1)
+
+    @property
+    def heavier(self) -> float:
+        """By how much the tail is flatter than the body: 1 as of an exponential distribution or lighter, at most 2."""
+        if not self.body:
+            return 2.0
+        return min(2.0, max(1.0, self._local * LN2 / self.body))
+
+    @property
+    def _local(self) -> float:
+        """The slope between a half and m0: by how much distances grow as ranks fall by a factor of e."""
+        rise = self._depth - LN2
+        if not self.body:
+            slope = self.far / rise
+        elif self.body >= self.far:
+            slope = self.body / 2
+        else:
+            slope = max((self.far - self.body) / rise, self.body / 5)
+        return min(slope, min(2.0, 0.8 + 0.35 * self._depth) * self.far / self._depth)
+
+    @property
+    def slope(self) -> float:
+        """The slope beyond `far`: that before it, steeper where the tail is heavy, or on one side (there distances
+        mix a tail with what the other side has at the centre); the more so, the less of the tail was seen."""
+        near = min(1.0, 1.7 / self._depth)
+        lopsided = max(0.0, abs(self.side) - 0.7 * self.doubt / self.beyond)
+        grown = self.heavier**near if self.body else 1.0
+        return self._local * grown * (1 + 1.2 * near * lopsided)
+
+    @property
+    def steeper(self) -> float:
+        """How many times that slope is allowed for where all far records are on one side."""
+        return 1.5 + self.heavier / 2
+
+    @property
+    def radius(self) -> float:
+        """Where bias and noise are of one size; at most eight times `far`."""
+        left = max(self.counted, self.doubt / 4) if self.ended else self.beyond
+        further = self.slope * max(0.0, math.log(left / (math.sqrt(2) * self.noise)))
+        return min(8 * self.far, self.far + further)
+
+    @property
+    def allowance(self) -> tuple[float, float]:
+        """By how much the mean may be below and above the mean of values clipped at the radius. [reach.4]"""
+        share = max(self.counted, self.doubt) if self.ended else self.beyond
+
+        def excess(slope: float) -> float:
+            return share / self.size * slope * math.exp(-(self.radius - self.far) / slope)
+
+        both, one = excess(self.slope) / 2, excess(self.slope * self.steeper)
+        return both + max(-self.side, 0.0) * one, both + max(self.side, 0.0) * one
+
+
+def find_tail(
+    values: Numbers,
+    epsilon: Number,
+    *,
+    size: int,
+    neighbours: Neighbours,
+    rng: Randomness,
+    centre: float | None = None,
+    by: str = "mean",
+    last: Mapping[str, Share] | None = None,
+) -> Tail:
+    """A centre, unless a public one is given, and the tail seen from it. `last` are what the sums shall cost instead of
+    "mean" and "square"; the radius is for the noise of the one named by `by`. [reach.1]"""
+    moved, placed = sides_moved(neighbours), centre is not None
+    plan = stages(epsilon, size, neighbours, placed=placed, last=last)
+    if centre is None:
+        cost = plan.part("centre", Choice)
+        centre = middle(values, cost=cost, neighbours=neighbours, rng=rng, prior=short_numbers())  # [reach.1]
+    above, body = farther(values, centre), 0
+    cost = plan.part("scale", Choice)
+    few, third = beyond(cost, size)
+    target = Fraction(len(values), 3) if third else Fraction(few)
+    most = Fraction(2, 3) if third and moved == 1 else Fraction(1)
+    place = on_grid(above, target, far_prior(), sensitivity=most, cost=cost, rng=rng)  # [reach.2]
+    if place:
+        cost, half = plan.part("body", Choice), Fraction(len(values), 2)
+        body = on_grid(
+            above[: place + 1], half, body_prior(place), sensitivity=Fraction(moved, 2), cost=cost, rng=rng
+        )  # [reach.2]
+    else:
+        plan = stages(epsilon, size, neighbours, placed=placed, again=True, last=last)
+        cost = plan.part("again", Choice)
+        few = min(math.ceil(2 * NATS / exact(cost.epsilon)), max(1, size // 3))
+        place = on_grid(above, Fraction(few), far_prior(), sensitivity=Fraction(1), cost=cost, rng=rng)  # [reach.2]
+    sides = plan.part("sides", Laplace)
+    bits, counts = fitting_bits(sides), beside(values, centre, edge(place))
+    steps = np.array([count << bits for count in counts], dtype=object)
+    up, down = (float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=sides) / 2**bits)  # [reach.1]
+    noise = (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
+    doubt = moved / float(sides.epsilon)
+    return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
+
+
+def edge(place: int) -> float:
+    """The grid point of this number: 0, then eight in every octave."""
+    return float(np.array([place << (52 - PARTS)], dtype=np.int64).view(np.float64)[0])
+
+
+def farther(values: Numbers, centre: float) -> Steps:
+    """How many records are farther from the centre than each grid point, none than the last. [reach.2]"""
+    found, counts = cells(values, centre, PARTS, up=True), np.zeros((2047 << PARTS) + 1, dtype=np.int64)
+    counts[found[0]] = found[1]
+    above = len(values) - np.cumsum(counts)[:TOP]
+    above[-1] = 0  # so that data beyond all grid points have a place too
+    return np.asarray(above)
+
+
+def beside(values: Numbers, centre: float, far: float) -> tuple[int, int]:
+    """How many records lie above centre + far, and below centre - far. [reach.1]"""
+    up = down = 0
+    with np.errstate(all="ignore"):
+        for piece in pieces(values):
+            away = piece - centre
+            up, down = up + int(np.count_nonzero(away > far)), down + int(np.count_nonzero(away < -far))
+    return up, down
+
+
+def far_prior() -> npt.NDArray[np.float64]:
+    """Nats of each grid point: a Cauchy distribution of octaves around 1, and 0 itself."""
+    octave = (np.arange(TOP) >> PARTS) - 1023
+    weight = 1 / (1 + (octave / 10.0) ** 2)
+    weight[0] = 0.0
+    weight *= (1 - AT_ZERO) / weight.sum()
+    weight[0] = AT_ZERO
+    return np.asarray(-np.log(weight))
+
+
+def body_prior(place: int) -> npt.NDArray[np.float64]:
+    """Nats of each grid point up to the far distance: even over two octaves, then half as much for each below."""
+    below = np.maximum(((place - np.arange(place + 1)) >> PARTS) - 1, 0)
+    nats: npt.NDArray[np.float64] = LN2 * below.astype(np.float64) + math.log(3 << PARTS)
+    nats[0] = -math.log(WITHIN)
+    return nats
+
+
+def on_grid(
+    above: Steps,
+    target: Fraction,
+    nats: npt.NDArray[np.float64],
+    *,
+    sensitivity: Fraction,
+    cost: Choice,
+    rng: Randomness,
+) -> int:
+    """The number of a grid point that about `target` records are beyond. [reach.2]"""
+    here, wanted = above * GRAIN, int(target * GRAIN)
+    before = np.concatenate([[np.iinfo(np.int64).max >> 1], here[:-1]])
+    unit = 2 * sensitivity / exact(cost.epsilon) * GRAIN  # of a nat
+    cut = np.minimum(np.maximum(0, np.maximum(here - wanted, wanted - before)), math.ceil(CUT * unit))
+    scores = cut + np.rint(nats * float(unit)).astype(np.int64)
+    return rng.choose(scores, sensitivity=sensitivity * GRAIN, cost=cost)  # [reach.2]

@@ -1,6 +1,6 @@
 """What fitted families and maximum likelihood are worth: coverage and width beside the non-private intervals.
 
-    python -m benchmarks.families [--runs 1000] [--only family|likelihood]
+    python -m benchmarks.families [--runs 1000] [--only family|likelihood|efficiency]
 
 Families: every run is simulated anew. Likelihood: the blocks' estimates come from a bank of independent blocks, from
 which each run draws its own without replacement; the aggregator then releases them anew. A missed bar says so.
@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import polygamma
 
 from benchmarks import Row
-from discreet import Seeded, fit_distribution
+from discreet import Seeded, fit_distribution, maximum_likelihood
 from discreet._compiled.likelihood_kernels import FAST, fast_rows
 from discreet.subsample.fit_request import FitRequest
 from discreet.subsample.returned import Shape
@@ -165,6 +165,21 @@ def likelihood_rows(runs: int) -> Iterator[Row]:
         yield called, "width over the non-private", listed(ratio), "", True
 
 
+def efficiency_rows(runs: int) -> Iterator[Row]:
+    """One parameter as n grows, epsilon = 1: every run is simulated anew, the blocks as they are planned."""
+    for size in (20_000, 80_000, 320_000, 1_280_000):
+        people, held, wide = np.random.default_rng(13), 0, []
+        for i in range(runs):
+            waits = people.exponential(3.0, size)
+            ends = maximum_likelihood("exponential", waits, epsilon=1.0, rng=Seeded(i)).interval(0.95)
+            held += ends.low.scale <= 3.0 <= ends.high.scale
+            wide.append(ends.high.scale - ends.low.scale)
+        ratio, cover = float(np.median(wide)) / (2 * 1.96 * 3.0 / math.sqrt(size)), held / runs
+        called = f"likelihood, exponential(3), n = {size:,}"
+        yield called, f"coverage, {runs} runs", f"{cover:.3f}", ">= 0.92", cover >= 0.92
+        yield called, "median width over the non-private", f"{ratio:.3f}", "falls to 1", True
+
+
 def weibull_information(shape: float, scale: float) -> Array:
     """Of a Weibull distribution."""
     euler = np.euler_gamma
@@ -194,10 +209,10 @@ def main() -> int:
     """Measure, print, write the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--only", choices=("family", "likelihood"))
+    parser.add_argument("--only", choices=("family", "likelihood", "efficiency"))
     asked = parser.parse_args()
     rows: list[Row] = []
-    for part, made in (("family", family_rows), ("likelihood", likelihood_rows)):
+    for part, made in (("family", family_rows), ("likelihood", likelihood_rows), ("efficiency", efficiency_rows)):
         if asked.only in (None, part):
             for row in made(asked.runs):
                 print(*row, flush=True)

@@ -525,3 +525,16 @@ def test_the_loss_names_every_draw(aggregator: Any) -> None:
     assert exceeds(recorder.spent, aggregator.loss) is None
     if not isinstance(aggregator, BlockFriends):  # those declare the sum of squares
         assert itemised(recorder.spent) == itemised(aggregator.loss)
+
+
+@pytest.mark.claim("likelihood.2")
+def test_blocks_of_one_corrected_parameter_grow_so_that_the_noise_vanishes() -> None:
+    """n^(3/4) / 6 blocks: the expected width over that without noise falls to 1."""
+    sizes, ratios = (20_000, 80_000, 320_000, 1_280_000), []
+    for people in sizes:
+        blocks = auto_blocks(people, 1, 1.0, 0.0, aggregator="mean", smallest=25, rate="jackknifed")
+        assert blocks <= 1.2 * people**0.75 / 6
+        ratios.append(BlockMean(blocks, 1, 1.0).relative_error)
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[2] < 1.05
+    assert ratios[3] < 1.02

@@ -193,6 +193,8 @@ def _rate(fit: Fit, unbiased: bool) -> Rate:
         return "unbiased"
     if getattr(fit, "least_squares", False):
         return "squares"
+    if getattr(fit, "jackknifed", False):
+        return "jackknifed"
     known = not isinstance(fit, FunctionFit | SourceFit)
     if isinstance(fit, SklearnFit):
         known = type(fit.last).__module__.startswith("sklearn.linear_model.") and fit.attributes == COEFFICIENTS

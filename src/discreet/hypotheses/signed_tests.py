@@ -4,7 +4,8 @@ Releases
     SignTest: a noisy number of positive differences. SignedRankTest: the noisy sum of the ranks of the absolute
     differences that are positive. SymmetryTest: one of the two, by the public (or noisy) number of rows and epsilon.
     The p-value is computed from it.
-    Where the number of rows is private, a noisy number m of them first; the rest is of a table of m rows.
+    Where the number of rows is private: of signs the noisy numbers of both kinds; of ranks a noisy number m of rows
+    first, the rest is of a table of m rows.
 Promise
     [signed_tests.1] SignTest is pure epsilon: replacing one difference moves the number by at most 1.
     [signed_tests.2] SignedRankTest is pure epsilon: replacing one of n differences moves the sum by at most n.
@@ -23,9 +24,11 @@ Why
     [signed_tests.3] Given the absolute values, signs are fair coins (zeros by the coins drawn). So the number is Bin(n,
     1/2) and, with canonical noise, [proportion.3]; the sum is that of the k = 1, ..., n with fair coins, with the
     characteristic function prod cos(k t / 2), then [null_distributions.1].
-    [signed_tests.4] m rows are seated, and missing differences stand in where there are fewer: [private_sizes.1]. Coins
-    and places are those of the rows' secret words, so that they move with their rows. A missing difference has the
-    sign of a coin, which is what the null hypothesis says of any row: [private_sizes.2].
+    [signed_tests.4] Signs: a row's coin is of its secret word, so that a row added leaves the other signs alone:
+    [proportion.2]; how many are positive is Bin(n, 1/2), whatever n is: [proportion.4]. Ranks: m rows are seated, and
+    missing differences stand in where there are fewer: [private_sizes.1]. Coins and places are those of the rows'
+    secret words, so that they move with their rows. A missing difference has the sign of a coin, which is what the null
+    hypothesis says of any row: [private_sizes.2].
     [signed_tests.5] Which of the two runs depends on public numbers, or on a noisy one that was released before; either
     is pure epsilon and, as symmetric differences are positive as often as negative, super-uniform.
 Needs
@@ -72,7 +75,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
-from discreet.statistics.proportion import Alternative, KnownSize, centred, check_alternative
+from discreet.statistics.proportion import Alternative, KnownSize, PrivateSize, Proportion, centred, check_alternative
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.shapes import shifted_sample
 
@@ -201,6 +204,8 @@ def released(
     """The test of all rows, or of a noisy number of them where theirs is private; or a refusal."""
     size, about, inner = public_size(values, test.neighbours), "", test
     public = size is not None
+    if isinstance(test, SignTest) and not public:
+        return signs_released(test, values, rng, name)
     if size is None:
         counting, rest = split_budget(test.epsilon, COUNTING)
         (size,) = noisy_sizes([len(values)], counting, rng)  # [signed_tests.4]
@@ -212,8 +217,22 @@ def released(
     if (refusal := refusal_of(inner, size)) is not None:
         words = too_few_people(size, test.epsilon, inner.check) if about else refusal
         return replace(blank, refusal=words)
+    if isinstance(chosen, SignTest) and not public:  # [signed_tests.4]
+        found = signs_released(replace(chosen, neighbours=test.neighbours), values, rng, name)
+        return replace(found, guarantee=test.guarantee)
     drawn = (values, coins(size, rng), rng.permutation(size)) if public else seats(values, size, secret_key(rng))
     return replace(blank, answer=chosen.tested(*drawn, rng))  # [signed_tests.4]
+
+
+def signs_released(test: SignTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
+    """The sign test where the number of rows is private: that half of them are positive. [signed_tests.4]"""
+    heads = uniform(secret_words(values, secret_key(rng))) < 0.5
+    found = Proportion(test.epsilon, test.neighbours, test.unit).release(signs(values, heads), rng)  # [signed_tests.4]
+    blank: Release[TestResult] = Release(test.guarantee, replace(found.provenance, mechanism="SignTest"), name=name)
+    if found.refusal is not None:
+        return replace(blank, refusal=found.refusal)
+    assert isinstance(found.spread, PrivateSize)
+    return replace(blank, answer=TestResult(found.value, found.spread.p_value(0.5, test.alternative)))
 
 
 def seats(values: Floats, size: int, key: bytes) -> tuple[Floats, Coins, Integers]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from scipy.special import chndtrix, ndtri
+from scipy.special import ndtri
 
 from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
@@ -17,12 +17,12 @@ from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
 from discreet.privacy.values import Coefficients, Link
+from discreet.stages.normal_laplace import allowing
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
 WEIGHED: Final = "(rows far out weigh less, by their features)"
-FAR: Final = 20.0  # standard errors of bias: beyond, an interval is as much wider as it is more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +63,7 @@ class CoefficientSpread:
         """Each coefficient's interval by itself."""
         wide = float(ndtri((1 + check_confidence(confidence)) / 2)) * self.errors
         if self.bias is not None:
-            off = np.minimum(self.bias / np.maximum(self.errors, 1e-300), FAR)
-            wide = np.sqrt(chndtrix(confidence, 1, off**2)) * self.errors + np.maximum(
-                self.bias - off * self.errors, 0.0
-            )
+            wide = allowing(self.bias, self.errors, confidence)
         middle = np.concatenate([[self.value.intercept], self.value.coef])
         return Interval(
             self._of(middle - wide), self._of(middle + wide), confidence=confidence, about=self.about, population=True

@@ -244,6 +244,12 @@ def moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = 
     return Moments(found[0], found[1:])
 
 
+def first_moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Integers:
+    """The sum of v alone, over an array of rows. [gram.1]"""
+    parts = (steps_of(block, frame, radius, shape, bits).sum(axis=1) for block in blocks(rows, frame.size))
+    return summed(parts, (frame.size,), SUMMED)  # [gram.1]
+
+
 def moments_of_blocks(parts: Iterable[Floats], frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Moments:
     """The sums over rows that arrive block by block, in any order and of any sizes. [gram.1]"""
     size = frame.size
@@ -334,7 +340,7 @@ def noisy_sum(
     """The sum of v in units of the radius, and the noise on each entry. [gram.2]"""
     size = frame.size
     bits = fitting_bits(exact(cost.mu), size)
-    found = moments(rows, frame, radius, shape, bits).first
+    found = first_moments(rows, frame, radius, shape, bits)
     moved = sum_sensitivity(size, bits, neighbours)
     room = ROOM >> bits
     blurred = rng.blur(np.clip(found, -room, room) * 2**bits, sensitivity=moved, cost=cost)  # [gram.2]

@@ -19,6 +19,7 @@ from discreet.privacy.values import Distribution
 from discreet.stages.normal_stages import ClippedResponse, Square, clipped_square, density
 
 FAR = 800.0
+FAR_OFF = 20.0  # standard errors of bias: beyond, an interval is as much wider as it is more
 LIMITS = (1e-4, 1e4)  # a variance is within this factor of the square of the scale that was found first
 
 
@@ -262,3 +263,11 @@ def student_factor(freedom: float, confidence: float) -> float:
 
     miss: Any = (1 - confidence) / 2
     return float(stdtrit(freedom, miss) / ndtri(miss))
+
+
+def allowing(bias: Any, errors: Any, confidence: float) -> Any:
+    """Half the widths of intervals that hold, with this confidence, what normal estimates are off by, bias included."""
+    from scipy.special import chndtrix
+
+    off = np.minimum(bias / np.maximum(errors, 1e-300), FAR_OFF)
+    return np.asarray(np.sqrt(chndtrix(confidence, 1, off**2)) * errors + np.maximum(bias - off * errors, 0.0))

@@ -44,14 +44,17 @@ from discreet.stages.locate import middle
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none
 SHORT, LENGTH = -32, 40  # octaves of a length
-SEEN, NEAR, FAR = 4.2, 4.0, 5.5  # deviations of noise: of a heaviest bin, of one of the next 12, of one beyond
+SEEN, NEAR, FAR = 4.2, 5.0, 5.5  # deviations of noise: of a heaviest bin, of one of the next 12, of one beyond
 SEEN_FAR, USUAL = 6.5, (-20, 40)  # and of a heaviest bin of numbers below 2^-20 or above 2^40, some 340 of 400
 AROUND: Final = 12
 HEAVIER: Final = 1.7  # deviations of Laplace noise for one of normal noise, so far out
 MIDDLE: Final = 0.75  # of an octave's upper end
-REACHED, STEPS = 2.7, 5  # deviations by which the tail goes on, and bins in which it may pause
+REACHED: Final = np.array([2.9, 2.9, 3.3, 3.3, 3.3])  # deviations by which the tail goes on, in each of the next bins
+STEPS: Final = len(REACHED)
+LEAST: Final = 2.0  # deviations of noise: rows from the last bin that is seen on
 MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is seen
-STEEP: Final = 10.0  # deviations of noise from which one bin more tells the slope
+STEEP: Final = 10.0  # deviations of noise from which a number of rows tells the slope
+STEEPER: Final = 1.5  # times the slope farther down
 SLOPES: Final = (0.2, 2.5)
 ROOT: Final = math.sqrt(0.5)
 HALVES: Final = 2 * (LENGTH - SHORT + 1)  # half octaves of a length
@@ -143,14 +146,14 @@ def column_unit(
 
 def place_of(
     values: Floats, costs: Allocation, *, neighbours: Neighbours, rng: Randomness
-) -> tuple[float, float, float] | None:
-    """Where a column is, by the parts "centre" (none: at 0) and "unit": the centre, and the first two of `column_unit`.
+) -> tuple[float, float, float, float] | None:
+    """Where a column is, by the parts "centre" (none: at 0) and "unit": the centre, and what `column_unit` finds.
 
     None where too few rows show. [octaves.2]"""
     drawn: dict[str, Any] = {"neighbours": neighbours, "rng": rng}
     centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
     found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)
-    return None if found is None or not abs(centre) < LARGEST else (centre, *found[:2])
+    return None if found is None or not abs(centre) < LARGEST else (centre, *found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +183,13 @@ class Tail:
         mean = 2 * self.size * math.exp(shift**2 / 2 + float(log_ndtr(shift - score)))
         return max(0.0, unit * (mean - 2 * self.size * float(ndtr(-score)) * math.exp(shift * score)))
 
-    def most(self, low: float, high: float, share: float) -> float:
-        """The most rows, from `low` to `high`, whose excess is at most this many times the length that they exceed."""
+    def most(self, low: float, high: float, share: float, power: int = 1) -> float:
+        """The most rows, from `low` to `high`, whose excess is at most this many times the length that they exceed, or
+        times its power."""
         tried = low * (high / low) ** (np.arange(16) / 15)
-        return max((float(k) for k in tried if self.excess(k) <= share * float(self.at(k))), default=low)
+        return max(
+            (float(k) for k in tried if self.excess(k, power) <= share * float(self.at(k)) ** power), default=low
+        )
 
 
 def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> Tail | None:
@@ -196,18 +202,22 @@ def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbo
     top = int(np.argmax(found))
     if found[top] < SEEN * noise:  # [octaves.2]
         return None
-    while (ahead := np.flatnonzero(found[top + 1 : top + 1 + STEPS] > REACHED * noise)).size:
+    while (ahead := np.flatnonzero(found[top + 1 : top + 1 + STEPS] > REACHED[: HALVES - top - 1] * noise)).size:
         top += 1 + int(ahead.max())
 
     def beyond(start: int) -> float:
-        return max(float(found[max(start, 0) : top + 1 + STEPS].sum()), noise)
+        return max(float(found[max(start, 0) : top + 1 + STEPS].sum()), LEAST * noise)
 
     def score(k: float) -> float:
         return float(-ndtri(min(k / size, 0.98) / 2))
 
-    back = 1 if found[max(top - 1, 0)] > STEEP * noise else 2
-    here = score(beyond(top))
-    slope = back * math.log(2) / 2 / max(here - score(beyond(top - back)), 1e-6)
+    def slope_from(upper: int, lower: int) -> float:
+        return (upper - lower) * math.log(2) / 2 / max(score(beyond(upper)) - score(beyond(lower)), 1e-6)
+
+    here, base = score(beyond(top)), top - 1
+    while base > 0 and beyond(base) < STEEP * noise:  # so far down that the slope is told well
+        base -= 1
+    slope = min(slope_from(top, base), STEEPER * slope_from(base, max(base - STEPS, 0)))
     above = max(float(found[top + 1 : top + 1 + STEPS].sum()), 0.0) + MISSED * noise  # rows that may be longer still
     slope = min(slope, math.log(2) / 2 / max(score(above) - here, 1e-6))
     slope = min(max(slope, SLOPES[0]), SLOPES[1])

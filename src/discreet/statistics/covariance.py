@@ -3,38 +3,36 @@
 No bounds, no scale, no centre, any condition number that the rows can show.
 
 Releases
-    The stages of statistics/covariance_stages.py, and from them the covariance. With no model the ball of the last
-    stage is twice as wide as one that leaves about `beyond` rows outside, a public number; under model="gaussian" it is
-    the best ball for normal rows. MultivariateGaussian: the mean too, with more of the budget for it, under the model.
+    With no model the stages of statistics/free_covariance.py, under model="gaussian" those of
+    statistics/covariance_stages.py, and from them the covariance. MultivariateGaussian: the mean too, with more of the
+    budget for it, under the model.
 
 Promise
     [covariance.1] (epsilon, delta) under REPLACE and under ADD_OR_REMOVE, by the losses of the stages.
     [covariance.2] Refusals read public numbers and earlier answers only.
-    [covariance.3] The answer is symmetric and positive semidefinite. For normal rows the interval of each entry, and of
-          each mean, holds the population's with its confidence, to first order.
+    [covariance.3] The answer is symmetric and positive semidefinite. The interval of each entry holds the population's
+          with its confidence, to first order: without a model whatever the distribution is, nobody's distance from the
+          mean above a limit that was released, and the plain one too as far as the tail of all distances tells; under
+          the model for normal rows, and so that of each mean.
     [covariance.4] With the confidence asked for, the distribution that MultivariateGaussian releases is within
           `total_variation` of the population's, if that is normal, to first order.
 
 Why
-    [covariance.1] [covariance_stages.1] and [covariance_stages.2]. What is not listed before the number of columns and,
-    under REPLACE, of rows are declared amounts to (epsilon, delta).
+    [covariance.1] [free_covariance.1], [covariance_stages.1] and [covariance_stages.2]. What is not listed before the
+    number of columns and, under REPLACE, of rows are declared amounts to (epsilon, delta).
     [covariance.2] Too few rows: before any draw where n is public, else by a noisy number of them. Scales at the edge
-    of the floats: after they were released. No centre: the differences take the rows' place, and a normal distribution
-    is refused.
-    [covariance.3] In the frame the covariance is near I, so bent moments answer linearly (statistics/whiten.py): the
-    error is sampling and noise over known slopes, with the variances of `MatrixSpread.of`. Turning back keeps
-    eigenvalues non-negative. A noisy number of rows multiplies the distance of the bent moments from those of N(0, I),
-    and of the mean from the centre, by an error of a few parts in a hundred at most: second order. Without a model two
-    things still use the normal distribution: how much the ball cut off, which is next to nothing as it is wide, and the
-    variance of a product. So for other rows the interval is for the covariance
-    of rows pulled to the ball, and for those with heavy tails its sampling part is too short: of exponential columns
-    and t with 5 degrees it held 0.81 to 0.85 of the entries at n = 5,000 and d = 2, 0.94 to 0.96 at n = 20,000 (12 runs
-    each). The mean of bent rows answers to a shift by the slope a1, and its noise is known in the frame.
+    of the floats: after they were released. [free_covariance.2]. Under the model, no centre: the differences take the
+    rows' place, and a normal distribution is refused.
+    [covariance.3] Without a model [free_covariance.3]. Under it: in the frame the covariance is near I, so bent moments
+    answer linearly (statistics/whiten.py): the error is sampling and noise over known slopes, with the variances of
+    `MatrixSpread.of`. Turning back keeps eigenvalues non-negative. A noisy number of rows multiplies the distance of
+    the bent moments from those of N(0, I), and of the mean from the centre, by an error of a few parts in a hundred at
+    most: second order. The mean of bent rows answers to a shift by the slope a1, and its noise is known in the frame.
     [covariance.4] The proof is with `total_variation`.
 
 Needs
-    About 2,000 rows of 5 columns, 3,400 of 10, at epsilon 1 and delta 1e-6. A row with a missing entry counts as one at
-    the centre: it adds nothing, and so lowers the covariance by its share.
+    About 2,000 rows of 5 columns, 3,400 of 10, at epsilon 1 and delta 1e-6. Without a model a row with a missing entry
+    is no row; under it, it counts as one at the centre, and so lowers the covariance by its share.
 
 Accuracy
     docs/measured-covariance.md has the error over that of the sample covariance. Under the model rows far from the
@@ -44,7 +42,8 @@ Accuracy
     sample's under REPLACE, 1.1 and 1.3 times under ADD_OR_REMOVE.
 
 Source
-    See statistics/covariance_stages.py; Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for the centre.
+    See the stages; Armstrong and Kolesar 2020 (intervals that allow for a bias); Tsfadia, Cohen, Kaplan, Mansour and
+    Stemmer 2022 for the centre.
 """
 
 import math
@@ -54,12 +53,12 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
-from discreet.privacy.loss import Loss
+from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
@@ -67,7 +66,9 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import Matrix, MultivariateNormal
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
-from discreet.statistics.covariance_stages import FittedMoment, MomentBudget
+from discreet.stages.normal_laplace import allowing
+from discreet.statistics.covariance_stages import FittedMoment, MomentBudget, positive
+from discreet.statistics.free_covariance import FreeMoment, FreeStages, find, plan, too_few
 from discreet.tables.matrix import in_one, matrix
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.floors import RATES
@@ -84,6 +85,21 @@ class MatrixSpread:
     sampling: Floats
     privacy: Floats
     about: str = f"{EACH} covariance"
+    bias: Floats | None = None
+    target: str = ""
+
+    @classmethod
+    def free(cls, found: FreeMoment) -> "MatrixSpread":
+        """The error of a covariance of any shape: see [free_covariance.3]."""
+        estimate = found.back @ positive(found.inside) @ found.back.T
+        each = np.outer(found.scales, found.scales)
+        known = found.counted * (estimate - found.back @ found.back.T)
+        least = each**2 * np.minimum(found.fourths, found.noise**2)
+        sampling = np.sqrt(np.maximum(each**2 * found.fourths - estimate**2, least) / found.size)
+        privacy = np.hypot(_entries(found.back, found.noise**2, found.noise**2), known)
+        target = f"(nobody's distance from the mean above {found.often:.2g} times the typical one)"
+        about = f"{EACH} covariance, distances limited"
+        return cls((estimate + estimate.T) / 2, sampling, privacy, about, found.bias * each, target)
 
     @classmethod
     def of(cls, found: FittedMoment) -> "MatrixSpread":
@@ -101,7 +117,8 @@ class MatrixSpread:
 
     def interval(self, confidence: float) -> Interval:
         """For each entry by itself; a variance is not below 0."""
-        width = normal_quantile(confidence) * np.hypot(self.sampling, self.privacy)
+        errors = np.hypot(self.sampling, self.privacy)
+        width = normal_quantile(confidence) * errors if self.bias is None else allowing(self.bias, errors, confidence)
         low = self.estimate - width
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Interval(low, self.estimate + width, confidence=confidence, about=self.about, population=True)
@@ -251,20 +268,44 @@ class Covariance:
     @property
     def loss(self) -> Loss:
         """Every draw; before rows and columns are known, what they amount to."""
-        return self.budget.loss(self.size, self.dimension)  # [covariance.1]
+        if self.model is not None:
+            return self.budget.loss(self.size, self.dimension)  # [covariance.1]
+        if self.dimension is None or (self.size is None and self.neighbours.size_is_public):
+            return Approximate(self.epsilon, self.delta)
+        return self.stages(self.size, self.dimension).loss  # [covariance.1]
+
+    def stages(self, size: int | None, columns: int) -> FreeStages:
+        """What there is without a model, for a public number of rows or a private one. [covariance.1]"""
+        return plan(self.epsilon, self.delta, size if self.neighbours.size_is_public else None, columns)
 
     @property
     def budget(self) -> MomentBudget:
-        """For all stages."""
-        model = self.model is not None
-        return MomentBudget(self.epsilon, self.delta, model=model, mean=self.mean, neighbours=self.neighbours)
+        """For all stages under the model."""
+        return MomentBudget(self.epsilon, self.delta, mean=self.mean, neighbours=self.neighbours)
 
     def check(self, size: int | None) -> None:
         """Refuse too few rows, where their number is public and that of columns was declared. [covariance.2]"""
         if size:
             check_budget(self.epsilon, self.delta, size)
         if size is not None and self.dimension is not None:
-            self.budget.check(size, self.dimension)
+            if self.model is not None:
+                self.budget.check(size, self.dimension)
+            elif not self.stages(size, self.dimension).enough(size):
+                raise Refused(self._too_few(size, self.dimension))
+
+    def _too_few(self, size: int, columns: int) -> str:
+        return too_few(size, columns, lambda rows: self.stages(rows, columns), self.epsilon)
+
+    def _free(self, rows: Floats, size: int | None, rng: Randomness) -> FreeMoment | str:
+        """All stages without a model. [covariance.1]"""
+        stages = self.stages(size, rows.shape[1])
+        if size is not None and not stages.enough(size):  # [covariance.2]
+            return self._too_few(size, rows.shape[1])
+        counted = stages.counted(rows, rng)  # [covariance.1]
+        if not stages.enough(counted):  # [covariance.2]
+            return self._too_few(round(counted), rows.shape[1])
+        with np.errstate(all="ignore"):  # units may be 300 orders of magnitude apart
+            return find(rows, stages, rng, size=counted)  # [covariance.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The covariance and the error bar of each entry, or a refusal."""
@@ -279,15 +320,15 @@ class Covariance:
         shown = {"model": self.model, "neighbours": self.neighbours, "rows": size, "columns": table.width}
         provenance = Provenance(type(self).__name__, shown, rng.secure)
         blank: Release[Any] = Release(self.guarantee, provenance, name=self.name)
-        found = self.budget.fit(in_one(table), rng)  # [covariance.1]
+        whole = in_one(table)
+        found = self._free(whole, size, rng) if self.model is None else self.budget.fit(whole, rng)  # [covariance.1]
         return replace(blank, refusal=found) if isinstance(found, str) else self._answer(blank, found)  # [covariance.2]
 
-    def _answer(self, blank: Release[Any], found: FittedMoment) -> Release[Any]:
-        spread = MatrixSpread.of(found)  # [covariance.3]
-        if self.model is None:
-            blank = replace(blank, provenance=replace(blank.provenance, notes=(unseen(found.beyond),)))
-            pulled = f"{spread.about}, rows beyond {show(found.radius)} times their scale pulled in"
-            spread = replace(spread, about=pulled)
+    def _answer(self, blank: Release[Any], found: FittedMoment | FreeMoment) -> Release[Any]:
+        with np.errstate(all="ignore"):  # [covariance.3]
+            spread = MatrixSpread.free(found) if isinstance(found, FreeMoment) else MatrixSpread.of(found)
+        if not (np.isfinite(spread.estimate).all() and np.isfinite(spread.sampling).all()):  # [covariance.2]
+            return replace(blank, refusal="the columns' scales are beyond the floats; rescale them")
         return replace(blank, answer=Matrix(spread.estimate), spread=spread)
 
 
@@ -307,7 +348,8 @@ class MultivariateGaussian(Covariance):
     name: ClassVar[str] = "normal distribution"
     mean: ClassVar[Fraction] = Fraction(3, 10)
 
-    def _answer(self, blank: Release[Any], found: FittedMoment) -> Release[Any]:
+    def _answer(self, blank: Release[Any], found: FittedMoment | FreeMoment) -> Release[Any]:
+        assert isinstance(found, FittedMoment)
         notes: tuple[str, ...] = (NOTE,)
         if found.shift is not None:
             spread = NormalVectorSpread.of(found)  # [covariance.3]
@@ -317,14 +359,6 @@ class MultivariateGaussian(Covariance):
         else:  # [covariance.2]
             blank = replace(blank, refusal="too many rows lie far from the others for one normal distribution")
         return replace(blank, provenance=replace(blank.provenance, notes=notes))
-
-
-def unseen(beyond: int) -> str:
-    """Who can leave no trace."""
-    return (
-        f"fewer than {beyond} rows far from the others count as if they were no further than twice the others' length; "
-        "the interval takes products of columns to vary as those of normal rows do"
-    )
 
 
 def _world(about: About) -> World:

@@ -1,19 +1,18 @@
-"""The stages of a covariance without bounds: a frame, a centre, a mean, and the second moment about it.
+"""The stages of the covariance of normal rows without bounds: a frame, a centre, a mean, and the second moment there.
 
 Releases
     Where the number of rows is private, a noisy one. A frame (statistics/whiten.py); in it a centre
-    (friendly/find_centre.py); without a model the length that a public number of rows exceeds; the noisy mean, and
-    about it the noisy second moment, of rows bent into a ball (stages/gram.py). If no centre is found, the second
-    moment of the differences in place of mean and second moment.
+    (friendly/find_centre.py); the noisy mean, and about it the noisy second moment, of rows bent into a ball
+    (stages/gram.py). If no centre is found, the second moment of the differences in place of mean and second moment.
 Promise
     [covariance_stages.1] Under REPLACE the stages cost what `MomentStages.loss` lists, within (epsilon, delta).
     [covariance_stages.2] Under ADD_OR_REMOVE they cost what `MomentBudget.loss` says, within (epsilon, delta).
-    [covariance_stages.3] The plan, the radii of a model and the refusal of too few rows read public numbers, and a
+    [covariance_stages.3] The plan, the radii and the refusal of too few rows read public numbers, and a
           noisy number of rows where that is private; every later choice reads released ones.
     [covariance_stages.4] The distribution of what is released is the same for the rows in any order: the promises hold
           for neighbours whose other rows come in another order too.
 Why
-    [covariance_stages.1] Adaptive composition of [whiten.1], [find_centre.1], [locate.2] and [gram.2], [gram.3]. Given
+    [covariance_stages.1] Adaptive composition of [whiten.1], [find_centre.1], [gram.2] and [gram.3]. Given
     the order that is drawn, one difference is exchanged, and one of the rows handed to the search for a centre
     ([whiten.3]). Centre and frame were released, so lengths and bent rows are fixed functions of one row each, and so
     is `plain` ([gram.4]). The parts are those of an allocation with the slack of all draws and the event kept:
@@ -26,7 +25,7 @@ Why
     the one event, if their sum never exceeds a number that was fixed before ([filter.3]). It does not: the count, whose
     share is fixed, and the rest are parts of one allocation, and `ceiling` is no less than any of them together
     ([allocation.3], [allocation.4]).
-    [covariance_stages.3] `plan` sees epsilon, delta, d, whether there is a model, and n or its noisy stand-in.
+    [covariance_stages.3] `plan` sees epsilon, delta, d, and n or its noisy stand-in.
     [covariance_stages.4] Rows are read in exact sums and counts ([gram.1]), which have no order, and by [whiten.4].
 Needs
     n sqrt(rho) of about 20 d^1.5, rho that of (epsilon, delta): 5,000 rows of 10 columns at epsilon 1, delta 1e-6.
@@ -56,8 +55,7 @@ from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.gram import FINE, Frame, Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.locate import far_distance
+from discreet.stages.gram import Frame, Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.statistics.whiten import (
     NATS,
     EllipticResponse,
@@ -66,7 +64,6 @@ from discreet.statistics.whiten import (
     differences,
     find_frame,
     length_of,
-    lengths,
     measured,
     pairs_of,
     radius_for_covariance,
@@ -76,18 +73,12 @@ from discreet.statistics.whiten import (
 
 REPLACE: Final = Neighbours.REPLACE
 COUNT: Final = Fraction(1, 100)  # of mu^2, for the number of rows where it is private
-REACH: Final = Fraction(3, 100)  # of what is left, for the length that few rows exceed
 MISS: Final = Fraction(1, 10)  # of delta: that more rows were dropped than the search for a centre believes
 SAFE: Final = 1.3  # the frame is round within this factor, more or less
-COLUMN: Final = 400.0  # pairs times epsilon that a column's distance would like
-MODEL_COLUMN: Final = 140.0  # and under a model
-MODEL_OUTSIDE: Final = 0.45  # the share of differences beyond that distance, under a model
-FAR_NATS: Final = 36.0  # records times epsilon with which a length far beyond all rows is drawn once in 10,000 times
-WIDER: Final = 2.0  # times the length that few rows exceed: beyond that ball hardly any lie
-FULL: Final = 16.0  # standard deviations in units of a column beyond which its entries end too soon
+COLUMN: Final = 140.0  # pairs times epsilon that a column's distance would like
+OUTSIDE: Final = 0.45  # the share of differences beyond that distance
 LOUD: Final = 0.8  # the noise of a turn beyond which it is no use
-MODEL_SHAPE: Final[Shape] = "taper"
-FREE_SHAPE: Final[Shape] = "clip"
+SHAPE: Final[Shape] = "taper"  # far rows count as errors
 
 
 def friendly(mu: Fraction) -> Gaussian:
@@ -100,11 +91,10 @@ COUNTED: Final = Share(COUNT, friendly)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentStages:
-    """What each stage costs, for n rows of d columns, all of it public or released; under a model none is `reach`."""
+    """What each stage costs, for n rows of d columns, all of it public or released."""
 
     rows: int
     columns: int
-    model: bool
     neighbours: Neighbours
     costs: Allocation
 
@@ -117,21 +107,7 @@ class MomentStages:
     def whitening(self) -> Whitening:
         """What the frame costs."""
         turns = self.costs.all("turns", Gaussian)
-        outside = MODEL_OUTSIDE if self.model else 1 / 8
-        return Whitening(self.columns, self.costs.part("distance", Choice), turns, outside)
-
-    @property
-    def shape(self) -> Shape:
-        """Under a model far rows count as errors, without one as data."""
-        return MODEL_SHAPE if self.model else FREE_SHAPE
-
-    @property
-    def beyond(self) -> int:
-        """How many rows the ball leaves outside, without a model: more where there are enough of them."""
-        if self.model:
-            return 0
-        each = float(self.costs.part("reach", Choice).epsilon)
-        return math.ceil(max(NATS, min(FAR_NATS, self.rows * each / 8)) / each)
+        return Whitening(self.columns, self.costs.part("distance", Choice), turns, OUTSIDE)
 
     @property
     def noise(self) -> float:
@@ -144,12 +120,11 @@ class MomentStages:
         """The noise on each entry of the mean of v, in units of R."""
         return (2 if self.neighbours is REPLACE else 1) / (self.rows * float(self.costs.part("mean", Gaussian).mu))
 
-    def balls(self, reach: float) -> tuple[float, float]:
+    @property
+    def balls(self) -> tuple[float, float]:
         """The radii for the mean and for the second moment. [covariance_stages.3]"""
-        if not self.model:
-            return reach, reach
-        mean = radius_for_mean(self.columns, self.rows, self.shift_noise, self.shape)
-        return mean, radius_for_covariance(self.columns, self.rows, self.noise, self.shape)
+        mean = radius_for_mean(self.columns, self.rows, self.shift_noise, SHAPE)
+        return mean, radius_for_covariance(self.columns, self.rows, self.noise, SHAPE)
 
     @property
     def enough(self) -> bool:
@@ -162,7 +137,6 @@ class MomentStages:
             measured(pairs) * float(whitening.distance.epsilon) >= 2 * NATS
             and loud <= LOUD
             and looked * float(self.costs.part("test", Gaussian).mu) >= 40
-            and self.rows >= 4 * self.beyond
             and self.noise * (self.columns + 2) * math.sqrt(2 * self.columns) <= 1
         )
 
@@ -174,12 +148,11 @@ def turn_noise(columns: int, pairs: int, mu: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MomentBudget:
-    """What may be spent on the stages, under which neighbours, with a model or none; `mean` is the mean's share."""
+    """What may be spent on the stages, under which neighbours; `mean` is the mean's share."""
 
     epsilon: Number
     delta: Number
     _: KW_ONLY
-    model: bool
     mean: Fraction
     neighbours: Neighbours = REPLACE
 
@@ -246,8 +219,7 @@ class MomentBudget:
             return gram_cost(mu, columns, self.neighbours, less=private)
 
         times = columns + 1
-        nats = MODEL_COLUMN if self.model else COLUMN
-        distance = part(times * (nats / measured(pairs)) ** 2 / float(CHOICE) / square, 0.01, 0.13)
+        distance = part(times * (COLUMN / measured(pairs)) ** 2 / float(CHOICE) / square, 0.01, 0.13)
         wanted = 2 * columns**1.5 / (0.15 * pairs)  # the mu of a turn with noise of 0.15
         turn = part(wanted**2 / square, 0.01, 0.04)
         loud = turn_noise(columns, pairs, math.sqrt(square * turn))
@@ -261,11 +233,10 @@ class MomentBudget:
             turns=Share(left * turns * turn, turn_cost, turns),
             test=Share(left * test, friendly),
             centre=Share(left * centre, friendly),
-            reach=None if self.model else Share(left * REACH, Choice),
             mean=Share(left * self.mean, sum_noise),
             square=Share(None, gram_noise),
         )  # [covariance_stages.1], [covariance_stages.2]
-        return MomentStages(rows=rows, columns=columns, model=self.model, neighbours=self.neighbours, costs=costs)
+        return MomentStages(rows=rows, columns=columns, neighbours=self.neighbours, costs=costs)
 
 
 def part(wanted: float, least: float, largest: float) -> Fraction:
@@ -290,8 +261,6 @@ class FittedMoment:
     noise: float
     shift: EllipticResponse | None
     shift_noise: float
-    radius: float
-    beyond: int
 
     @property
     def apart(self) -> tuple[float, float]:
@@ -334,30 +303,26 @@ def fit(rows: Floats, stages: MomentStages, rng: Randomness) -> FittedMoment | s
     if found is not None:
         used, moved, size = rows, stages.neighbours, stages.rows
         frame = frame.at(frame.back(found.point))
-    reach = _reach(used, frame, stages, rng)  # [covariance_stages.1]
-    near, far = stages.balls(reach)
-    shape = stages.shape
+    near, far = stages.balls
     shift, shift_noise = None, 0.0
     if found is not None:
         cost = stages.costs.part("mean", Gaussian)
         total, noise = noisy_sum(
-            rows, frame, near, shape, cost=cost, neighbours=moved, rng=rng
+            rows, frame, near, SHAPE, cost=cost, neighbours=moved, rng=rng
         )  # [covariance_stages.1]
-        shift = response(stages.columns, near, shape)
+        shift = response(stages.columns, near, SHAPE)
         shift_noise = noise * near / size / shift.shift
         frame = frame.at(frame.centre + frame.back(total * near / size / shift.shift))
-    at = response(stages.columns, far, shape)
+    at = response(stages.columns, far, SHAPE)
     level = 0.0 if stages.neighbours.size_is_public else at.level / far**2
     cost = stages.costs.part("square", Gaussian)
     # [covariance_stages.1], [covariance_stages.2]
-    second, noise = noisy_gram(used, frame, far, shape, cost=cost, neighbours=moved, rng=rng, less=level)
+    second, noise = noisy_gram(used, frame, far, SHAPE, cost=cost, neighbours=moved, rng=rng, less=level)
     second = second / size + level * np.eye(stages.columns)
     inside = at.covariance(second * far**2)
     if found is not None:
         inside = (inside - shift_noise**2 * np.eye(stages.columns)) * (size / max(size - 1, 1))
     inside = positive(inside)
-    if (column := _cut_off(frame, inside)) is not None:  # [covariance_stages.3]
-        return f"column {column} reaches far beyond the scale that was found for it; its values may be mostly the same"
     return FittedMoment(
         frame=frame,
         inside=inside,
@@ -366,27 +331,7 @@ def fit(rows: Floats, stages: MomentStages, rng: Randomness) -> FittedMoment | s
         noise=noise * far**2 / size,
         shift=shift,
         shift_noise=shift_noise,
-        radius=far,
-        beyond=stages.beyond,
     )
-
-
-def _cut_off(frame: Frame, inside: Floats) -> int | None:
-    """A column whose released variance says that its entries were cut off at 64 units, if there is one.
-    [covariance_stages.3]"""
-    back = frame.back(np.eye(len(inside)))
-    deviations = np.sqrt(np.diag(back @ inside @ back.T)) * frame.per / 2.0**FINE
-    return int(deviations.argmax()) if deviations.max() > FULL else None
-
-
-def _reach(rows: Floats, frame: Frame, stages: MomentStages, rng: Randomness) -> float:
-    """The length that `beyond` rows exceed, as released, within what a frame can hold. [covariance_stages.1]"""
-    if stages.model:
-        return 0.0
-    cost = stages.costs.part("reach", Choice)
-    # [covariance_stages.1]
-    reach = far_distance(lengths(rows, frame), centre=0.0, beyond=stages.beyond, cost=cost, rng=rng)
-    return min(WIDER * max(reach, length_of(0.5, stages.columns)), 64 * math.sqrt(stages.columns))
 
 
 def positive(matrix: Floats) -> Floats:

@@ -1,0 +1,285 @@
+"""The stages of a covariance of any shape: places of columns, turns to a round frame, and a sum that cuts few rows.
+
+Releases
+    Under ADD_OR_REMOVE a noisy count. For each column a median and noisy counts of octaves around it. In turn, some
+    times: counts of the lengths of rows in the frame so far, the constant 1/2 among their entries, and the noisy sum of
+    their outer products in a ball that leaves 15% of them outside, which makes the next frame and centre. In the last
+    frame: counts of lengths, the noisy sum of outer products in a ball that leaves a few rows outside, and the noisy
+    sum of the squares of products of two entries.
+Promise
+    [free_covariance.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
+    [free_covariance.2] The plan reads public numbers; every later choice, and whether it ends early, reads released
+          ones too. A row enters each stage by a fixed function of itself and of what was released before; no value
+          raises.
+    [free_covariance.3] The error of an entry has three parts, which `FreeMoment` gives: sampling, by the fourth moments
+          of the columns whatever their distribution; noise, which is known; and what the ball takes from the sum, at
+          most the cut rows' excess, by the tail of all rows' lengths.
+Why
+    [free_covariance.1] Adaptive composition of [locate.1], [octaves.1], [gram.2] and [gram.3]; the parts are those of
+    an allocation with the slack of all draws kept: [allocation.2].
+    [free_covariance.2] By reading `plan` and `find`: the count is len(rows) only where that is public; [gram.4].
+    [free_covariance.3] With u the rows in the frame and w = (1/2, u), the mean of u u' less that of u times itself is
+    the covariance. Its noise is a symmetric matrix N of deviations s on the diagonal and s / sqrt 2 off it: an entry h'
+    N g has the variance s^2 (|h|^2 |g|^2 + (h g)^2) / 2. The noise of the mean enters by its square, of which the
+    expectation is taken off, and times the mean of u, which is small as the frame is centred. A noisy number of rows
+    multiplies S - I, as under ADD_OR_REMOVE the sum of u u' - I is released. An entry of the sample covariance has the
+    variance (E z_i^2 z_j^2 - S_ij^2) / n, z the columns about their means; half the noise of the first is added to it,
+    and what its tail tells of the rows that are cut. The half-width allows for the bias as [least_squares.3] does.
+Needs
+    Noise on the sum, as an operator, below the number of rows; columns that some hundred rows show at epsilon 1. A row
+    with a missing entry is no row.
+Accuracy
+    Noise of R^2 / mu (ADD_OR_REMOVE, sqrt 2 times that under REPLACE) on the sum, mu with more than half of the budget,
+    R the length that about 1 / mu rows exceed. Directions that the noise of all turns hides are not round: their
+    variance has an error as large as that of others.
+Source
+    Biswas, Dong, Kamath and Ullman 2020 (CoinPress) for turns; octaves and tails are ours (stages/octaves.py).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting.allocation import STRONGEST, Allocation, Share
+from discreet.privacy.exact import Number, exact
+from discreet.privacy.loss import Choice, Gaussian, Loss
+from discreet.privacy.mechanism import Randomness, what_to_do
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Floats
+from discreet.stages.gram import Frame, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.octaves import (
+    column_cost,
+    counts_cost,
+    counts_noise,
+    least_seen,
+    noisy_size,
+    place_of,
+    tail_cost,
+    tail_of,
+)
+from discreet.statistics.whiten import lengths
+
+COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
+TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
+MEDIAN: Final = Fraction(35, 100)  # of a column's share
+MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
+ONE: Final = 0.5  # the constant entry of a row in a frame
+OUTSIDE: Final = 0.15  # of the rows in a turn
+OFTEN: Final = (0.6, 2.0)  # over mu: how many rows are cut in the last sum
+EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
+ROUND: Final = 1.5  # by how much the ball's radius is that of a typical row, at least
+PAIRED: Final = 64  # columns up to which every pair of them has its own fourth moment
+SHOWN: Final = 0.2  # of the rows, in an octave: so many must be seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fourths:
+    """Rows seen as squares of products of two entries each, or of each with itself."""
+
+    inner: Frame
+
+    @property
+    def pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Which entries."""
+        each = np.arange(self.inner.size)
+        return np.triu_indices(len(each)) if len(each) <= PAIRED else (each, each)
+
+    @property
+    def size(self) -> int:
+        """Pairs."""
+        return len(self.pairs[0])
+
+    @property
+    def step(self) -> float:
+        """What one stands for."""
+        return self.inner.step**4
+
+    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+        """Of each row: two products each, one after the other. [free_covariance.2]"""
+        seen, lost = self.inner.turned(rows)
+        first, second = self.pairs
+        return np.square(seen[first] * seen[second]), lost  # [free_covariance.2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeStages:
+    """What each stage costs, all of it public."""
+
+    rows: int | None
+    columns: int
+    costs: Allocation
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw. [free_covariance.1]"""
+        return self.costs.loss
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """By whether the number of rows is public."""
+        return Neighbours.ADD_OR_REMOVE if self.rows is None else Neighbours.REPLACE
+
+    @property
+    def moved(self) -> float:
+        """The noise of the last sum in units of the ball's squared radius."""
+        moved = 1.0 if self.rows is None else math.sqrt(2)
+        return moved / float(self.costs.part("square", Gaussian).mu)
+
+    def enough(self, size: float) -> bool:
+        """Whether every stage will find what it looks for; `size` is public or released. [free_covariance.2]"""
+        nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
+        loud = self.moved * (math.sqrt(self.columns) + ROUND) ** 2 * math.sqrt(2 * self.columns)
+        return (
+            size * float(self.costs.part("centre", Choice).epsilon) >= nats
+            and SHOWN * size >= least_seen(self.costs.part("unit", Gaussian), self.neighbours)
+            and loud <= size
+        )
+
+    def counted(self, rows: Floats, rng: Randomness) -> float:
+        """How many rows have no missing entry, with noise; all of them where their number is public.
+        [free_covariance.1]"""
+        if self.rows is not None:
+            return float(len(rows))
+        present = int(np.isfinite(rows).all(axis=1).sum())
+        return noisy_size(present, cost=self.costs.part("count", Gaussian), rng=rng)  # [free_covariance.1]
+
+
+def plan(epsilon: Number, delta: Number, rows: int | None, columns: int) -> FreeStages:
+    """The stages for rows of so many columns. Public numbers only. [free_covariance.2]"""
+    neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
+    pairs = Fourths(Frame.of(np.ones(columns), np.eye(columns))).size
+    several = columns <= 8
+    shares: dict[str, Share | None] = {
+        "count": Share(COUNT, lambda mu: counts_cost(mu, 1, neighbours)) if rows is None else None,
+        "centre": Share(COLUMNS * MEDIAN, Choice, columns),
+        "unit": Share(COLUMNS * (1 - MEDIAN), lambda mu: column_cost(mu, neighbours), columns),
+    }
+    times = 3 if several else 1
+    shares |= {
+        "lengths": Share(TAIL, lambda mu: tail_cost(mu, neighbours), times),
+        "turns": Share(times * TURNS[0] if several else TURNS[1], _gram(columns + 1, neighbours), times),
+        "late": Share(LATE, lambda mu: tail_cost(mu, neighbours)),
+        "square": Share(None, _gram(columns + 1, neighbours, less=rows is None)),
+        "fourth": Share(FOURTH, lambda mu: sum_cost(mu, pairs, neighbours)),
+    }
+    off = Fraction(0)
+    for share in shares.values():
+        drawn = None if share is None or share.cost is None else share.cost(Fraction(STRONGEST))
+        if share is not None and isinstance(drawn, Gaussian):
+            off += share.times * exact(drawn.slack)
+    costs = Allocation.of(epsilon, delta, slack=off, lower=True).split(**shares)  # [free_covariance.1]
+    return FreeStages(rows=rows, columns=columns, costs=costs)
+
+
+def too_few(size: int, columns: int, stages: Callable[[int | None], FreeStages], epsilon: Number) -> str:
+    """What to do about so few rows, by a number that is public or was released. [free_covariance.2]"""
+    public, needed = stages(1).rows is not None, 16
+    while needed < 2**40 and not stages(needed).enough(needed):
+        needed = needed * 21 // 20 + 1
+    off = 0.0 if public else 3 / float(stages(None).costs.part("count", Gaussian).mu)  # the next count is noisy too
+    to_do = what_to_do(size, epsilon, needed + off, "give fewer columns", noisy=False, scales=False)
+    return (
+        f"there are {'' if public else 'about '}{size} rows of {columns} columns; finding their covariance without "
+        f"bounds takes about {needed} at this epsilon and delta; {to_do}"
+    )
+
+
+def _gram(size: int, neighbours: Neighbours, *, less: bool = False) -> Callable[[Fraction], Gaussian]:
+    return lambda mu: gram_cost(mu, size, neighbours, less=less)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FreeMoment:
+    """What was found. Columns less their means are `back` @ u; `inside` is the covariance of u, `noise` that of its
+    diagonal, `counted` the relative error of the number of rows.
+
+    Of z, the columns in units of `scales`: the means of squares of products, half of their noise and the tail added.
+    """
+
+    inside: Floats
+    back: Floats
+    noise: float
+    counted: float
+    bias: float
+    fourths: Floats
+    size: float
+    often: float
+
+    @property
+    def scales(self) -> Floats:
+        """The deviation of each column, more or less."""
+        return np.asarray(np.linalg.norm(self.back, axis=1))
+
+
+def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
+    """All stages but the count, or why they ended. [free_covariance.1], [free_covariance.2]"""
+    costs, many = stages.costs, stages.columns
+    drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
+    places = [place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn) for index in range(many)]
+    if None in places:  # [free_covariance.2]
+        return f"column {places.index(None)} is the same for nearly everybody, by noisy counts; leave it out"
+    centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
+    whole = np.column_stack([np.ones(len(rows)), rows])
+    whole[~np.isfinite(rows).all(axis=1)] = math.nan  # [free_covariance.2]: no row
+    turn = np.diag(units / (sizes * np.sqrt(np.minimum(shown / size, 1.0))))
+
+    def framed(turn: Floats, centre: Floats) -> Frame:
+        square = np.zeros((many + 1, many + 1))
+        square[0, 0], square[1:, 1:] = ONE, turn
+        return Frame.of(np.append(1.0, units), square, np.append(0.0, centre))
+
+    def back(turn: Floats) -> Floats:
+        return np.asarray(np.linalg.solve(turn, np.eye(many)) * units[:, None])
+
+    for _ in costs.all("turns", Gaussian):
+        frame = framed(turn, centre)
+        tail = tail_of(lengths(whole, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
+        if tail is None:  # [free_covariance.2]
+            return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
+        radius = float(tail.at(OUTSIDE * size))
+        cost = costs.part("turns", Gaussian)
+        total, noise = noisy_gram(whole, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
+        total, noise = total * radius**2 / size, noise * radius**2 / size
+        mean = total[0, 1:] / ONE
+        centre = centre + back(turn) @ mean
+        values, vectors = np.linalg.eigh(total[1:, 1:] - np.outer(mean, mean))
+        least = max(noise * math.sqrt(2 * many) / 2, 1e-9 * float(np.abs(values).max()), 1e-300)
+        turn = (vectors / np.sqrt(np.maximum(values, 0.0) + least)) @ vectors.T @ turn
+    frame = framed(turn, centre)
+    tail = tail_of(lengths(whole, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
+    if tail is None:  # [free_covariance.2]
+        return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
+    cut = tail.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
+    radius = float(tail.at(cut))
+    level = 0.0 if stages.rows is not None else min(1.0, radius**2 / 2)
+    cost = costs.part("square", Gaussian)
+    second, noise = noisy_gram(whole, frame, radius, "clip", cost=cost, less=level / radius**2, **drawn)
+    second, noise = second * radius**2 / size, noise * radius**2 / size  # [free_covariance.1], [free_covariance.3]
+    mean = second[0, 1:] / ONE
+    own, square = np.eye(many), noise**2 / 2 / ONE**2
+    inside = second[1:, 1:] + level * own - np.outer(mean, mean) + square * own  # [free_covariance.3]
+    inside, way = inside * (size / max(size - 1, 1.0)), back(turn)
+    scales = np.linalg.norm(way, axis=1)
+    fourths = Fourths(Frame.of(units, np.diag(units / scales), centre + way @ mean))
+    cost = costs.part("fourth", Gaussian)
+    summed, off = noisy_sum(whole[:, 1:], fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]
+    products = np.zeros((many, many))
+    products[fourths.pairs] = (summed + off / 2) * radius**4 + tail.excess(cut, 4)
+    if many > PAIRED:
+        products = np.sqrt(np.outer(*[np.maximum(products.diagonal(), 0.0)] * 2))
+    counted = counts_noise(costs.part("count", Gaussian), stages.neighbours) if stages.rows is None else 0.0
+    return FreeMoment(
+        inside=inside,
+        back=way,
+        noise=noise,
+        counted=counted / size,
+        bias=tail.excess(cut, 2) / size,
+        fourths=np.maximum(np.triu(products) + np.triu(products, 1).T, off / 2 * radius**4) / size,
+        size=size,
+        often=radius / tail.typical,
+    )

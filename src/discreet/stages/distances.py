@@ -108,7 +108,7 @@ def distance_tail(
     last = start + (int(seen[-1]) if seen.size else QUARTERS - 1)
     above = found[last + 1 : last + 1 + QUARTERS]
     more = max(float(above.sum()), 0.0)
-    upto = last + 1 + (QUARTERS if more else 0)
+    upto = min(last + 1 + (QUARTERS if more else 0), PLACES)
     beyond = np.cumsum(found[:upto][::-1])[upto - last - 1 :]
     wanted = min(MEASURED * noise, size / 10)
 
@@ -135,7 +135,7 @@ def _edges(places: Any) -> Floats:
     return np.asarray(((places + LOWEST) << (52 - COARSE)).view(np.float64))
 
 
-def _bar(nats: Any, bins: int, noise: float, cost: Gaussian | Laplace) -> Floats:
+def _bar(nats: Any, bins: int, noise: float, cost: Gaussian | Laplace) -> Any:
     """What the noise of so many bins together exceeds with a chance of e^-nats at most."""
     if isinstance(cost, Gaussian):
         return noise * np.sqrt(2 * bins * nats)

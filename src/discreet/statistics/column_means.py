@@ -2,32 +2,34 @@
 
 Releases
     Alone: what statistics/mean.py releases of one column, column by column, but one number of rows for all. Together:
-    for each column a median c and a distance C that about m0 records exceed; a length L that about m1 rows exceed, rows
-    seen in units of their columns' distances; then the noisy sums of rows pulled into the ball of radius 2.5 L, and of
-    their squares. Where the number of rows is private, one noisy number of them.
+    for each column a median c and a distance C that about m0 records exceed; noisy counts of the lengths of rows, seen
+    in units of their columns' distances; then the noisy sums of rows pulled into a ball whose radius follows from them,
+    and of their squares. Where the number of rows is private, one noisy number of them.
 Promise
     [column_means.1] Alone: pure epsilon under both relations. The draws' epsilons are exact fractions that sum to
          epsilon.
     [column_means.2] Together: (epsilon, delta) under both relations.
-    [column_means.3] Which of the two it is follows from epsilon, delta and the number of columns. m0, m1, the shares of
-         all stages and refusals read public numbers and earlier answers only.
+    [column_means.3] Which of the two it is follows from epsilon, delta and the number of columns. m0, the shares of all
+         stages, the radius and refusals read public numbers and earlier answers only.
     [column_means.4] The interval of each column, by itself, is for the population's mean of the values so limited, by
          the normal approximation; alone, for what [mean.4] says.
 Why
     [column_means.1] One row is one record of every column. Each column's draws are those of [mean.1], and those of all
     columns compose adaptively with the count: [allocation.1].
     [column_means.2] The count is of sensitivity 1, the choices are [locate.1] and [locate.2]; a length is a fixed
-    function of one row and of what was released ([gram.4]), so [locate.2] again; the sums are [gram.2], their squares
-    [gram.5]. Squares of mu add up adaptively, with their slacks, whatever the shares that the count gives them, if
-    their sum never exceeds what was fixed before ([filter.3]): they are parts of one allocation ([allocation.4]).
+    function of one row and of what was released ([gram.4]), so their counts are [distances.1]; the sums are [gram.2],
+    their squares [gram.5]. Squares of mu add up adaptively, with their slacks, whatever the shares that the count gives
+    them, if their sum never exceeds what was fixed before ([filter.3]): they are parts of one allocation
+    ([allocation.4]).
     [column_means.3] As `plan` reads. Scales at the edge of the floats are refused after they were released.
     [column_means.4] As [mean.4], with the deviation of Gaussian noise in place of the scale of Laplace noise.
 Needs
     Alone n epsilon of 180 d, 360 d under REPLACE; together, at epsilon 1 and delta 1e-6, 670 rows of 2 columns, 900 of
     7 and 1,550 of 20. A row with a missing entry counts as one at the centre.
 Accuracy
-    Alone, that of each column's mean at epsilon / d, but for a better count. Together noise of deviation 2.5 L C
-    over n mu on each column, twice that under REPLACE; L C is about 1 + sqrt(d) standard deviations. Of normal
+    Alone, that of each column's mean at epsilon / d, but for a better count. Together noise of deviation R over n mu on
+    each column, twice that under REPLACE; R, about 2 + sqrt(d) standard deviations of normal rows, is where what rows
+    further out lose in all is expected to be less than the noise in each column. Of normal
     columns, at delta 1e-6, it was 1.1 (2 columns, epsilon 3) to 0.2 times (5 columns, epsilon 1/2) that of single
     means at epsilon / d.
 Source
@@ -54,9 +56,11 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
+from discreet.stages.distances import distance_cost, distance_tail
 from discreet.stages.gram import Frame, noisy_squares, noisy_sum, squares_cost, sum_cost
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
+from discreet.stages.octaves import counts_noise
 from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
@@ -68,8 +72,10 @@ WIDEST: Final = 2**10  # columns
 SQUARE: Final = Fraction(2, 25)  # of mu squared
 PLACED: Final = 110.0  # n epsilon that a median would like; see `mean.LOCATED`
 MEASURED: Final = 16 * 2 * BEYOND  # that of a distance: a sixteenth of the records lie beyond it
-LEAST: Final = (2.5, 4.0)  # so many times m0 and m1 there must be rows
-WIDER: Final = 2.5  # times the length that few rows exceed
+LEAST: Final = 2.5  # so many times m0 there must be rows
+REACH: Final = Fraction(2, 25)  # of mu squared, for the counts of lengths
+SEEN: Final = 25.0  # deviations of their noise: so many rows at the least
+MOST_LOST: Final = 0.7  # of the noise in each column: what rows beyond the ball may lose there
 JOINT: Final = 2.35  # epsilon over sqrt(d) mu up to which columns are taken together
 WHOLE: Final = 60.0  # units: entries of a frame end at 64
 UNSEEN: Final = "a group of fewer than {} people with extreme values is invisible, one of fewer than {} can be"
@@ -124,7 +130,11 @@ class ColumnMeans:
     def _whole(self) -> Allocation:
         """What all draws may cost, their slack kept. [column_means.2]"""
         most = Fraction(STRONGEST)
-        costs = (sum_cost(most, self.width, self.neighbours), squares_cost(most, self.width, self.neighbours))
+        costs = (
+            sum_cost(most, self.width, self.neighbours),
+            squares_cost(most, self.width, self.neighbours),
+            distance_cost(most, self.neighbours),
+        )
         off = SLACK + sum(exact(cost.slack) for cost in costs)
         return Allocation.of(self.epsilon, self.delta, slack=off, lower=True)
 
@@ -148,16 +158,14 @@ class ColumnMeans:
             count=COUNTED if private else None,
             centre=chosen(PLACED, self.width, 0.04, 0.15),
             scale=chosen(MEASURED, self.width, 0.12, 0.3),
-            reach=chosen(MEASURED, 1, 0.1, 0.2),
+            reach=Share(left * REACH, lambda mu: distance_cost(mu, self.neighbours)),
             square=Share(left * SQUARE, lambda mu: squares_cost(mu, self.width, self.neighbours)),
             mean=Share(None, lambda mu: sum_cost(mu, self.width, self.neighbours)),
         )  # [column_means.2]
 
-    def beyond(self, rows: int) -> tuple[int, int]:
-        """m0 and m1: how many records lie beyond their column's distance, and rows beyond the length. Public."""
-        stages = self.plan(rows)
-        near, far = (float(stages.part(name, Choice).epsilon) for name in ("scale", "reach"))
-        return math.ceil(2 * BEYOND / near), math.ceil(2 * BEYOND / far)
+    def beyond(self, rows: int) -> int:
+        """m0: how many records lie beyond their column's distance. Public."""
+        return math.ceil(2 * BEYOND / float(self.plan(rows).part("scale", Choice).epsilon))
 
     def check(self, size: int | None) -> None:
         """Refuse so few rows that too many of them would lie beyond. [column_means.3]"""
@@ -177,8 +185,8 @@ class ColumnMeans:
     def _enough(self, size: int) -> bool:
         if not self.joint:
             return refusal_of(RankClippedMean(exact(self.epsilon) / self.width, self.neighbours), size) is None
-        near, far = self.beyond(size)
-        return size >= LEAST[0] * near and size >= LEAST[1] * far
+        noise = counts_noise(self.plan(size).part("reach", Gaussian), self.neighbours)
+        return size >= LEAST * self.beyond(size) and size >= SEEN * noise
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """A mean and an interval for each column, or a refusal."""
@@ -202,7 +210,7 @@ class ColumnMeans:
             return replace(blank, refusal=found)
         notes = [f"of one column alone: {unlimited(seen, self.epsilon)}"]
         if self.joint:
-            few = max(self.beyond(seen))
+            few = self.beyond(seen)
             notes.insert(0, UNSEEN.format(few, 2 * few))
         provenance = replace(blank.provenance, notes=tuple(notes))
         return replace(blank, answer=found[0], spread=found[1], provenance=provenance)
@@ -235,7 +243,7 @@ class ColumnMeans:
 
     def _together(self, held: Floats, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
         """Rows in units of their columns' distances, pulled into one ball. [column_means.2]"""
-        near, far = self.beyond(size)
+        near = self.beyond(size)
         columns = [np.ascontiguousarray(column) for column in held.T]
         cost = stages.part("centre", Choice)
         centre = np.array(
@@ -252,11 +260,13 @@ class ColumnMeans:
             return f"column {int(units.argmax())} reaches beyond 1e150; rescale it, or ask for it alone with bounds"
         units = np.maximum(units, SMALLEST)
         frame = Frame.of(units, np.eye(self.width), centre)
-        cost = stages.part("reach", Choice)
-        reach = far_distance(lengths(held, frame), centre=0.0, beyond=far, cost=cost, rng=rng)  # [column_means.2]
-        radius = min(max(WIDER * reach, 1.0), WHOLE)
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
-        mean_cost, square_cost = stages.part("mean", Gaussian), stages.part("square", Gaussian)
+        counts, mean_cost = stages.part("reach", Gaussian), stages.part("mean", Gaussian)
+        tail = distance_tail(lengths(held, frame), centre=0.0, size=size, cost=counts, **terms)  # [column_means.2]
+        moved = 2 if self.neighbours is Neighbours.REPLACE else 1
+        noise = MOST_LOST * math.sqrt(self.width) * moved / float(mean_cost.mu)
+        radius = 1.0 if tail is None else min(max(tail.limit(noise, 1), 1.0), WHOLE)  # [column_means.3]
+        square_cost = stages.part("square", Gaussian)
         total, noise = noisy_sum(held, frame, radius, "clip", cost=mean_cost, **terms)  # [column_means.2]
         squares, blur = noisy_squares(held, frame, radius, "clip", cost=square_cost, **terms)  # [column_means.2]
         mean, second, extra = total / size, squares / size, blur / size

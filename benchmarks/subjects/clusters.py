@@ -1,6 +1,6 @@
 """The audited mechanisms of clusters."""
 
-from benchmarks.subjects.subject import NUMBERS, POINTS, REPLACE, Subject, edge_pairs
+from benchmarks.subjects.subject import NUMBERS, POINTS, Subject, edge_pairs
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.kmeans import LloydKMeans
 
@@ -39,10 +39,9 @@ SUBJECTS = {
         least=30,
     ),
     "FriendlyKMeans": Subject(
-        lambda _: FriendlyKMeans(2, 100.0, 1e-5, columns=1),
+        lambda r: FriendlyKMeans(2, 100.0, 1e-5, columns=1, neighbours=r),
         NUMBERS,
         edge_pairs(0.0, 1e12, TWO),
         least=1400,
-        only=REPLACE,
     ),
 }

@@ -99,13 +99,17 @@ def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
 
 
 @pytest.mark.claim("friendly_kmeans.1")
-def test_friendly_replay() -> None:
-    mechanism = FriendlyKMeans(2, LOUD, 1e-5, with_loss=True, columns=2)
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_friendly_replay(relation: Neighbours) -> None:
+    mechanism = FriendlyKMeans(2, LOUD, 1e-5, with_loss=True, columns=2, neighbours=relation)
     rng = np.random.default_rng(0)
     crowd = [tuple(row) for row in (np.arange(1500)[:, None] % 2 * 40 + rng.normal(size=(1500, 2)) + 1e6).tolist()]
     odd = (((0.0, 0.0), (1e6, 1e6)), ((1e300, 0.0), (1e6, 1e6 + 20)), ((math.nan, 0.0), None))
     for index, (one, other) in enumerate(odd):
-        assert replay(mechanism, audit.Pair([*crowd, one], [*crowd, other]), seed=index) == []
+        right = [*crowd, other] if relation is REPLACE else crowd
+        assert replay(mechanism, audit.Pair([*crowd, one], right), seed=index) == []
+        if relation is ADD:  # equal rows too, anywhere in the table
+            assert replay(mechanism, audit.Pair([crowd[5], *crowd], crowd), seed=index) == []
     assert mechanism.release([*crowd, (1e6, 1e6)], Seeded(0)).refusal is None
     assert implies(mechanism.loss, mechanism.guarantee)
     spent = drawn(mechanism, [*crowd, (1e6, 1e6)])
@@ -120,9 +124,13 @@ def test_one_row_changes_one_tuple_and_a_block_that_fails_gives_none() -> None:
     other = rows.copy()
     other[7] = np.inf
     table, again = discreet.tables.matrix.matrix(rows), discreet.tables.matrix.matrix(other)
-    one, two = block_tuples(table, 10, 3, Seeded(3)), block_tuples(again, 10, 3, Seeded(3))
-    changed = [not np.array_equal(a, b) for a, b in zip(one, two, strict=True)]
-    assert sum(changed) <= 1
+    fewer = discreet.tables.matrix.matrix(np.delete(rows, 7, axis=0))
+    for side, relation in ((again, REPLACE), (fewer, ADD)):
+        one, two = (block_tuples(each, 10, 3, Seeded(3), relation) for each in (table, side))
+        assert sum(not np.array_equal(a, b) for a, b in zip(one, two, strict=True)) <= 1
+        assert np.isfinite(one).all()
+    planted = (block_tuples(each, 10, 3, Seeded(3), REPLACE) for each in (table, fewer))
+    assert sum(not np.array_equal(a, b) for a, b in zip(*planted, strict=True)) > 1  # a shuffle moves others
     lost = block_tuples(discreet.tables.matrix.matrix(np.full((40, 2), np.nan)), 2, 3, Seeded(0))
     assert np.isnan(lost).all()
     points = np.array([[0.0], [5.0]])
@@ -148,8 +156,10 @@ def test_friendly_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one_cloud.refusal is not None
     with pytest.raises(BadInput, match="delta"):
         FriendlyKMeans(3, 1.0, 0.0)
-    with pytest.raises(BadInput, match="add_or_remove"):
-        FriendlyKMeans(3, 1.0, 1e-6, neighbours=ADD)
+    few = FriendlyKMeans(3, 1.0, 1e-6, neighbours=ADD).release(np.zeros((100, 2)), door)
+    assert str(few.refusal).startswith("about ")
+    assert len(door.log) == 1  # by a noisy count
+    assert few.provenance.parameters["rows"] is None
 
 
 def test_clusters_are_found_with_a_ball_without_one_and_by_friends() -> None:
@@ -162,6 +172,7 @@ def test_clusters_are_found_with_a_ball_without_one_and_by_friends() -> None:
         {"neighbours": "replace", "missing": "keep"},
         {"delta": 0.0, "radius": 20.0, "centre": [1e5, 1e5]},
         {"method": "friendly", "epsilon": 2.0, "neighbours": "replace", "missing": "keep"},
+        {"method": "friendly", "epsilon": 2.0},
     ):
         given = {"epsilon": 1.0, "delta": 1e-6} | options
         found = discreet.kmeans(rows, 3, loss=True, rng=Seeded(5), **given)

@@ -361,7 +361,10 @@ def lecture(
     if method not in ("clipped", "two-stage", "stability", "karwa-vadhan"):
         raise BadInput(f"method is {method!r}; give 'auto', 'clipped', 'two-stage', 'stability' or 'karwa-vadhan'")
     if neighbours is not Neighbours.REPLACE:
-        raise BadInput(f"method {method!r} divides by a public number of rows; give neighbours='replace'")
+        raise BadInput(
+            f"method {method!r} divides by a public number of rows, as the lectures do; give neighbours='replace', and "
+            "missing='keep' or a public number that stands in; or leave out method= for a mean that counts privately"
+        )
     if method == "stability":
         if reach is not None:
             raise BadInput("method 'stability' takes no reach=; leave it out")

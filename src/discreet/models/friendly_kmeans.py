@@ -1,21 +1,24 @@
 """k-means without bounds, for clusters that are well apart: the centres on which blocks of people agree.
 
 Releases
-    The octave of a common distance between the k centres of two blocks; the mean of the tuples of centres that agree
-    ([tuples.2]); a radius that holds most rows around them; counts and centred sums of all rows. If
-    asked for, the loss. Or a refusal.
+    The number of rows, with noise, where it is private. The octave of a common distance between the k centres of two
+    blocks; the mean of the tuples of centres that agree ([tuples.2]); a radius that holds most rows around them; counts
+    and centred sums of all rows. If asked for, the loss. Or a refusal.
 Promise
-    [friendly_kmeans.1] (epsilon, delta) under REPLACE; ADD_OR_REMOVE is refused when it is asked for.
+    [friendly_kmeans.1] (epsilon, delta) under both relations.
     [friendly_kmeans.2] Refusals read public numbers and what was released before.
 Why
-    [friendly_kmeans.1] A public shuffle puts rows into blocks of public sizes, so one row changes one block, and with
-    it one tuple, to whatever it may be: k-means in a block sees that block alone, and one that fails gives a tuple of
-    NaN, which is nobody's friend. The tuples are neighbours under REPLACE. Their pairs' distances cost [radius.1] (one
-    tuple changes one pair), their mean [tuples.2] with an event of probability `miss`; the rest is [cluster_sums.1] and
-    [cluster_sums.3], on all rows, around released centres. Shares add up to 1: [allocation.2], with the
-    slack of DRAWS draws on the coarser grid of the tuples.
-    [friendly_kmeans.2] As the code reads: the number of rows is public, the octave is found or not by noisy counts, and
-    tuples agree or not by a noisy one.
+    [friendly_kmeans.1] REPLACE: a public shuffle puts rows into blocks of public sizes. ADD_OR_REMOVE: a noisy number
+    of rows is released first ([average.5]), and blocks are buckets of places ([sample.1]), how many follows from it. So
+    the number of blocks is public or was released, and one row changes one block, and with it one tuple, to whatever it
+    may be: k-means in a block sees that block alone, in an order that no other block decides, and one that fails gives
+    a tuple of NaN, which is nobody's friend. The tuples, as many on both sides, are neighbours under REPLACE, whatever
+    the rows are. Their pairs' distances cost [radius.1] (one tuple changes one pair), their mean [tuples.2] with an
+    event of probability `miss`; the rest is [cluster_sums.1] and [cluster_sums.3] under the rows' own relation, on all
+    rows, around released centres. Shares add up to 1: [allocation.2], with the slack of DRAWS draws on the coarser grid
+    of the tuples, and of one more for the number of rows.
+    [friendly_kmeans.2] As the code reads: the number of rows is public or noisy, the octave is found or not by noisy
+    counts, and tuples agree or not by a noisy one.
 Needs
     Clusters 16 standard errors of a block's centre apart, or more; 30 / mu blocks, mu that of the test, with 20 rows
     for each cluster: at epsilon 1, delta 1e-6, 6,600 rows for each of k clusters. How long k-means takes in
@@ -40,7 +43,9 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.friendly.average import SLACK as TUPLE_SLACK
+from discreet.friendly.average import noisy_count
 from discreet.friendly.radius import pair_scale
+from discreet.friendly.sample import Places
 from discreet.friendly.tuples import find_tuple
 from discreet.models.assign import LARGEST, SMALLEST, Ball, Floats, distances
 from discreet.models.cluster_sums import (
@@ -66,6 +71,7 @@ from discreet.tables.matrix import Rows, matrix, take
 
 MISS: Final = Fraction(1, 10)  # of delta: that fewer tuples agree than the search believes
 SCALE, TEST, MEAN, RADIUS, LAST = (Fraction(part, 100) for part in (20, 15, 15, 5, 45))
+COUNT: Final = Fraction(2, 100)  # of the last sums' share, under ADD_OR_REMOVE
 DRAWS: Final = 5  # scale, test, mean, last sums and loss [friendly_kmeans.1]
 BLOCKS, FEWEST = 40.0, 30.0  # over the mu of the test
 ROWS: Final = 25  # of a block, for each cluster, and
@@ -103,8 +109,6 @@ class FriendlyKMeans:
             raise BadInput("delta is 0; clusters without bounds by friends need delta above 0, for example 1e-6")
         check_cluster_budget(self.epsilon, self.delta, self.neighbours)
         check_k(self.k)
-        if self.neighbours is not Neighbours.REPLACE:
-            raise BadInput("method 'friendly' hides that one row is replaced; for 'add_or_remove' use 'centred'")
 
     guarantee = promised
 
@@ -113,7 +117,9 @@ class FriendlyKMeans:
         """What each stage costs; the event is that fewer tuples agree than believed. [friendly_kmeans.1]"""
         lost = exact(self.delta) * MISS
         left = exact(self.delta) - lost  # of which slack takes a tenth at most
-        whole = Allocation.of(self.epsilon, left, slack=TUPLE_SLACK, draws=DRAWS, lower=True, strongest=STRONGEST)
+        counts = not self.neighbours.size_is_public
+        draws = DRAWS + counts  # [friendly_kmeans.1]
+        whole = Allocation.of(self.epsilon, left, slack=TUPLE_SLACK, draws=draws, lower=True, strongest=STRONGEST)
         budget = replace(whole, event=lost)
         rest = 1 - (LOSS if self.with_loss else Fraction(0))
         return budget.split(
@@ -121,7 +127,8 @@ class FriendlyKMeans:
             test=Share(rest * TEST),
             mean=Share(rest * MEAN),
             radius=Share(rest * RADIUS, Choice),
-            last=Share(rest * LAST),
+            last=Share(rest * (LAST - COUNT if counts else LAST)),
+            count=Share(rest * COUNT) if counts else None,
             loss=Share(LOSS) if self.with_loss else None,
         )  # [friendly_kmeans.1]
 
@@ -135,7 +142,7 @@ class FriendlyKMeans:
         table = matrix(rows, self.columns)
         check_width(table.width, self.k)
         check_sklearn()
-        check_budget(self.epsilon, self.delta, max(1, table.size))
+        check_budget(self.epsilon, self.delta, max(1, table.size) if self.neighbours.size_is_public else None)
         return _Run(self, table, rng).release()
 
 
@@ -144,23 +151,32 @@ class _Run:
 
     def __init__(self, asked: FriendlyKMeans, table: Rows, rng: Randomness) -> None:
         self.asked, self.table, self.rng, self.stages = asked, table, rng, asked.stages
-        self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "rows": table.size}
+        public = table.size if asked.neighbours.size_is_public else None
+        self.shown: dict[str, Any] = {"k": asked.k, "neighbours": asked.neighbours, "rows": public}
+        self.size = table.size if public is not None else self._counted()
+
+    def _counted(self) -> int:
+        """A noisy number of rows. [friendly_kmeans.1]"""
+        noisy = noisy_count(self.table.size, self.stages.part("count", Gaussian), self.rng)  # [friendly_kmeans.1]
+        self.shown["counted"] = max(0, round(noisy))
+        return max(0, round(noisy))
 
     def release(self) -> Release[Clusters]:
         """Blocks, a radius for their tuples, the tuple, and its refinement."""
-        k, size = self.asked.k, self.table.size
+        k, size = self.asked.k, self.size
         test = self.stages.part("test", Gaussian)
         blocks, fewest = math.ceil(BLOCKS / test.mu), math.ceil(FEWEST / test.mu)
         blocks = min(blocks, size // (ROWS * k))
         if blocks < fewest:
             blocks = min(fewest, size // (LEAST * k))
         if blocks < fewest:  # [friendly_kmeans.2]
+            about = f"{size} rows are" if self.shown["rows"] is not None else f"about {size} rows are"
             return self._blank(
-                f"{size} rows are too few for {k} clusters without bounds at epsilon {float(self.asked.epsilon):g}: "
-                f"about {fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
+                f"{about} too few for {k} clusters without bounds at epsilon {float(self.asked.epsilon):g}: about "
+                f"{fewest * LEAST * k} are needed; bring more rows, or give radius= and method='centred'"
             )
         self.shown["blocks"] = blocks
-        tuples = block_tuples(self.table, blocks, k, self.rng)  # [friendly_kmeans.1]
+        tuples = block_tuples(self.table, blocks, k, self.rng, self.asked.neighbours)  # [friendly_kmeans.1]
         scale = pair_scale(
             pair_rows(tuples), cost=self.stages.part("scale", Gaussian), rng=self.rng
         )  # [friendly_kmeans.1]
@@ -192,7 +208,7 @@ class _Run:
         ball = Ball(middle, min(max(wide, SMALLEST), LARGEST))
         steps = ball.steps(centres)
         choice = self.stages.part("radius", Choice)
-        beyond = max(round(OUTSIDE * self.table.size), math.ceil(28 / float(choice.epsilon)))
+        beyond = max(round(OUTSIDE * self.size), math.ceil(28 / float(choice.epsilon)))
         reach = reach_of(
             WIDER * holding(distances(self.table, ball, steps), beyond=beyond, cost=choice, rng=self.rng)
         )  # [friendly_kmeans.1]
@@ -203,7 +219,7 @@ class _Run:
             reach,
             centred=True,
             cost=self.stages.part("last", Gaussian),
-            neighbours=Neighbours.REPLACE,
+            neighbours=self.asked.neighbours,
             rng=self.rng,
         )  # [friendly_kmeans.1]
         moved, _ = last.moved(steps, CLEAR * last.count_noise, centred=True)
@@ -228,12 +244,18 @@ UNSEEN: Final = (
 )
 
 
-def block_tuples(table: Rows, blocks: int, k: int, rng: Randomness) -> Floats:
+def block_tuples(
+    table: Rows, blocks: int, k: int, rng: Randomness, neighbours: Neighbours = Neighbours.REPLACE
+) -> Floats:
     """Each block's k centres: blocks x k x d; NaN for a block that has none. [friendly_kmeans.1]"""
     from threadpoolctl import threadpool_limits
 
-    order = np.asarray(rng.permutation(table.size), dtype=np.int64)
-    edges = np.arange(blocks + 1) * table.size // blocks
+    if neighbours.size_is_public:
+        order = np.asarray(rng.permutation(table.size), dtype=np.int64)
+        edges = np.arange(blocks + 1) * table.size // blocks
+    else:
+        places = Places(table, rng)
+        order, edges = places.order, np.searchsorted(places.buckets(blocks), np.arange(blocks + 1))
     rows = take(table, order)
     with silence(), np.errstate(all="ignore"), threadpool_limits(1):
         return np.stack([_centres(rows[start:stop], k) for start, stop in pairwise(edges.tolist())])

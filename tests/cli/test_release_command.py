@@ -88,6 +88,22 @@ def test_a_dry_run_writes_and_charges_nothing(
     assert sorted(path.name for path in plan.parent.iterdir()) == ["people.csv", "plan.toml"]
 
 
+def test_types_that_a_text_file_does_not_declare_are_asked_for(command: Run, plan: Path) -> None:
+    """By public facts alone in the dry run; the first rows are read for the steward, who asks for it."""
+    asked = "[[release]]\nid = 'age'\nstatistic = 'mean'\ncolumns = 'age'\nepsilon = 0.1\n"
+    plan.write_text(plan.read_text().replace('types = {age = "integer"}\n', "") + asked)
+    code, out, _ = command("release", "plan.toml", "--dry-run")
+    assert code == 0
+    assert "A text file declares no types: cells of age that" in out
+    code, out, _ = command("release", "plan.toml", "--suggest-types")
+    assert code == 0
+    assert "for you alone" in out
+    assert '"age" = "integer"\n"sex" = "text"' in out
+    plan.write_text(plan.read_text() + "\n" + out)
+    assert "A text file declares no types" not in command("release", "plan.toml", "--dry-run")[1]
+    assert "nothing to suggest" in command("release", "plan.toml", "--suggest-types")[1]
+
+
 def test_a_dry_run_shows_what_would_be_refused(command: Run, plan: Path) -> None:
     releases = (
         "[[release]]\nid = 'few'\nstatistic = 'mean'\ncolumns = 'age'\nrows = 50\nepsilon = 0.1\n"

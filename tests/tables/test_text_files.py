@@ -204,3 +204,16 @@ def test_people_are_told_apart_however_each_piece_was_parsed(monkeypatch: pytest
     monkeypatch.setattr("pyarrow.csv.read_csv", refuse)
     assert read(file).people("id") == 7
     assert len(pieces) > 3
+
+
+def test_types_are_suggested_by_the_first_rows_for_their_owner(tmp_path: Path) -> None:
+    rows = ['3,2.5,yes,2020-01-02,12%,"1,200",Ulm,', ',1,N,2020-01-02T03:04,3%,"3,000.5",7,']
+    (tmp_path / "a.csv").write_text("\n".join(["n,x,flag,day,share,price,town,empty", *rows, "1,2,y"]))
+    found = read(tmp_path / "a.csv").suggested_types()
+    kinds = ("integer", "number", "boolean", "date", "percent", "thousands", "text")
+    assert found == dict(zip(("n", "x", "flag", "day", "share", "price", "town"), kinds, strict=True))
+    assert read(tmp_path / "a.csv", types={"price": "thousands"}).suggested_types() == found
+    assert read({"x": [1.0]}).suggested_types() == {}
+    read(tmp_path / "a.csv", types=found)
+    (tmp_path / "b.csv").write_text("n,x\n")
+    assert read(tmp_path / "b.csv").suggested_types() == {}

@@ -124,6 +124,9 @@ def release(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and the forecast, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite answers that are there.")] = False,
+    suggest_types: Annotated[
+        bool, typer.Option("--suggest-types", help="Suggest types by the first rows of a text file, for you alone.")
+    ] = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -138,6 +141,9 @@ def release(
 
     bound = work.load(plan)
     folder = out or plan.absolute().parent / f"{plan.stem}-release"
+    if suggest_types:
+        typer.echo(printable(work.suggestion(bound)))
+        return
     if dry_run:
         if as_json:
             _print(work.foreseen(bound))

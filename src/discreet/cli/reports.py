@@ -1,5 +1,6 @@
 """What `discreet release`, `describe` and `report` print and write: forecasts, answers, profiles, files."""
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -59,6 +60,32 @@ def foreseen(bound: Bound) -> dict[str, Any]:
     }
 
 
+def suggestion(bound: Bound) -> str:
+    """Lines for the plan, read off the first rows of the data: nothing of it is published, and nothing is charged."""
+    found = {name: kind for name, kind in bound.table.suggested_types().items() if name not in bound.plan.data.types}
+    if not found:
+        return "Every column has its type: there is nothing to suggest."
+    lines = [f'{json.dumps(name)} = "{kind}"' for name, kind in found.items()]
+    return "\n".join(
+        ["# Read off the first rows, for you alone: check it, and put it into the plan.", "[data.types]", *lines]
+    )
+
+
+def _undeclared(bound: Bound) -> str:
+    """Which columns of a text file are read as numbers or as yes and no, and nothing says that they are."""
+    wants = [
+        want for question in bound.priced.questions for want in question.wanted.wants if question.wanted.references
+    ]
+    read = [want.name for want in wants if want.kind in ("number", "boolean") and want.equals is None]
+    names = [name for name in dict.fromkeys(read) if bound.table.of_texts and bound.table.kinds[name] == "unknown"]
+    if not names:
+        return ""
+    return (
+        f"A text file declares no types: cells of {', '.join(map(clean, names))} that are not of the kind needed count "
+        "as missing. Declare [data.types], with the help of --suggest-types: then what they rule out costs nothing."
+    )
+
+
 def show_forecast(bound: Bound) -> None:
     """The price and the forecast in the terminal."""
     console = Console(highlight=False)
@@ -87,6 +114,8 @@ def show_forecast(bound: Bound) -> None:
             assumed = "; ".join(ahead["assumptions"])
             says = f"power is the chance to reject at level {ahead['level']:g}, assumed: {assumed}"
             console.print(Text(f"{key}: {says}."))
+    if undeclared := _undeclared(bound):
+        console.print(Text(undeclared))
     console.print(Text(seen["composition"]))
     left = (
         f"The budget of {name}: {seen['balance']}."

@@ -233,6 +233,11 @@ class Table:
         _, ids = self._gathered(self.check((), owner=person))
         return owners(ids, self.kinds[person])[1]
 
+    def suggested_types(self) -> dict[str, str]:
+        """What the first rows of a text file suggest for `types=`: data, for their owner alone."""
+        source: Any = getattr(self._source, "inner", self._source)
+        return guarded(source.suggested, self._unreadable()) if self.of_texts else {}
+
     def columns(
         self,
         wants: Sequence[Want],

@@ -36,12 +36,13 @@ import pyarrow.csv as pcsv
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import Column
+from discreet.tables.cells import NUMBER, SHORT, WHOLE, WRITTEN, Column, value
 from discreet.tables.frames import Piece, guarded, named
 
 PIECE: Final = 2**22  # bytes
 LONGEST: Final = 2**26
 HEADER: Final = 2**20
+FIRST: Final = 200  # rows that types are suggested by
 MARK: Final = b"\xef\xbb\xbf"  # the byte order mark in UTF-8: at the beginning of a file it is no content
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
@@ -87,6 +88,25 @@ class Lines:
                 stream.read(start)
                 for text in _cut(stream, self.separator, len(self.names)):
                     yield lambda text=text: parsed(text, self.names, wanted, self.separator)  # type: ignore[misc]
+
+    def suggested(self) -> dict[str, str]:
+        """What the first rows suggest that columns hold. It is read off the data: for whoever owns them, alone."""
+        first = next(self.pieces(self.names), None)
+        cells = first() if first is not None else {}
+        found = {name: [cell for cell in cells[name][:FIRST].to_pylist() if cell is not None] for name in cells}
+        return {name: _suggested(texts) for name, texts in found.items() if texts}
+
+
+def _suggested(texts: Sequence[str]) -> str:
+    """The first kind that all cells are of."""
+    tests: dict[str, Callable[[str], Any]] = {
+        "integer": WHOLE.match,
+        "number": NUMBER.match,
+        "boolean": lambda text: text.strip(" \t").lower() in SHORT,
+        "date": lambda text: value(text, "date") is not None,
+        **{form: re.compile(pattern).match for form, (pattern, _) in WRITTEN.items()},
+    }
+    return next((kind for kind, test in tests.items() if all(map(test, texts))), "text")
 
 
 def _opened(file: Path) -> BinaryIO:

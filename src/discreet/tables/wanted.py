@@ -133,15 +133,15 @@ class Wanted:
     def notes(self, unit: str, several_rows: bool) -> list[str]:
         """What was done about missing entries and a person's several rows."""
         notes, dropped = [], []
-        for want in self.wants:
-            name = want.name.removeprefix(OWN)
-            if name == want.name:
+        for want in self.wants if self.references else ():
+            if not want.name.startswith(OWN) and want.kind != "where":
+                name = want.name
                 if isinstance(want.missing, str) and want.missing == "drop":
                     dropped.append(name)
                 elif not isinstance(want.missing, str) or want.missing != "keep":
                     notes.append(f"where {name} is missing, {want.missing!r} stands in")
+                cap = f" of at most {want.cap}" if want.cap is not None else ""
                 if several_rows:
-                    cap = f" of at most {want.cap}" if want.cap is not None else ""
                     notes.append(f"{name}: the {want.rule}{cap} of a person's rows")
         left_out = [f"each {unit} whose {' or '.join(dropped)} is missing is left out"] if dropped else []
         return [*left_out, *notes]
@@ -311,8 +311,7 @@ def alone(given: Any) -> Any:
 
 def short(thing: object) -> str:
     """What was given, cut where it is long."""
-    seen = repr(thing)
-    return seen if len(seen) <= 60 else f"{seen[:57]}..."
+    return seen if len(seen := repr(thing)) <= 60 else f"{seen[:57]}..."
 
 
 def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
@@ -324,8 +323,8 @@ def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wante
         return None
     if isinstance(by, list | tuple) and all(isinstance(name, str) for name in by):
         raise BadInput(
-            f"groupby is {short(by)}; it takes the name of one column. Group by one of them and choose the other with "
-            "where=, or join them into one column of the table first"
+            f"groupby is {short(by)}; it takes the name of one column. Join them into one column of the table first, "
+            "as a + ', ' + b: all groups cost as much as one. Or group by one, with where= for each value of the other"
         )
     known(table, by)
     if not statistic.groups:
@@ -394,7 +393,8 @@ def told_missing(release: Release[Any], absent: float, total: float | None, colu
     counted = release.provenance.parameters.get("counted", getattr(spread, "size", getattr(spread, "people", None)))
     if total is None and is_number(counted):
         total = max(float(counted), 0.0) + absent
-    many = f"{absent:,.0f}" if total is None else f"{min(absent / total, 1.0):.0%} of the"
+    share = 0.0 if total is None else min(absent / total, 1.0)
+    many = f"{absent:,.0f}" if share < 0.0005 else f"{share:{'.1%' if share < 0.01 else '.0%'}} of the"
     what = "entries are missing" if columns == 1 else "rows have a missing entry"
     note = f"about {many} {what}, by a noisy count at no further cost"
     return replace(release, provenance=replace(release.provenance, notes=(note, *release.provenance.notes)))

@@ -212,7 +212,7 @@ def density(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[Any]:
-    """How a column is distributed: a density with bins of a width that is found, no bounds needed. Pure.
+    """How a column is distributed: a density with bins of widths that are found, no bounds needed. Pure.
 
     The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
     has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.
@@ -1065,7 +1065,7 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[Any]:
-        """How a column is distributed: a density with bins of a width that is found, no bounds needed. Pure.
+        """How a column is distributed: a density with bins of widths that are found, no bounds needed. Pure.
 
         The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
         has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.

@@ -3,8 +3,7 @@
 Releases
     Under ADD_OR_REMOVE a noisy count; what the data are rounded to, unless it is declared; without a support three
     quartiles; then one noisy histogram of many narrow cells, with one cell below them, one above and one for missing
-    entries. All else is computed from these: the ends, the width of the bins, the heights, the distribution function,
-    bands.
+    entries. All else is computed from these: the ends, the bins, the heights, the distribution function, bands.
 Promise
     [density.1] Pure epsilon under both relations: a share for the quartiles, one for the count, one for the
     granularity, the rest for the cells.
@@ -38,8 +37,7 @@ Needs
     support too wide, and the bins coarse.
     Granularities are those of statistics/quantile.py; values that many share on no such grid make spikes.
 Accuracy
-    See statistics/density_curve.py. The integrated squared error falls as n^(-2/3) for n^(2/3) epsilon^2 well above 8,
-    the polygon's as n^(-4/5); total variation as n^(-1/3) + (n epsilon)^(-1/2) for Lipschitz densities.
+    See statistics/density_curve.py.
 Source
     Wasserman and Zhou 2010 (private histograms and their rates); Massart 1990.
 """
@@ -65,7 +63,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import Density
 from discreet.stages.declared import check_bounds, check_granularity
-from discreet.statistics.density_curve import CurveSpread, Floats, best_merge, cells_for, merged, occupied, on_simplex
+from discreet.statistics.density_curve import CurveSpread, Floats, cells_for, occupied, on_simplex, smoothed, tree
 from discreet.statistics.histogram import Categories, Edges, Histogram, counts
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.quantile import Quantile
@@ -140,7 +138,7 @@ class BinnedDensity:
             self._quartiles(exact(self.stages(max(size, 1)).part("quartiles", Approximate).epsilon)).check(size)
 
     def _quartiles(self, cost: Fraction, unit: float = 0) -> Quantile:
-        return Quantile(QUARTILES, cost, confidence=None, granularity=unit, neighbours=self.neighbours)
+        return Quantile(QUARTILES, cost, confidence=None, granularity=unit, neighbours=self.neighbours, counted=True)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Density]:
         """The density; or a refusal for too few records."""
@@ -198,23 +196,25 @@ class BinnedDensity:
                 cells[first : last + 1],
                 np.array([sides[0], *noisy[first + 1 : last + 1], sides[1], noisy[-1]]),
             )
-        shares = on_simplex(noisy[:-1] / present)
-        by = best_merge(noisy[1:-2], present, variance)
-        edges = np.append(cells[:-1:by], cells[-1])
+        smooth = smoothed(noisy[1:-2], variance)
+        shares = on_simplex(np.array([noisy[0], *smooth, noisy[-2]]) / present)
+        begin = tree(noisy[1:-2], variance)[1]
+        heights = shares[1:-1] / np.diff(cells)
+        steps = np.union1d(begin, np.flatnonzero(np.diff(smooth)) + 1)  # a bin ends where the curve or a block does
         curve = Density(
-            edges=edges,
-            heights=merged(shares[1:-1], by) / np.diff(edges),
+            edges=np.append(cells[steps], cells[-1]),
+            heights=heights[steps],
             below=float(shares[0]),
             above=float(shares[-1]),
             fine=cells,
             reached=np.cumsum(shares)[:-1],
         )
         spread = CurveSpread(
-            curve=curve, noisy=noisy[:-1], by=by, people=present, distribution=distribution, draws=draws
+            curve=curve, noisy=noisy[:-1], begin=begin, people=present, distribution=distribution, draws=draws
         )  # [density.3]
         notes = [
-            f"bins of {show(float(edges[1] - edges[0]))}, chosen from the noisy counts of {draws - 2} cells",
-            f"expected distance in total variation over these bins: {show(spread.total_variation)}",
+            f"{draws - 2} cells of {show(float(cells[1] - cells[0]))}, {len(begin)} blocks by their noisy counts",
+            f"expected distance in total variation over these blocks: {show(spread.total_variation)}",
         ]
         if shares[0] + shares[-1] > math.sqrt(draws * variance) / present:
             notes.append(f"beyond the ends: {shares[0]:.2%} below, {shares[-1]:.2%} above")
@@ -339,7 +339,7 @@ def density(
     granularity: float | None = None,
     categories: Any = None,
 ) -> Mechanism[Any]:
-    """How a column is distributed: a density with bins of a width that is found, no bounds needed. Pure.
+    """How a column is distributed: a density with bins of widths that are found, no bounds needed. Pure.
 
     The value is a function, with `.edges` and `.heights`, and `.polygon`, `.cdf` and `.quantile`; the release's spread
     has `.band(confidence)` for the distribution function and `.quantile(q, confidence)`. `support` are public ends.

@@ -1,20 +1,22 @@
-"""How wide the bins of a density are, from noisy counts of narrow cells: post-processing, so it costs nothing.
+"""The curve of a density, from noisy counts of narrow cells: post-processing, so it costs nothing. And its error bars.
 
-With c_j the noisy counts of the N people in bins of width h = r w, r cells of width w each, and V the variance of one
-cell's noise, the integrated squared error of the heights c_j / (N h) is, up to what does not depend on h,
-    sum c_j^2 / (N^2 h) - 2 sum (c_j^2 - r V - c_j) / (N (N - 1) h)
-in expectation: E c (c - 1) = N (N - 1) p^2 for binomial c, and the noise adds r V to the square. It is Rudemo's risk,
-with the noise taken out.
+A tree joins neighbouring cells two by two, then the pairs, and so on. Two halves of r and t cells with means a and b
+per cell, whose counts have variance v = V + mean (V that of the noise, the mean count that of sampling), stay apart if
+(a - b)^2 r t / (r + t), and what is gained by the splits within them, is more than a price times v. Where the halves of
+a size, all K pairs of them together, show no more than noise, sum (z - 1) <= sqrt(K) log2(K)^(3/2), z being that square
+over v, the price is 2 ln K + 2, so that noise splits next to none of them; otherwise 3. What is not split has its mean.
+The curve is the average of eight trees of cells that are moved in a circle: no place is preferred, and steps are small.
 
-The error bars of a density: its bins, and its distribution function everywhere at once.
+The error bars of a density: its blocks, those of the tree that is not moved, and its distribution function everywhere
+at once.
 
 Accuracy
-    Cells as many as 0.4 N / V keep the noise of any wider bin below 0.4 of its sampling variance. Measured against the
-    best fixed width with all of epsilon (docs/measured-density.md): 1.1 to 1.55 times its integrated squared error for
-    normal, beta, t(3), lognormal and bimodal data at n = 1e4 and 1e5, 2.5 to 5 times for uniform data at n = 1e5.
+    Cells as many as 7 sqrt(N / sd), sd that of one cell's noise. Integrated squared error over that of the best fixed
+    width with all of epsilon, which knows the distribution: docs/measured-density.md, 0.4 to 1.1 with public supports.
 
 Source
-    Rudemo 1982; Freedman and Diaconis 1981.
+    Donoho 1997 (dyadic CART); Donoho and Johnstone 1995 (the price by what a level shows); Coifman and Donoho 1995 (the
+    average over moves).
 """
 
 import math
@@ -33,6 +35,7 @@ from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.values import Density
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 def on_simplex(masses: Floats) -> Floats:
@@ -43,33 +46,54 @@ def on_simplex(masses: Floats) -> Floats:
     return np.asarray(np.maximum(masses - excess[kept], 0.0), dtype=float)
 
 
-SHARE: Final = 0.4  # of the sampling variance that the cells' noise may add
-FEWEST, MOST = 32, 4096
+FEWEST, MOST = 32, 1024
+PRICE: Final = 3.0
+MOVES: Final = 8
 
 
 def cells_for(size: float, variance: float) -> int:
-    """How many cells, a power of two, for so many people (8 or more a cell) and this variance of a count's noise."""
-    wanted = max(1.0, min(SHARE * size / variance, size / 8))
-    return int(min(MOST, max(FEWEST, 2 ** math.floor(math.log2(wanted)))))
+    """How many cells, a power of two, for so many people and this variance of a count's noise."""
+    wanted = 7 * math.sqrt(size / max(1.0, math.sqrt(variance)))
+    return int(min(MOST, max(FEWEST, 2 ** round(math.log2(max(1.0, wanted))))))
+
+
+def tree(cells: Floats, variance: float) -> tuple[Floats, Integers]:
+    """Each cell's mean over its block, and where the blocks begin.
+
+    >>> means, starts = tree(np.array([90.0, 110.0, 100.0, 30.0, 28.0, 31.0]), 4.0)
+    >>> means.tolist(), starts.tolist()
+    ([100.0, 100.0, 100.0, 30.0, 29.5, 29.5], [0, 2, 3, 4])
+    """
+    means, begins = cells.astype(np.float64), np.ones(len(cells), dtype=bool)
+    sums, sizes, gains = means, np.ones(len(cells)), np.zeros(len(cells))
+    while len(sums) > 1:
+        pairs = len(sums) // 2
+        (one, other), (r, t) = ((part[: 2 * pairs : 2], part[1 : 2 * pairs : 2]) for part in (sums, sizes))
+        noise = variance + np.maximum(one + other, 0) / (r + t)
+        apart = (one / r - other / t) ** 2 * r * t / (r + t)
+        shown = float((apart / noise - 1).sum()) > math.sqrt(pairs) * max(1.0, math.log2(pairs)) ** 1.5
+        price = PRICE if shown else max(PRICE, 2 * math.log(pairs) + 2)
+        gain = apart - price * noise + gains[: 2 * pairs : 2] + gains[1 : 2 * pairs : 2]
+        left = slice(2 * pairs, None)  # the last one has no partner if they are odd in number
+        sums, sizes = np.append(one + other, sums[left]), np.append(r + t, sizes[left])
+        gains = np.append(np.maximum(gain, 0), gains[left])
+        joined = np.repeat(np.append(gain <= 0, np.zeros(len(sums) - pairs, dtype=bool)), sizes.astype(int))
+        means = np.where(joined, np.repeat(sums / sizes, sizes.astype(int)), means)
+        begins &= ~joined
+        begins[np.append(0, np.cumsum(sizes)[:-1]).astype(int)] = True
+    return means, np.flatnonzero(begins)
+
+
+def smoothed(cells: Floats, variance: float) -> Floats:
+    """The average of trees of cells that are moved in a circle."""
+    moves = [place * (len(cells) // MOVES + 1) for place in range(MOVES)]
+    found: Floats = np.mean([np.roll(tree(np.roll(cells, move), variance)[0], -move) for move in moves], axis=0)
+    return found
 
 
 def merged(cells: Floats, by: int) -> Floats:
     """Sums of `by` neighbouring cells; the last bin has fewer if they do not come out even."""
     return np.add.reduceat(cells, np.arange(0, len(cells), by))
-
-
-def best_merge(cells: Floats, size: float, variance: float) -> int:
-    """How many cells make a bin: the number with the least estimated risk, up to half of them, or all."""
-    size = max(2.0, size)
-
-    def risk(by: int) -> float:
-        bins = merged(cells, by)
-        square = float((bins**2).sum())
-        true = square - len(cells) * variance - float(bins.sum())
-        return (square / size**2 - 2 * true / (size * (size - 1))) / by
-
-    numbers: list[int] = [*range(1, len(cells) // 2 + 1), len(cells)]
-    return min(numbers, key=risk)
 
 
 def occupied(cells: Floats, distribution: LaplaceDistribution) -> tuple[int, int]:
@@ -97,59 +121,74 @@ def occupied(cells: Floats, distribution: LaplaceDistribution) -> tuple[int, int
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CurveSpread:
-    """What the noisy counts say of the error: `noisy` cells with one below and one above, `by` of them to a bin.
+    """What the noisy counts say of the error: `noisy` cells with one below and one above; blocks of cells that `begin`.
 
     `draws` is the number of cells before those at the sides were added up.
     """
 
     curve: Density
     noisy: Floats
-    by: int
+    begin: Integers
     people: float
     distribution: LaplaceDistribution
     draws: int
 
     @property
-    def _widths(self) -> Floats:
-        return np.diff(self.curve.edges)
+    def blocks(self) -> Floats:
+        """The ends of the blocks that were taken as one."""
+        return np.append(self.curve.fine[self.begin], self.curve.fine[-1])
 
     @property
     def _cells(self) -> Floats:
-        """How many cells each bin has."""
-        return merged(np.ones(len(self.noisy) - 2), self.by)
+        """How many cells each block has."""
+        return np.diff(np.append(self.begin, len(self.noisy) - 2)).astype(np.float64)
+
+    @property
+    def _held(self) -> Floats:
+        """The noisy count of each block."""
+        return np.add.reduceat(self.noisy[1:-1], self.begin)
+
+    @property
+    def _of_bins(self) -> Integers:
+        """The block of each bin of the curve."""
+        found: Integers = np.searchsorted(self.blocks, self.curve.edges[:-1], side="right") - 1
+        return found
 
     @property
     def sampling(self) -> Floats:
-        """Standard deviation of each height from sampling."""
-        shares = np.minimum(self.curve.heights * self._widths, 1.0)  # rounded, one share of all may be above 1
-        return np.asarray(np.sqrt(shares * (1 - shares) / self.people) / self._widths)
+        """Standard deviation from sampling of the height of each bin's block."""
+        shares = np.clip(self._held / self.people, 0.0, 1.0)
+        return np.asarray(np.sqrt(shares * (1 - shares) / self.people) / np.diff(self.blocks))[self._of_bins]
 
     @property
     def privacy(self) -> Floats:
-        """Standard deviation of each height from the noise."""
-        return np.sqrt(self._cells) * self.distribution.sd / self.people / self._widths
+        """Standard deviation from the noise of the height of each bin's block."""
+        return (np.sqrt(self._cells) * self.distribution.sd / self.people / np.diff(self.blocks))[self._of_bins]
 
     @property
     def total_variation(self) -> float:
-        """The expected distance of the bins' shares from the population's, half the sum of absolute differences."""
-        each = np.hypot(self.sampling, self.privacy) * self._widths
+        """The expected distance of the blocks' shares from the population's, half the sum of absolute differences."""
+        each = np.hypot(self.sampling, self.privacy) * np.diff(self.curve.edges)
         return float(min(1.0, each.sum() / math.sqrt(2 * math.pi)))
 
     def interval(self, confidence: float) -> Interval:
-        """For the population's average density in each bin, all bins at once: each has its part of 1 - confidence.
+        """For the population's average density in each block, all at once: each part of a tree has its share of misses.
 
         Sampling by the normal distribution around a share that is drawn to 1/2 as Agresti and Coull do, noise by its
         own tail.
         """
-        bins, widths = merged(self.noisy[1:-1], self.by), self._widths
-        miss = (1 - check_confidence(confidence)) / len(bins)
+        held = self._held
+        miss = (1 - check_confidence(confidence)) / (2 * len(self.noisy))  # whichever parts became blocks
         z = -float(ndtri(miss / 2))
-        drawn = np.clip((bins + z * z / 2) / (self.people + z * z), 0.0, 1.0)
+        drawn = np.clip((held + z * z / 2) / (self.people + z * z), 0.0, 1.0)
         sizes, where = np.unique(self._cells, return_inverse=True)
         radius = np.array([sum_radius(self.distribution, int(size), miss) for size in sizes])[where]
         wide = np.hypot(z * np.sqrt(drawn * (1 - drawn) * self.people), radius)
-        low, high = (np.clip((bins + side * wide) / self.people, 0.0, 1.0) / widths for side in (-1, 1))
-        about = "the population's average density in each bin, all at once"
+        low, high = (
+            (np.clip((held + side * wide) / self.people, 0.0, 1.0) / np.diff(self.blocks))[self._of_bins]
+            for side in (-1, 1)
+        )
+        about = "the population's average density in each block of bins that was taken as one, all at once"
         return Interval(
             replace(self.curve, heights=low),
             replace(self.curve, heights=high),

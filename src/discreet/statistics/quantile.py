@@ -3,10 +3,11 @@
 Releases
     confidence=None: for each q one float, drawn around the sample's q-quantile.
     Otherwise, for each q, the two ends of an interval, drawn around two order statistics of the sample; the value is
-    the middle of the two. Before them, what the data are rounded to (unless it is declared), without bounds a rough
-    scale of the data, and under ADD_OR_REMOVE a noisy n.
+    the middle of the two. Before them, what the data are rounded to (unless it is declared) and without bounds a rough
+    scale; under ADD_OR_REMOVE a noisy n before all, but not for points with bounds.
 Promise
-    [quantile.1] Points: pure epsilon, one choice of epsilon / m for each of the m quantiles.
+    [quantile.1] Points: pure epsilon, one choice of epsilon / m for each of the m quantiles; under ADD_OR_REMOVE and
+         without bounds they share what a noisy count of epsilon / 10 leaves.
     [quantile.2] Intervals under REPLACE: pure epsilon. A choice of epsilon / 16 for the scale (not with bounds, nor if
          guaranteed), one of epsilon / 8 for the granularity (not if it is declared, nor if guaranteed), and two for
          each q that share the rest.
@@ -20,7 +21,8 @@ Promise
     [quantile.5] guaranteed=True: at least its confidence for independent records of any distribution, with ties, atoms
          and gaps, under both neighbour relations.
     [quantile.6] Whether a release or its interval is refused depends on parameters and the public (or noisy) size
-          alone; a refusal for the size comes before any value is looked at.
+          alone; a refusal for the size comes before any value is looked at. Where the size is private that is decided
+          for three scales of its noise below the noisy count: of those who are too few, one in 40 is answered.
 Why
     [quantile.1] Missing entries become `missing` and all are clamped to the bounds, one by one ([entries.1]).
     Under REPLACE the rank is a function of n; under ADD_OR_REMOVE it is q n. [choose_float.2] gives the
@@ -49,15 +51,13 @@ Needs
     Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
     Without bounds enough records: epsilon_i min(rank, n - rank) >= 34 D for each draw, 34 = 2 (10 + ln 1000), so that
     a quantile some hundred times as large as the data's spread is missed by far once in a thousand times. At
-    epsilon = 1 that is n = 68 for the value of a median, 214 with its interval. Refused otherwise, except for points
-    under ADD_OR_REMOVE, which carry a note. With bounds only ranks that are inside the data.
-    A missing entry counts as the number `missing` (0, clamped to the bounds): where n is public none can be dropped.
-    Granularities that are looked for: 1000, 100, 10, 1, 1/2, 0.1, 0.01, 0.001, and none. Data rounded to something
-    else (feet given in metres) have a wider interval. With bounds, all is about the values clamped to them.
+    epsilon = 1 that is n = 68 for the value of a median, 214 with its interval, and 30 more where n is private;
+    refused otherwise. With bounds only ranks that are inside the data.
+    A missing entry counts as `missing` (0): where n is public none is dropped. With bounds, all values are clamped.
 Accuracy
     A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the
     density. Without bounds its prior has a pole at 0: a point within about 11 D / epsilon_i ranks of 0 is drawn to it.
-    (Ends of intervals are not: that is what the scale is for. Close to the line of refusal it fails now and then.)
+    (Ends of intervals are not: that is what the scale is for.)
     docs/measured-quantiles.md: coverage and width on real columns. Guaranteed: 3.1 times the usual width at n = 2,000.
 Source
     Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [ranks.1], the
@@ -110,6 +110,7 @@ from discreet.worlds.shapes import AssumedColumn
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quantile.2]
 FINDING: Final = Fraction(1, 16)  # of epsilon, for the granularity; twice that where records are replaced [quantile.2]
+MARGIN: Final = 3  # scales of a noisy count that are taken off before anything is decided [quantile.6]
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
 FOUND: Final = ", as was found privately; if you know better, declare granularity="
 SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
@@ -120,11 +121,11 @@ Floats = npt.NDArray[np.float64]
 class Quantile:
     """One or several quantiles of a column; `q` is a number in (0, 1), or a tuple of them.
 
-    `granularity` is what the data are rounded to, 0 if to nothing; None if that is to be found.
+    `granularity` is what data are rounded to, 0 if to nothing, None if that is to be found; `counted` says that a noisy
+    count was released before, by which there are enough records for points.
 
     >>> from discreet.noise.randomness import Seeded
-    >>> rows = [index / 1000 for index in range(1000)]
-    >>> release = Quantile(0.5, epsilon=1.0).release(rows, Seeded(1))
+    >>> release = Quantile(0.5, epsilon=1.0).release([index / 1000 for index in range(1000)], Seeded(1))
     >>> release.interval().low < 0.5 < release.interval().high
     True
     """
@@ -139,6 +140,7 @@ class Quantile:
     missing: float = 0.0
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    counted: bool = False
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -159,7 +161,7 @@ class Quantile:
 
     @property
     def loss(self) -> Loss:
-        """A choice for each point, or two for each interval; before them what the ends need to know of the data."""
+        """A choice for each point, or two for each interval; before them what they need to know of the data."""
         return self._stages.loss
 
     @property
@@ -176,17 +178,13 @@ class Quantile:
     @property
     def _aims(self) -> RankAims:
         return RankAims(
-            cost=exact(self._each.epsilon),
+            cost=exact(self._stages.part("ends", Choice).epsilon),
             confidence=self.confidence,
-            counts=self._counts,
+            counts=not self.neighbours.size_is_public,
             bounded=self.bounds is not None,
             cells=self._cells.size if self.guaranteed else 0,
             rounded=self.granularity != 0,
         )
-
-    @property
-    def _each(self) -> Choice:
-        return self._stages.part("ends", Choice)
 
     @property
     def _cells(self) -> RankCells:
@@ -195,7 +193,12 @@ class Quantile:
     @property
     def _counts(self) -> bool:
         """Whether a noisy count is needed."""
-        return self.confidence is not None and not self.neighbours.size_is_public
+        return self._decides and not self.counted and not self.neighbours.size_is_public
+
+    @property
+    def _decides(self) -> bool:
+        """Whether there may be too few records: points with bounds are always drawn."""
+        return self.confidence is not None or self.bounds is None
 
     @property
     def _shares(self) -> tuple[Fraction, ...]:
@@ -216,23 +219,21 @@ class Quantile:
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
         values = ranked(long_numbers(rows), float(self.missing))
-        size = public_size(values, self.neighbours)
-        if refusal := refusal_of(self, size):
-            return self._refuse(refusal, size, rng)  # [quantile.6]
+        size, swap = public_size(values, self.neighbours), self.neighbours.size_is_public
+        stages, plan, counted = self._stages, self._aims, size
+        refusal = refusal_of(self, size)  # [quantile.6]
+        if "count" in stages:
+            cost = Laplace(stages.part("count", Approximate).epsilon)
+            counted = rng.blur(len(values), sensitivity=1, cost=cost)  # [quantile.1] [quantile.3]
+            refusal = self._too_few(counted)
+        if refusal is not None:
+            return Release(self.guarantee, self._provenance(size, rng, counted), refusal=refusal, name=self._name)
+        band = self._band(counted, 1)  # [quantile.4]
+        times = 1 if swap else len(values)  # [quantile.3]: a share of the true n
         if self.confidence is None:
-            return self._points(values, size, rng)
-        stages, plan = self._stages, self._aims
-        if size is not None:
-            band = size, size
-        else:
-            counting = stages.part("count", Approximate).epsilon
-            counted = rng.blur(len(values), sensitivity=1, cost=Laplace(counting))  # [quantile.3]
-            band = plan.band(counted, laplace_scale(1, counting))
-        aims = [plan.ends(q, band) for q in self._shares]
-        if refusal := plan.too_few(aims, band[0], self.epsilon):
-            return self._refuse(refusal, size, rng)  # [quantile.6]
+            shown = self._points(values, plan.aims(self._shares, band), times, rng)
+            return Release(self.guarantee, self._provenance(size, rng, counted), shown, name=self._name)
         end, unit, missing = 0, exact(self.granularity or 0), float(self.missing)
-        swap = size is not None
         if "scale" in stages:  # [quantile.2]
             end = find_scale(values, missing, swap=swap, cost=stages.part("scale", Choice), rng=rng)
         if "granularity" in stages:  # [quantile.2]
@@ -243,78 +244,77 @@ class Quantile:
             plan = replace(plan, cells=cells.size)
         elif not unit:
             plan = replace(plan, rounded=False)
-        aims = [plan.ends(q, band) for q in self._shares]
+        aims = plan.aims(self._shares, band)
         drawn = Candidates(self.bounds, missing, unit, end, cells)
-        times = len(values) if self._counts else 1  # [quantile.3]: a share of the true n
         ends = []
         for aim in aims:
             requests = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move))
-            ends.append(drawn.ends(values, requests, self._each, rng))  # [quantile.2] [quantile.4] [quantile.5]
-        return self._with_intervals(ends, aims, band, unit=unit, size=size, rng=rng)
+            ends.append(
+                drawn.ends(values, requests, stages.part("ends", Choice), rng)
+            )  # [quantile.2] [quantile.4] [quantile.5]
+        return self._with_intervals(ends, aims, counted, unit=unit, size=size, rng=rng)
 
     def check(self, size: int | None) -> None:
         """Refuse too few records; where their number is private, a guess of it, for those who plan. [quantile.6]"""
-        if size is None or (self.confidence is None and not self.neighbours.size_is_public):
-            return
-        plan, points = self._aims, self.confidence is None
-        aims = self._points_of(size) if points else [plan.ends(q, (size, size)) for q in self._shares]
-        if refusal := plan.too_few(aims, size, self.epsilon):
+        if size is not None and self._decides and (refusal := self._too_few(size)):
             raise Refused(refusal)
 
-    def _points(self, values: Floats | Ordered, size: int | None, rng: Randomness) -> Release[Any]:
-        """The whole epsilon on the values; no interval."""
-        aims, unit = self._points_of(len(values)), exact(self.granularity or 0)
-        low, high = self.bounds or (-MAX, MAX)
+    def _too_few(self, counted: int) -> str | None:
+        """Why so many records, by a public or noisy count, do not do; None if they do."""
+        band = self._band(counted, MARGIN)  # [quantile.6]
+        return self._aims.too_few(self._aims.aims(self._shares, band), band[0], self.epsilon, counted)
+
+    def _band(self, counted: int | None, margin: int) -> tuple[int, int]:
+        """Where the number of records lies, from a public or noisy one."""
+        if counted is None or "count" not in self._stages:
+            return (max(1, counted or 1),) * 2
+        return self._aims.band(counted, laplace_scale(1, self._stages.part("count", Approximate).epsilon), margin)
+
+    def _points(self, values: Floats | Ordered, aims: list[Aim], times: int, rng: Randomness) -> Any:
+        """Values without intervals."""
+        unit, (low, high) = exact(self.granularity or 0), self.bounds or (-MAX, MAX)
         drawn = []
         for aim in aims:
-            stairs = point_stairs(values, float(self.missing), unit, self.bounds, aim.low)
-            found = rng.choose_float(stairs, sensitivity=aim.low_move, cost=self._each)  # [quantile.1]
+            stairs = point_stairs(values, float(self.missing), unit, self.bounds, aim.low * times)
+            found = rng.choose_float(
+                stairs, sensitivity=aim.low_move, cost=self._stages.part("ends", Choice)
+            )  # [quantile.1]
             drawn.append(min(max(low, floor_to(found, unit)), high) if unit else found)
         places = np.argsort(np.argsort([float(q) for q in self._shares], kind="stable"))
-        shown = self._named(np.sort(drawn)[places].tolist())  # in the order of their q: post-processing
-        notes = [] if size is not None or self.bounds else [self._aims.unchecked(self._shares)]
-        return Release(self.guarantee, self._provenance(size, rng, notes), shown, name=self._name)
-
-    def _points_of(self, count: int) -> list[Aim]:
-        return [self._aims.point(q, count, self.neighbours.size_is_public) for q in self._shares]
-
-    def _refuse(self, words: str, size: int | None, rng: Randomness) -> Release[Any]:
-        return Release(self.guarantee, self._provenance(size, rng), refusal=words, name=self._name)
+        return self._named(np.sort(drawn)[places].tolist())  # in the order of their q: post-processing
 
     def _with_intervals(
         self,
         ends: list[tuple[float, float]],
         aims: list[Aim],
-        band: tuple[int, int],
+        counted: int | None,
         *,
         unit: Fraction,
         size: int | None,
         rng: Randomness,
     ) -> Release[Any]:
         """The release, from the ends that were drawn."""
-        assert self.confidence is not None
-        errors = [self._aims.errors(pair, aim, sum(band) / 2) for pair, aim in zip(ends, aims, strict=True)]
+        assert self.confidence is not None and counted is not None  # noqa: PT018
+        errors = [self._aims.errors(pair, aim, max(1, counted)) for pair, aim in zip(ends, aims, strict=True)]
         columns = ([low for low, _ in ends], [high for _, high in ends], *map(list, zip(*errors, strict=True)))
-        many = isinstance(self.q, tuple)
-        low, high, sampling, privacy = (np.array(column) if many else column[0] for column in columns)
-        about = f"the population's {self._name}" + (", one by one" if many else "")
+        low, high, sampling, privacy = (np.array(one) if isinstance(self.q, tuple) else one[0] for one in columns)
+        about = f"the population's {self._name}" + (", one by one" if isinstance(self.q, tuple) else "")
         spread = QuantileSpread(low, high, confidence=self.confidence, about=about, sampling=sampling, privacy=privacy)
         notes = ["the value is the middle of the two ends that were drawn"]
         if not self.guaranteed:
             taken = {0: "not rounded", TIED: "values that many share"}.get(unit, f"multiples of {show(unit)}")
             notes.append(f"the interval takes the data as {taken}{FOUND if self.granularity is None else ''}")
-        counted = {"counted": round(sum(band) / 2)} if size is None else {}
-        history = self._provenance(size, rng, notes, aims=[[aim.low, aim.high] for aim in aims], **counted)
-        value = self._named([_rounded(middle(*pair, FAR if self.bounds is None else math.inf), unit) for pair in ends])
+        history = self._provenance(size, rng, counted, notes, aims=[[aim.low, aim.high] for aim in aims])
+        found = [middle(*pair, FAR if self.bounds is None else math.inf) for pair in ends]
+        value = self._named([nearest_to(one, unit) if unit > 0 else one for one in found])
         return Release(self.guarantee, history, value, spread=spread, name=self._name)
 
-    def _provenance(self, size: int | None, rng: Randomness, notes: Sequence[str] = (), **more: Any) -> Provenance:
+    def _provenance(
+        self, size: int | None, rng: Randomness, counted: int | None, notes: Sequence[str] = (), **more: Any
+    ) -> Provenance:
         parameters = {name: getattr(self, name) for name in SHOWN} | {"rows": size, **more}
+        parameters |= {} if size is not None or counted is None else {"counted": counted}
         return Provenance("Quantile", parameters, rng.secure, notes=tuple(notes))
-
-
-def _rounded(value: float, unit: Fraction) -> float:
-    return nearest_to(value, unit) if unit > 0 else value
 
 
 def _world(about: About, q: Any = None) -> World:

@@ -196,9 +196,13 @@ class RankAims:
     cells: int = 0
     rounded: bool = True
 
-    def point(self, q: Fraction, count: int, public: bool) -> Aim:
-        """The rank that a value is drawn around. [quantile.1]"""
-        rank, move = (sample_rank(q, count), Fraction(1)) if public else (q * count, max(q, 1 - q))
+    def aims(self, shares: Sequence[Fraction], band: tuple[int, int]) -> list[Aim]:
+        """What is drawn around for each of the quantiles."""
+        return [self.point(q, band[0]) if self.confidence is None else self.ends(q, band) for q in shares]
+
+    def point(self, q: Fraction, count: int) -> Aim:
+        """The rank (n public) or share of n (n private) that a value is drawn around. [quantile.1]"""
+        rank, move = (q, max(q, 1 - q)) if self.counts else (sample_rank(q, count), Fraction(1))
         return Aim(q=q, low=rank, high=rank, low_move=move, high_move=move)
 
     def ends(self, q: Fraction, band: tuple[int, int]) -> Aim:
@@ -250,17 +254,16 @@ class RankAims:
         slope = (ends[1] - ends[0]) / ranks
         return math.sqrt(size * float(aim.q * (1 - aim.q))) * slope, noise * slope
 
-    def band(self, count: int, scale: Fraction) -> tuple[int, int]:
-        """What a noisy count says of n: one value on the safe side, or a band that holds it. [quantile.3]"""
-        assert self.confidence is not None
-        if not self.cells:
-            low = max(1, math.floor(count - scale))  # [quantile.4]
+    def band(self, count: int, scale: Fraction, margin: int) -> tuple[int, int]:
+        """What a noisy count says of n: so many scales less, or a band that holds it. [quantile.3]"""
+        if not self.cells or self.confidence is None:
+            low = max(1, math.floor(count - margin * scale))  # [quantile.4] [quantile.6]
             return low, low
         radius = LaplaceDistribution(scale).radius(1 - (1 - self.confidence) / 10)
         return max(1, count - radius), max(1, count + radius)  # [quantile.5]
 
-    def too_few(self, aims: list[Aim], size: int, epsilon: Number) -> str | None:
-        """Why so many records do not do, in public numbers; None if they do. [quantile.6]"""
+    def too_few(self, aims: list[Aim], size: int, epsilon: Number, counted: int) -> str | None:
+        """Why so many records, as they were counted, do not do, in public numbers; None if they do. [quantile.6]"""
         aim = next((one for one in aims if not self.enough(one, size)), None)
         if aim is None:
             return None
@@ -271,15 +274,16 @@ class RankAims:
         inside = replace(self, bounded=True)
         helped = max(inside.needed(aim.q, aim.low_move), inside.needed(1 - aim.q, aim.high_move)) <= surely
         remedies = ["give public bounds=(low, high)"] if helped and not self.bounded else []
-        remedies += ["ask for the value alone with confidence=None"] if self.confidence is not None else []
-        known = f"about {size} rows, by a noisy count," if self.counts else f"{size} rows"
+        alone = replace(self, confidence=None, cost=2 * self.cost, cells=0)
+        sides = (aim.q, 1 - aim.q)
+        if self.confidence is not None and (
+            self.bounded or max(alone.needed(side, max(sides)) for side in sides) <= surely
+        ):
+            remedies.append("ask for the value alone with confidence=None")
+        known = f"about {max(0, counted)} rows, by a noisy count," if self.counts else f"{size} rows"
+        enough = (needed + (counted - size)) * float(epsilon)
         to_do = what_to_do(size, epsilon, needed, *remedies, noisy=self.counts)
         return (
             f"{known} at epsilon {show(epsilon)} are too few for {what}: n * epsilon is "
-            f"{size * float(epsilon):.3g}, about {needed * float(epsilon):.3g} is needed; {to_do}"
+            f"{max(0, counted) * float(epsilon):.3g}, about {enough:.3g} is needed; {to_do}"
         )
-
-    def unchecked(self, shares: Sequence[Fraction]) -> str:
-        """What a reader of points must know where the size is private and nothing is spent on it."""
-        needed = max(self.needed(side, max(side, 1 - side)) for q in shares for side in (q, 1 - q))
-        return f"the number of rows is private and was not asked for; with fewer than {needed} a value can be far off"

@@ -48,7 +48,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machi
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import said
-from discreet.tables.dates import as_dates, dated
+from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.entries import Stream
 from discreet.tables.entries import name as name_of
 from discreet.tables.table import OWNER, Table, present, whole_columns
@@ -250,7 +250,7 @@ class Question:
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
         found, left_out = present(found, self.wanted.wants)
-        return self._told(self._released(found, rng), left_out, table, rng)
+        return by_quantile(self._told(self._released(found, rng), left_out, table, rng), self.wanted.of_dates)
 
     def _told(self, release: Release[Any], left_out: int, table: Table, rng: Randomness) -> Release[Any]:
         """With the number of people who are left out, unless it may be none. [asking.5]"""
@@ -321,7 +321,7 @@ def prepare(
     table.check(wants, where=condition, person=people.person)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     if asked.of_dates:
-        options = dated(options)
+        options = dated(options, grouped)
     empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
     found = price(
         statistic,

@@ -110,6 +110,12 @@ where = "day >= '2020-06-01'"
 share = 1
 options = {q = 0.9, bounds = [2019-01-01, 2024-01-01]}
 [[release]]
+id = "quartiles"
+statistic = "quantile"
+columns = "day"
+share = 1
+options = {q = [0.25, 0.75]}
+[[release]]
 id = "years"
 statistic = "histogram"
 columns = "day"
@@ -216,11 +222,31 @@ def test_edges_by_the_calendar() -> None:
         edges_of("2020-01-31 to 2020-05-31 by month")
 
 
+@pytest.mark.parametrize("confidence", [0.95, None])
+def test_several_quantiles_of_dates_are_dates(confidence: float | None) -> None:
+    rows = [datetime.date(2020, 1, 1) + datetime.timedelta(days=day % 1000) for day in range(3000)]
+    table = pa.table({"day": pa.array(rows)})
+    with discreet.open(table, budget=discreet.Budget(9.0), ledger=":memory:") as session:
+        asked = {"epsilon": 3.0, "confidence": confidence, "request": "one"}
+        found = session.quantile("day", (0.1, 0.9), **asked)  # type: ignore[arg-type]
+        assert session.balance.spent.cost == 3
+        assert str(session.quantile("day", (0.1, 0.9), **asked)) == str(found)  # type: ignore[arg-type]
+    assert list(found) == ["10%", "90%"]
+    assert "2020-02-01" < found["10%"].value < "2020-07-01"
+    assert "2022-04-01" < found["90%"].value < "2022-09-01"
+    if confidence is not None:
+        ends = found["10%"].interval()
+        assert ends.low < found["10%"].value < ends.high
+        assert ends.about == "the population's 10% quantile"
+    alone = discreet.quantile(table["day"], (0.25, 0.75), epsilon=3.0, rng=Seeded(1))
+    assert alone["25%"].value < alone["75%"].value  # type: ignore[index]
+
+
 @pytest.mark.claim("session.1")
 @pytest.mark.parametrize(
     ("verb", "columns", "options"),
     [
-        ("quantile", ("day", (0.1, 0.9)), {}),
+        ("quantile", ("day", (0.1, 0.9)), {"groupby": "sex", "keys": ["F", "M"]}),
         ("mean", ("day",), {"bounds": (0, 100)}),
         ("histogram", ("day",), {"edges": [1, 2, 3]}),
         ("variance", ("day",), {}),

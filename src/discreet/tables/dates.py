@@ -21,9 +21,9 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Kind
-from discreet.privacy.intervals import Interval, Spread
-from discreet.privacy.release import Release
-from discreet.privacy.values import Counts
+from discreet.privacy.intervals import Interval, QuantileSpread, Spread
+from discreet.privacy.release import Groups, Release
+from discreet.privacy.values import Counts, Vector
 from discreet.tables import cells
 from discreet.tables.cells import Column, Floats, is_arrow, pa
 
@@ -81,11 +81,11 @@ def says_dates(options: Mapping[str, Any]) -> bool:
     return False
 
 
-def dated(options: Mapping[str, Any]) -> dict[str, Any]:
+def dated(options: Mapping[str, Any], grouped: bool) -> dict[str, Any]:
     """The options of a statistic about a column of dates: bounds and edges are given as dates."""
     found = dict(options)
-    if isinstance(found.get("q"), Iterable):
-        raise BadInput("several quantiles of a column of dates are asked for; ask for one at a time")
+    if grouped and isinstance(found.get("q"), Iterable):
+        raise BadInput("several quantiles of a column of dates are asked for by group; ask for one at a time")
     if found.get("bounds") is not None:
         found["bounds"] = tuple(public_day(one, "bounds") for one in found["bounds"])
     if found.get("edges") is not None:
@@ -178,8 +178,8 @@ class DateSpread:
 
 
 def as_dates(release: Release[Any]) -> Release[Any]:
-    """A release of days as one of dates: post-processing."""
-    if release.refusal is not None or release.answer is None:
+    """A release of days as one of dates: post-processing. Several are left to `by_quantile`."""
+    if release.refusal is not None or release.answer is None or isinstance(release.answer, Vector):
         return release
     if isinstance(release.answer, Counts):
         edges = [(low, math.nextafter(high, math.inf) if high % 1 else high) for low, high in release.answer.bins]
@@ -188,6 +188,23 @@ def as_dates(release: Release[Any]) -> Release[Any]:
     spread = None if release.spread is None else DateSpread(release.spread)
     fine = spread is not None and spread.fine()
     return replace(release, answer=shown(float(release.answer), fine), spread=spread)
+
+
+def by_quantile(release: Release[Any], of_dates: bool) -> Release[Any] | Groups:
+    """Several quantiles of dates, each as a date of its own; any other release as it is."""
+    answer, spread = release.answer, release.spread
+    if not of_dates or release.refusal is not None or not isinstance(answer, Vector):
+        return release
+    parts = []
+    for place, name in enumerate(answer.names):
+        bar = spread
+        if isinstance(spread, QuantileSpread):
+            about = spread.about.replace("quantiles, one by one", f"{name} quantile")
+            ends = {end: float(getattr(spread, end)[place]) for end in ("low", "high", "sampling", "privacy")}
+            bar = replace(spread, about=about, **ends)
+        one = replace(release, answer=float(answer[place]), spread=bar, name=f"{release.name}: {name}")
+        parts.append((name, as_dates(one)))
+    return Groups("quantile", release.guarantee, releases=tuple(parts), name=release.name)
 
 
 def _before(high: float) -> str:

@@ -200,7 +200,7 @@ def by_quantile(release: Release[Any], of_dates: bool) -> Release[Any] | Groups:
         bar = spread
         if isinstance(spread, QuantileSpread):
             about = spread.about.replace("quantiles, one by one", f"{name} quantile")
-            ends = {end: float(getattr(spread, end)[place]) for end in ("low", "high", "sampling", "privacy")}
+            ends: dict[str, Any] = {end: float(getattr(spread, end)[place]) for end in ("low", "high")}
             bar = replace(spread, about=about, **ends)
         one = replace(release, answer=float(answer[place]), spread=bar, name=f"{release.name}: {name}")
         parts.append((name, as_dates(one)))

@@ -593,8 +593,9 @@ def mean(
 ) -> Release[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
-    model=None assumes no shape, and its interval is for the mean of values limited to a range that it names, beyond
-    which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
+    model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
+    farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
+    records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
@@ -1441,8 +1442,9 @@ class Asking:
     ) -> Release[Any]:
         """The mean, with a confidence interval for the population's. No bounds needed.
 
-        model=None assumes no shape, and its interval is for the mean of values limited to a range that it names, beyond
-        which few records lie; model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
+        model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
+        farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
+        records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
         used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
         need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).

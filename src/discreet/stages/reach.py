@@ -56,7 +56,7 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import enough, fitting_bits
-from discreet.stages.locate import cells, middle
+from discreet.stages.locate import BLOCK, cells, middle
 from discreet.tables.entries import Numbers, pieces
 
 NEEDED: Final = 180  # n epsilon, per unit of what one person moves
@@ -290,8 +290,9 @@ def beside(values: Numbers, centre: float, far: float) -> tuple[int, int]:
     up = down = 0
     with np.errstate(all="ignore"):
         for piece in pieces(values):
-            away = piece - centre
-            up, down = up + int(np.count_nonzero(away > far)), down + int(np.count_nonzero(away < -far))
+            for start in range(0, len(piece), BLOCK):
+                away = piece[start : start + BLOCK] - centre
+                up, down = up + int(np.count_nonzero(away > far)), down + int(np.count_nonzero(away < -far))
     return up, down
 
 

@@ -97,12 +97,16 @@ SUBJECTS = {
         lambda _: ClippedMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(-1e12, 1e12, [1.0] * 5), only=REPLACE
     ),
     "TwoStageMean": Subject(
-        lambda _: TwoStageMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 5), only=REPLACE
+        lambda _: TwoStageMean(2.0, 1.0, 16.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 40), least=40, only=REPLACE
     ),
     "StabilityMean": Subject(
         lambda _: StabilityMean(1.0, 4.0, 1e-4), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 30), least=20, only=REPLACE
     ),
     "KarwaVadhan": Subject(
-        lambda _: KarwaVadhan(2.0, (0.1, 1.0), 1.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5, 0.7] * 5), only=REPLACE
+        lambda _: KarwaVadhan(2.0, (0.1, 1.0), 99.0),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [0.5, 0.7] * 50),
+        least=100,
+        only=REPLACE,
     ),
 }

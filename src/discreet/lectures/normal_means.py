@@ -8,6 +8,8 @@ Promise
     [normal_means.2] TwoStageMean: pure epsilon in two halves.
     [normal_means.3] StabilityMean: (epsilon, delta), half of epsilon and all of delta in the first stage.
     [normal_means.4] KarwaVadhan: pure epsilon, in shares 1/6, 1/6, 1/3, 1/3 for scale, place, mean and variance.
+    [normal_means.5] TwoStageMean and KarwaVadhan refuse, by public numbers and before any draw, where noise would fill
+          another bin more than one in a hundred times: a centre that is not the data's, with a confident interval.
 Why
     [normal_means.1] [clip.1]. [normal_means.2] Each record is in one bin, so replacing it moves the counts by 2 in L1:
     [additive.1] of noise/additive.py; the fullest noisy bin is post-processing; given it, [clip.1]. The lecture's
@@ -15,9 +17,13 @@ Why
     [threshold.3], then [clip.1].
     [normal_means.4] Disjoint pairs: one record changes one difference, which is in one bin of powers of two: counts
     move by 2 in L1. Then places as [normal_means.2], the mean and the second moment as [clip.1].
+    [normal_means.5] A normal variable is in one of the bins of its standard deviation's width with a chance of 0.341 or
+    more, in one of the octaves of its differences with 0.288, and in one of twice the width, the least that KarwaVadhan
+    finds, with 0.477: of n records at least t are there, three deviations off. Of B other bins one is noisier by t with
+    a chance of at most B exp(-t / b) (1 + t / 2b) / 2, b the scale of the noise, by a union.
 Needs
     REPLACE: all of them divide by a public n. |mu| <= reach and, but for KarwaVadhan, sigma, both public; KarwaVadhan a
-    public range for sigma, and n epsilon of about 1,000, below which its interval holds less often than it says.
+    range for sigma. `check` says whether n is enough: n epsilon of about 12 log(1000 reach / sigma) for TwoStageMean.
 Accuracy
     ClippedMean: noise 2 T / (n epsilon), T = reach + sigma sqrt(2 ln(2 n / 0.01)). TwoStage and Stability: the same
     with sigma (6 + sqrt(2 ln(2 n / 0.01))) for T and half the epsilon. KarwaVadhan: 13 to 80 times wider than the
@@ -39,16 +45,16 @@ import numpy.typing as npt
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.noise.threshold import threshold_for
-from discreet.privacy.exact import Number, exact, is_number, show
+from discreet.privacy.exact import Number, exact, is_number, least_whole, show
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.intervals import Interval, check_confidence
+from discreet.privacy.intervals import check_confidence
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised
+from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, noisy_moment
-from discreet.stages.normal_laplace import ConvolvedSpread
+from discreet.stages.normal_laplace import ConvolvedSpread, DeclaredSpread
 from discreet.tables.entries import numbers, public_size
 
 FAILURE: Final = 0.01  # the chance that clipping touches anybody, in the lectures' bounds
@@ -68,9 +74,23 @@ def _positive(name: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def _reach_of_noise(size: int) -> float:
-    """sqrt(2 ln(2 n / 0.01)): no standard normal of n is larger, up to FAILURE."""
-    return math.sqrt(2 * math.log(2 * size / FAILURE))
+def _is_found(count: float, share: float, bins: int, noise: float, failure: float) -> bool:
+    """Whether the bin with this share of so many records is the fullest noisy one. [normal_means.5]"""
+    least = (share * count - 3 * math.sqrt(count * share * (1 - share))) / noise
+    return least > 0 and math.log(bins / 2 * (1 + least / 2)) - least <= math.log(failure)
+
+
+def _check_found(mechanism: Any, size: int | None) -> None:
+    """Refused where so many records would often be looked for in the wrong place. [normal_means.5]"""
+    if size is None or mechanism.finds(size):
+        return
+    high = 2 * max(size, 1)
+    while not mechanism.finds(high):
+        high *= 2
+    needed = least_whole(mechanism.finds, high // 2, high)
+    to_do = what_to_do(size, mechanism.epsilon, needed, "declare a smaller reach", noisy=False, scales=False)
+    words = "are too few to find the fullest of so many bins: noise would often fill another; about"
+    raise Refused(f"{size} rows at epsilon {show(mechanism.epsilon)} {words} {needed} are needed. Please {to_do}")
 
 
 def _places(values: Floats, width: float, most: int) -> npt.NDArray[np.int64]:
@@ -82,13 +102,14 @@ def _places(values: Floats, width: float, most: int) -> npt.NDArray[np.int64]:
 
 
 def _last_stage(
-    values: Floats, rng: Randomness, *, centre: float, radius: float, sigma: float, cost: Laplace
+    values: Floats, rng: Randomness, *, centre: float, sigma: float, cost: Laplace, reach: float | None = None
 ) -> ConvolvedSpread:
-    """centre + noisy mean of clip(x - centre, +-radius). [normal_means.1]"""
+    """centre + noisy mean of clip(x - centre, +-radius), the mean within `reach` of the centre. [normal_means.1]"""
     size = len(values)
-    found = noisy_moment(
-        values, centre=centre, radius=radius, cost=cost, neighbours=Neighbours.REPLACE, rng=rng
-    )  # [normal_means.1]
+    longest = math.sqrt(2 * math.log(2 * size / FAILURE))  # no standard normal of n is larger, up to FAILURE
+    radius = (6 * sigma if reach is None else reach) + sigma * longest
+    near: dict[str, Any] = {"centre": centre, "radius": radius, "neighbours": Neighbours.REPLACE, "rng": rng}
+    found = noisy_moment(values, cost=cost, **near)  # [normal_means.1]
     return ConvolvedSpread(
         centre + found.total * radius / size, sampling=sigma / math.sqrt(size), laplace=found.noise * radius / size
     )
@@ -120,8 +141,8 @@ class ClippedMean:
         """The noisy clipped mean."""
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
-        radius = self.reach + self.sigma * _reach_of_noise(size)
-        spread = _last_stage(values, rng, centre=0.0, radius=radius, sigma=self.sigma, cost=Laplace(self.epsilon))
+        cost = Laplace(self.epsilon)
+        spread = _last_stage(values, rng, centre=0.0, sigma=self.sigma, cost=cost, reach=self.reach)
         return _mean(self, spread, rng, size)
 
 
@@ -154,17 +175,23 @@ class TwoStageMean:
         """Half for each. [normal_means.2]"""
         return Allocation.of(self.epsilon).split(counts=Share(HALF, _counted), mean=Share())
 
+    def finds(self, size: int) -> bool:
+        """Whether the fullest bin will be the data's. Public."""
+        noise = 2 / float(self.stages.part("counts", Approximate).epsilon)
+        return _is_found(size, 0.341, 2 * math.ceil(self.reach / self.sigma) + 2, noise, FAILURE)
+
+    check = _check_found  # [normal_means.5]
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
-        """The two stages."""
+        """The two stages, or a refusal."""
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
+        if refusal := refusal_of(self, size):  # [normal_means.5]
+            return _refused(self, refusal, rng, size)
         stages = self.stages
         # [normal_means.2]
         centre = _fullest(values, self.sigma, self.reach, stages.part("counts", Approximate), rng)
-        radius = self.sigma * (6 + _reach_of_noise(size))
-        spread = _last_stage(
-            values, rng, centre=centre, radius=radius, sigma=self.sigma, cost=stages.part("mean", Laplace)
-        )
+        spread = _last_stage(values, rng, centre=centre, sigma=self.sigma, cost=stages.part("mean", Laplace))
         return _mean(self, spread, rng, size)
 
 
@@ -218,12 +245,9 @@ class StabilityMean:
         shown = rng.sift(counts, sensitivity=2, cost=Laplace(first), above=threshold, delta=self.delta)
         if not shown:
             needed = f"no bin of width sigma holds {threshold} rows for sure; give more rows or a larger epsilon"
-            return Release(self.guarantee, _history(self, rng, size), refusal=needed, name="mean")
+            return _refused(self, needed, rng, size)
         centre = (float(next(iter(shown))) + 0.5) * self.sigma  # type: ignore[arg-type]
-        radius = self.sigma * (6 + _reach_of_noise(size))
-        spread = _last_stage(
-            values, rng, centre=centre, radius=radius, sigma=self.sigma, cost=stages.part("mean", Laplace)
-        )
+        spread = _last_stage(values, rng, centre=centre, sigma=self.sigma, cost=stages.part("mean", Laplace))
         return _mean(self, spread, rng, size)
 
 
@@ -263,31 +287,48 @@ class KarwaVadhan:
         count, total = Share(Fraction(1, 6), _counted), Share(Fraction(1, 3))
         return Allocation.of(self.epsilon).split(scale=count, place=count, mean=total, square=total)
 
+    @property
+    def octaves(self) -> tuple[int, int]:
+        """The first and the last octave of differences."""
+        low, high = self.sigmas
+        return math.floor(math.log2(low / 8)), math.floor(math.log2(high * 8))
+
+    def finds(self, size: int) -> bool:
+        """Whether the fullest octave and the fullest bin will be the data's. Public."""
+        low, high = self.octaves
+        noise, bins = (
+            2 / float(self.stages.part("scale", Approximate).epsilon),
+            2 * math.ceil(self.reach / self.sigmas[0]),
+        )
+        scale = _is_found(size // 2, 0.288, high - low + 1, noise, FAILURE / 2)
+        return scale and _is_found(size, 0.477, bins + 2, noise, FAILURE / 2)
+
+    check = _check_found  # [normal_means.5]
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
-        """Scale, place, mean and variance."""
+        """Scale, place, mean and variance, or a refusal."""
         from scipy.special import stdtrit
 
         values = numbers(rows)
         size = public_size(values, Neighbours.REPLACE) or 1
+        if refusal := refusal_of(self, size):  # [normal_means.5]
+            return _refused(self, refusal, rng, size)
         stages = self.stages
         miss = 1 - self.confidence
         sigma = self._scale(values, stages.part("scale", Approximate), rng)
         centre = _fullest(values, sigma, self.reach, stages.part("place", Approximate), rng)  # [normal_means.4]
         half = 4 * sigma * math.sqrt(math.log(8 * size / miss))
         costs = {name: stages.part(name, Laplace) for name in ("mean", "square")}
-        mean = noisy_moment(
-            values, centre=centre, radius=half, cost=costs["mean"], neighbours=Neighbours.REPLACE, rng=rng
-        )  # [normal_means.4]
-        square = noisy_moment(
-            values, centre=centre, radius=half, cost=costs["square"], neighbours=Neighbours.REPLACE, rng=rng, power=2
-        )  # [normal_means.4]
+        near: dict[str, Any] = {"centre": centre, "radius": half, "neighbours": Neighbours.REPLACE, "rng": rng}
+        mean = noisy_moment(values, cost=costs["mean"], **near)  # [normal_means.4]
+        square = noisy_moment(values, cost=costs["square"], power=2, **near)  # [normal_means.4]
         share = math.log(4 / miss)
         offset, wobble = mean.total * half / size, mean.noise * half / size
         moment = half**2 * (square.total + share * square.noise) / size
         variance = max(moment - max(0.0, abs(offset) - wobble * share) ** 2, 0.0)
         student = float(stdtrit(max(1, size - 1), 1 - miss / 8))
         width = student * math.sqrt(variance / size) + wobble * share
-        spread = Declared(
+        spread = DeclaredSpread(
             estimate=centre + offset,
             width=width,
             confidence=self.confidence,
@@ -298,7 +339,7 @@ class KarwaVadhan:
 
     def _scale(self, values: Floats, cost: Approximate, rng: Randomness) -> float:
         """2^{j+2} for the fullest octave j of the differences of disjoint pairs. [normal_means.4]"""
-        low, high = (math.floor(math.log2(sigma)) for sigma in (self.sigmas[0] / 8, self.sigmas[1] * 8))
+        low, high = self.octaves
         pairs = values[: len(values) // 2 * 2].reshape(-1, 2)
         with np.errstate(all="ignore"):
             octaves = np.floor(np.log2(np.abs(pairs[:, 0] - pairs[:, 1])))
@@ -308,26 +349,6 @@ class KarwaVadhan:
         return float(2.0 ** (low + int(np.argmax(noisy)) + 2))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """An interval whose confidence was declared before the release."""
-
-    estimate: float
-    width: float
-    confidence: float
-    sampling: float
-    privacy: float
-
-    def interval(self, confidence: float) -> Interval:
-        """The declared interval, for any confidence up to its own."""
-        if confidence > self.confidence:
-            raise Refused(
-                f"the interval was drawn for {self.confidence:g}; declare confidence={confidence:g} beforehand"
-            )
-        low, high = self.estimate - self.width, self.estimate + self.width
-        return Interval(low, high, confidence=self.confidence, about="the population's mean", population=True)
-
-
 def _history(mechanism: Any, rng: Randomness, size: int) -> Provenance:
     public = {
         name: getattr(mechanism, name) for name in mechanism.__slots__ if name not in ("epsilon", "delta", "unit")
@@ -335,7 +356,11 @@ def _history(mechanism: Any, rng: Randomness, size: int) -> Provenance:
     return Provenance(type(mechanism).__name__, public | {"rows": size}, rng.secure)
 
 
-def _mean(mechanism: Any, spread: ConvolvedSpread | Declared, rng: Randomness, size: int) -> Release[float]:
+def _refused(mechanism: Any, refusal: str, rng: Randomness, size: int) -> Release[float]:
+    return Release(mechanism.guarantee, _history(mechanism, rng, size), refusal=refusal, name="mean")
+
+
+def _mean(mechanism: Any, spread: ConvolvedSpread | DeclaredSpread, rng: Randomness, size: int) -> Release[float]:
     note = f"a lecture's estimator, kept for comparison; noise of standard deviation {show(spread.privacy)}"
     history = _history(mechanism, rng, size)
     return Release(
@@ -371,6 +396,5 @@ def lecture(
         return StabilityMean(sigma, epsilon, delta, unit)
     if method == "karwa-vadhan":
         return KarwaVadhan(reach, sigma, epsilon, unit=unit)
-    return (
-        ClippedMean(reach, sigma, epsilon, unit) if method == "clipped" else TwoStageMean(reach, sigma, epsilon, unit)
-    )
+    made = ClippedMean if method == "clipped" else TwoStageMean
+    return made(reach, sigma, epsilon, unit)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.errors import Refused
 from discreet.privacy.exact import bisect, solve
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.values import Distribution
@@ -113,6 +114,26 @@ class ConvolvedSpread:
             about=self.about,
             population=True,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredSpread:
+    """An interval whose confidence was declared before the release."""
+
+    estimate: float
+    width: float
+    confidence: float
+    sampling: float
+    privacy: float
+
+    def interval(self, confidence: float) -> Interval:
+        """The declared interval, for any confidence up to its own."""
+        if confidence > self.confidence:
+            raise Refused(
+                f"the interval was drawn for {self.confidence:g}; declare confidence={confidence:g} beforehand"
+            )
+        low, high = self.estimate - self.width, self.estimate + self.width
+        return Interval(low, high, confidence=self.confidence, about="the population's mean", population=True)
 
 
 @dataclass(frozen=True, slots=True)

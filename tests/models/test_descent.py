@@ -1,5 +1,6 @@
 """Logistic and Poisson regression on clipped scores, and by a tilted minimum."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,10 +13,12 @@ from discreet import audit
 from discreet.accounting import calibrate, compose
 from discreet.accounting.compose import implies
 from discreet.audit.replay import drawn, itemised
+from discreet.audit.worlds import Pair
 from discreet.errors import BadInput
 from discreet.models import glm_stages
 from discreet.models.descent import Descent
 from discreet.models.features import Features
+from discreet.models.score import AtFit
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Approximate, Gaussian, atoms
@@ -175,9 +178,37 @@ def test_models_that_are_not_true(family: str) -> None:
     truth = sm.GLM(y, sm.add_constant(x), family=kind).fit().params
     options: Any = {"family": "poisson"} if family == "poisson" else {"tilted": True}
     mechanism = Descent(Features(("a", "b", "c")), 2.0, 1e-6, neighbours=ADD, **options)
-    for seed in range(5):
+    for seed in range(1, 6):
         chosen = np.random.default_rng(seed).integers(len(x), size=10_000)
         bar = mechanism.release(np.column_stack([x, y])[chosen], Seeded(seed)).interval(0.999)
         low, high = (np.append(end.intercept, end.coef) for end in (bar.low, bar.high))
         missed += int(((truth < low) | (truth > high)).sum())
     assert missed <= 2
+
+
+@pytest.mark.claim("glm_stages.3")
+@pytest.mark.claim("glm_stages.4")
+@pytest.mark.parametrize(("mutant", "relation"), [("weights", REPLACE), ("weights", ADD), ("scores", ADD)])
+def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far rows that weigh as much as others, and scores that look at other rows, fail the replay."""
+    if mutant == "weights":
+        plain = glm_stages.framed
+
+        def heavy(*given: Any) -> Any:
+            found = plain(*given)
+            return replace(found, weight=np.ones(len(found)))
+
+        monkeypatch.setattr(glm_stages, "framed", heavy)
+    else:
+        turned = AtFit.turned
+
+        def nosy(self: AtFit, rows: Any) -> Any:
+            seen, lost = turned(self, rows)
+            return seen * (1 + len(rows) % 7), lost
+
+        monkeypatch.setattr(AtFit, "turned", nosy)
+    mechanism = Descent(Features(("x",)), 60.0, 1e-4, neighbours=relation, tilted=mutant == "weights")
+    far, near = (1e9, 0.0), (0.3, 1.0)
+    crowd = COMMON * 8
+    pair = Pair([*crowd, far], [*crowd, near]) if relation is REPLACE else Pair([*crowd, far], crowd)
+    assert not audit.check(mechanism, [pair], hostile_values=False).passed

@@ -6,7 +6,7 @@ Promise
     [descent.1] (epsilon, delta) under both relations, by the losses of the stages.
     [descent.2] Refusals read public numbers and earlier answers only; no value of the data raises. There are
           coefficients only where each has an interval, and where the noise moves the linear part of most people by
-          less than 1.
+          less than a half.
     [descent.3] The interval of each coefficient holds that of the population's likeliest model, whether it is true or
           not, with its confidence, to first order. Of a few rows (5 to 15 at epsilon 1) the influence is limited.
 Why
@@ -51,7 +51,7 @@ from discreet.tables.matrix import in_one, matrix
 
 ABOUT: Final = "the coefficients of the population's likeliest model, influence limited, each by itself"
 LIMITED: Final = "(maximum likelihood, nobody's influence above {:.2g} times the typical one)"
-LOUDEST: Final = 1.0  # what the noise may move linear parts by, in the mean square
+LOUDEST: Final = 0.5  # what the noise may move linear parts by, in the mean square
 NOISY: Final = (
     "the noise would move the linear part of a typical row by {:.1f}, which is worse than no model; bring {:.1f} times "
     "as many rows, or ask for an epsilon so many times as large, or leave columns out"

@@ -91,18 +91,23 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> list[tuple[int, int]]:
     """Bounds of 2^bits exp(-base s) for s = wanted, which increase: each by multiplication from the one before.
 
-    The lower ends are rounded down. If one is within e of the truth, the next is within e + 5: the factor is within 4
-    of its truth [choose.1], both are at most 2^bits, and rounding takes off less than 1. So the k-th upper end is 5 k
-    higher. Steps of the same size share their factor.
+    A step is a sum of powers of 2, and its factor the product of theirs. The lower ends are rounded down. If one is
+    within e of the truth, the next is within e + 5 for each power: its factor is within 4 of its truth [choose.1], both
+    are at most 2^bits, and rounding takes off less than 1. A lower end that is 0 stays 0,
+    and the truth only falls.
     """
-    factors: dict[int, int] = {}
-    found, low, last = [], 1 << bits, 0
-    for place, s in enumerate(wanted, start=1):
-        step = s - last
-        if step not in factors:
-            factors[step] = exp_bounds(base * step, bits)[0]
-        low, last = low * factors[step] >> bits, s
-        found.append((low, low + 5 * place))
+    powers: list[int] = []
+    found, low, off, last = [], 1 << bits, 0, 0
+    for s in wanted:
+        step, last, place = s - last, s, 0
+        while step and low:
+            if place == len(powers):
+                powers.append(exp_bounds(base * 2**place, bits)[0])
+            if step & 1:
+                low = low * powers[place] >> bits
+                off += 5
+            step, place = step >> 1, place + 1
+        found.append((low, low + off))
     return found
 
 

@@ -40,7 +40,7 @@ class Mixture:
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Array:
         which = random_state.choice(len(self.shares), size, p=self.shares)
-        return self.places[which] + self.sds[which] * random_state.normal(size=size)
+        return np.asarray(self.places[which] + self.sds[which] * random_state.normal(size=size))
 
     def cdf(self, t: Any) -> Any:
         return stats.norm.cdf(np.asarray(t)[..., None], self.places, self.sds) @ self.shares
@@ -135,8 +135,8 @@ def measured(runs: int) -> Iterator[Row]:
     """Every distribution at both sizes."""
     cases = [(case, size, 1.0) for case in DISTRIBUTIONS for size in (10_000, 100_000)]
     cases += [(case, 50_000, 0.1) for case in SMALL_EPSILON]
-    for (name, *case), size, epsilon in cases:
-        steps, polygon, best, width = errors(*case, size, epsilon, runs)
+    for (name, distribution, support, inside), size, epsilon in cases:
+        steps, polygon, best, width = errors(distribution, support, inside, size, epsilon, runs)
         for way, error in (("steps", steps), ("polygon", polygon)):
             figure = f"{way}, {error:.3g} over {best:.3g} (width {width:.3g})"
             what = f"{name}, n={size:,}, epsilon {epsilon:g}"

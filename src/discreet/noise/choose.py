@@ -70,13 +70,13 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     halvings = max(0, math.ceil(math.log2(float(x) + 1e-300)) + 1)
     guard = bits + 2 * halvings + 24
     one = 1 << guard
-    argument = x / 2**halvings
+    above, below = x.numerator, x.denominator << halvings  # of the argument
     low = high = term_low = term_high = one
     k = 0
     while term_high > 1:
         k += 1
-        term_low = term_low * argument.numerator // (argument.denominator * k)
-        term_high = -(-term_high * argument.numerator // (argument.denominator * k))
+        term_low = term_low * above // (below * k)
+        term_high = -(-term_high * above // (below * k))
         low, high = (low - term_high, high - term_low) if k % 2 else (low + term_low, high + term_high)
     low, high = (
         low - term_high - 1,

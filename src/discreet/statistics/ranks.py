@@ -198,7 +198,7 @@ class RankAims:
 
     def aims(self, shares: Sequence[Fraction], band: tuple[int, int]) -> list[Aim]:
         """What is drawn around for each of the quantiles."""
-        return [self.point(q, band[0]) if self.confidence is None else self.ends(q, band) for q in shares]
+        return [self.point(q, band[0]) if self.confidence is None else _ends(self, q, band) for q in shares]
 
     def point(self, q: Fraction, count: int) -> Aim:
         """The rank (n public) or share of n (n private) that a value is drawn around. [quantile.1]"""
@@ -287,3 +287,9 @@ class RankAims:
             f"{known} at epsilon {show(epsilon)} are too few for {what}: n * epsilon is "
             f"{max(0, counted) * float(epsilon):.3g}, about {enough:.3g} is needed; {to_do}"
         )
+
+
+@lru_cache(maxsize=256)
+def _ends(plan: RankAims, q: Fraction, band: tuple[int, int]) -> Aim:
+    """As `RankAims.ends`, looked up: the same aims decide on a refusal and are drawn around."""
+    return plan.ends(q, band)

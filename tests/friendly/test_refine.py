@@ -266,3 +266,15 @@ def test_bad_parameters(options: dict[str, Any], word: str) -> None:
         RefinedMean(1.0, 1e-6).release(np.empty((0, 2)), Seeded(0))
     with pytest.raises(BadInput, match="delta"):
         RefinedMean(1.0, 1e-3).release(np.zeros((1000, 2)), Seeded(0))
+
+
+@pytest.mark.claim("refine.3")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_more_rows_are_never_refused_where_fewer_are_answered(relation: Neighbours) -> None:
+    """At a small epsilon the rows that are compared, and what their test costs, do not fade as rows grow in number."""
+    rng = np.random.default_rng(3)
+    for size in (12_000, 60_000, 240_000):
+        for seed in range(2):
+            release = RefinedMean(0.1, 1e-7, neighbours=relation).release(rng.normal(size=(size, 3)), Seeded(seed))
+            assert release.refusal is None
+            assert np.abs(release.value).max() < 0.5 * math.sqrt(12_000 / size)

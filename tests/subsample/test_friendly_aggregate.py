@@ -133,11 +133,11 @@ def test_refusals_say_what_is_needed() -> None:
 
 
 def test_an_epsilon_too_small_for_any_number_of_blocks_is_said_to_be() -> None:
-    assert least_friends(1, 0.02, 1e-6) is None
-    refusal = BlockFriends(1000, 1, epsilon=0.02, delta=1e-6).release(np.zeros((1000, 1)), Seeded(0)).refusal
+    assert least_friends(1, 0.002, 1e-6) is None
+    refusal = BlockFriends(1000, 1, epsilon=0.002, delta=1e-6).release(np.zeros((1000, 1)), Seeded(0)).refusal
     assert "no number of blocks" in str(refusal)
     with pytest.raises(BadInput, match="no number of blocks"):
-        discreet.fit(np.mean, np.zeros(50000), epsilon=0.02, delta=1e-6, aggregator="friendly", unbiased=True)
+        discreet.fit(np.mean, np.zeros(50000), epsilon=0.002, delta=1e-6, aggregator="friendly", unbiased=True)
 
 
 def test_the_record_shows_what_was_spent_when_many_blocks_fail() -> None:

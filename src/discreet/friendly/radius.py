@@ -200,7 +200,9 @@ def octave(width: int) -> tuple[float, float]:
     return least, float(starts[np.flatnonzero(mass >= 0.8 * COMMON * least)[0]])
 
 
-PAIRS: Final = 1 << 12  # pairs whose distances are looked at
+PAIRS: Final = 1 << 12  # pairs whose distances are looked at, or more
+COMPARED, PAIRED = 110.0, 150.0  # rows and pairs times mu, which outweigh the noise of the test and of the scale
+MARGIN: Final = 29.0  # compared rows, times the test's mu, of which enough survive
 BULK: Final = 1e-3  # of rows, beyond the radius of a first refinement
 FULL: Final = 0.59  # of the buckets of places hold a pair: 1 - 3 / e^2
 COUNT: Final = Fraction(1, 100)  # the share for the number of rows, where it is private
@@ -209,6 +211,11 @@ SURVIVORS: Final = 3  # rows of which there is a friendly centre, at the least
 MOST_SCALE, ROBUST_SCALE = 0.35, 0.08
 HEAVY: Final = 1.15  # times a normal's ratio of radii
 TAIL: Final = 1.5  # deviations of its own noise by which the filter's bound usually is off, beyond its margin
+
+
+def compared(rows: int, mu: float) -> int:
+    """How many rows are compared with each other: the more, the smaller mu. Public. [radius.4]"""
+    return min(rows, max(MOST, math.ceil(min(COMPARED / mu, 8 * MOST))))
 
 
 def moved(neighbours: Neighbours) -> int:
@@ -244,7 +251,7 @@ def predicted(  # noqa: PLR0917
     rows: int, width: int, mu: float, miss: float, neighbours: Neighbours, test: Any, centre: Any, again: Any, last: Any
 ) -> Any:
     """The deviation of the answer's noise, for N(m, I) rows; infinite where too few would survive. [radius.4]"""
-    move, first = moved(neighbours), min(rows, MOST)
+    move, first = moved(neighbours), compared(rows, mu)
     with np.errstate(all="ignore"):
         short = (-NormalDist().inv_cdf(miss) + TAIL) / (mu * np.sqrt(test))
         left = first - move * short
@@ -273,22 +280,25 @@ def unknown_scale(rows: int, width: int, mu: float, neighbours: Neighbours) -> M
     >>> round(sum(plan.values()), 9), plan["mean"] > 0.8
     (1.0, True)
     """
-    pairs = pairs_of(rows, neighbours) * (1.0 if neighbours is Neighbours.REPLACE else FULL)
+    pairs = pairs_of(rows, mu, neighbours) * (1.0 if neighbours is Neighbours.REPLACE else FULL)
     needed = math.sqrt(2) / (pairs * octave(width)[0] * mu)
     scale = max(0.002, (2 * CLEAR * needed) ** 2)
     if scale > MOST_SCALE:
         return None
     scale = max(scale, min(ROBUST_SCALE, (4 * CLEAR * needed) ** 2))  # half of the pairs may hold an outlier
-    fade = min(1.0, 3000 / rows)
+    fade, least = min(1.0, 3000 / rows), (MARGIN / (mu * compared(rows, mu))) ** 2
     parts = {"test": 0.06, "centre": 0.12, "first": 0.08, "again": 0.10, "last": 0.06, "square": 0.02}
     shares = {name: (1 - scale) * max(LEAST, share * fade) for name, share in parts.items()}
+    for name in ("test", "centre"):  # the rows that are compared do not grow with the others: nor may these shrink
+        shares[name] = max(shares[name], (1 - scale) * min(parts[name], least * parts[name] / parts["test"]))
     rest = 1 - scale - sum(shares.values())
     return {"scale": scale, **shares, "mean": rest}
 
 
-def pairs_of(rows: int, neighbours: Neighbours) -> int:
+def pairs_of(rows: int, mu: float, neighbours: Neighbours) -> int:
     """How many pairs, or buckets of places that may hold one, are looked at."""
-    return max(1, min(PAIRS, rows // 2 if neighbours is Neighbours.REPLACE else round(rows / 2)))
+    most = max(PAIRS, math.ceil(PAIRED / mu))
+    return max(1, min(most, rows // 2 if neighbours is Neighbours.REPLACE else round(rows / 2)))
 
 
 def fewest_rows(width: int, mu: float, neighbours: Neighbours) -> int:
@@ -297,11 +307,10 @@ def fewest_rows(width: int, mu: float, neighbours: Neighbours) -> int:
     return math.ceil(2 * math.sqrt(2) * 2 * CLEAR / (full * octave(width)[0] * mu * math.sqrt(MOST_SCALE)))
 
 
-def first_radius(rows: int, width: int, upper: float) -> float:
+def first_radius(rows: int, width: int, mu: float, upper: float) -> float:
     """The radius within which rows are friends, if `upper` ends the most common octave of their distances.
     [radius.4]"""
-    first = min(rows, MOST)
-    return upper * r_pair(first, width) / (2 * math.sqrt(2) * octave(width)[1])
+    return upper * r_pair(compared(rows, mu), width) / (2 * math.sqrt(2) * octave(width)[1])
 
 
 AFTER_BLOCKS: Final[Mapping[str, float]] = {"again": 0.2, "last": 0.2, "square": 0.04, "mean": 0.56}  # of what is left

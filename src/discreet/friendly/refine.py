@@ -55,7 +55,7 @@ from discreet.errors import BadInput, Refused
 from discreet.friendly import radius as plan
 from discreet.friendly.average import SLACK, Centre, RegionSpread, blurred, noisy_count
 from discreet.friendly.core import shuffled
-from discreet.friendly.find_centre import MOST, find_centre
+from discreet.friendly.find_centre import find_centre
 from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantiles
 from discreet.friendly.sample import Places, block_means
 from discreet.friendly.taper import WIDEST, TaperSum, reach
@@ -240,7 +240,7 @@ class _Run:
         costs = self._plan()
         if isinstance(costs, str):
             return self._blank(costs)
-        at = self._centre(sigma * r_pair(min(self.seen, MOST), width), costs)
+        at = self._centre(sigma * r_pair(plan.compared(self.seen, self.mu), width), costs)
         if at is None:
             return self._blank(SCATTERED)
         off = width * ((at.deviation / sigma) ** 2 + 1 / at.survivors)
@@ -262,7 +262,7 @@ class _Run:
         scale = pair_scale(self._pairs(), cost=costs.part("scale", Gaussian), rng=self.rng)  # [refine.1], [refine.2]
         if scale.refusal is not None:
             return self._blank(scale.refusal)
-        radius = plan.first_radius(self.seen, width, scale.upper)
+        radius = plan.first_radius(self.seen, width, self.mu, scale.upper)
         at = self._centre(radius, costs)
         if at is None:
             return self._blank(SCATTERED)
@@ -302,7 +302,8 @@ class _Run:
 
     def _centre(self, radius: float, costs: Allocation) -> Centre | None:
         """The friendly centre of some of the rows. [refine.1], [refine.2]"""
-        rows = self._some(MOST) if self.neighbours.size_is_public else self._places().below(MOST / self.seen)
+        most = plan.compared(self.seen, self.mu)
+        rows = self._some(most) if self.neighbours.size_is_public else self._places().below(most / self.seen)
         return find_centre(
             rows,
             reach(radius),
@@ -311,6 +312,7 @@ class _Run:
             miss=float(self.asked.budget.event),
             neighbours=self.neighbours,
             rng=self.rng,
+            most=most,
         )
 
     def _some(self, most: int) -> Floats:
@@ -324,7 +326,7 @@ class _Run:
 
     def _pairs(self) -> Floats:
         """Disjoint pairs, one row after the other. [refine.1], [refine.2]"""
-        number = plan.pairs_of(self.seen, self.neighbours)
+        number = plan.pairs_of(self.seen, self.mu, self.neighbours)
         if self.neighbours.size_is_public:
             return self._some(2 * number)[: 2 * number]
         return self._places().pairs(number, min(1.0, 2 * number / self.seen))

@@ -148,12 +148,14 @@ def real(runs: int) -> Iterator[Row]:
         model = plain_fit((x - x.mean(axis=0)) / scale, y, "logistic")
         plain = float(np.mean((model.decision_function((x - x.mean(axis=0)) / scale) > 0) == (y > 0)))
         lost = []
+        flags = [(0, 1) if set(np.unique(column)) <= {0.0, 1.0} else None for column in x.T]  # declared, as types are
+        options: dict[str, Any] = {"bounds": flags, "epsilon": 1.0, "confidence": None}
         for seed in range(max(5, runs // 10)):
-            value = discreet.logistic_regression(x, y, epsilon=1.0, confidence=None, rng=Seeded(seed)).value
+            value = discreet.logistic_regression(x, y, rng=Seeded(seed), **options).value
             lost.append(plain - float(np.mean((value.linear(x) > 0) == (y > 0))))
         middle = 100 * float(np.mean(lost))
         yield (
-            f"{name}, {len(x):,} people, {x.shape[1]} features, no bounds, pure",
+            f"{name}, {len(x):,} people, {x.shape[1]} features, flags declared, pure",
             f"points of accuracy lost of {100 * plain:.1f}, mean of {len(lost)} runs",
             f"{middle:.2f}",
             "<= 1",

@@ -168,7 +168,9 @@ class Descent:
         return replace(blank, answer=spread.value, spread=spread)
 
     def _ready(self, table: Floats) -> Floats:
-        """A copy with the constant, in the order of `columns`."""
-        outcome = yes_or_no(table[:, -1]) if self.family == "logistic" else table[:, -1]
-        constant = [np.ones(len(table))] * self.features.intercept
-        return np.column_stack([*constant, table[:, :-1], outcome])
+        """A copy with the constant, in the order of `columns`, each of which is read by itself."""
+        rows, first = np.empty((len(table), len(self.columns)), order="F"), int(self.features.intercept)
+        rows[:, :first], rows[:, first:] = 1.0, table
+        if self.family == "logistic":
+            rows[:, -1] = yes_or_no(rows[:, -1])
+        return rows

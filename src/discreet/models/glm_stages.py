@@ -193,7 +193,7 @@ def find(
     centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
     reachable(rows, columns)  # [glm_stages.3]
     fitting = Fitting(rows, columns, stages, family, size, centres, units, np.eye(many), rng)
-    predictors, plain = np.ascontiguousarray(rows[:, :many]), Frame.of(units, np.eye(many), centres)
+    predictors, plain = rows[:, :many], Frame.of(units, np.eye(many), centres)
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
         return LOST.format("their lengths")
     total, noise = fitting.gram(plain, "moments", predictors, float(found.at(OUTSIDE * size)))

@@ -57,6 +57,8 @@ from discreet.tables.entries import numbers
 from discreet.worlds.assumptions import MANY, About, World
 
 SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below
+BY_SUMS: Final = {"gamma": "gamma", "expon": "exponential", "norm": "gaussian", "beta": "beta"}  # other ways to fit
+LINEAR: Final = 12  # the same for one fast parameter, the logarithm of a mean: what is left of its bias is 1 / m^2
 HALVES: Final = 50  # the same for halves, and for none
 
 
@@ -117,7 +119,9 @@ class MaximumLikelihood:
         note = f"the interval rests on the {self.distribution.name} distribution"
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
         if found.refusal is not None:
-            return replace(found, provenance=provenance)
+            family = BY_SUMS.get(self.distribution.name)
+            fewer = f"; or fit_distribution({family!r}, ...), which takes far fewer" if family else ""
+            return replace(found, refusal=f"{found.refusal}{fewer}", provenance=provenance)
         value = self._fitted(found.value)
         spread = (
             None
@@ -241,7 +245,8 @@ def maximum_likelihood(
         asked = "jackknife" if quickly else "half"
     if asked == "jackknife" and table.people is not None:
         quick = None
-    fit = replace(fit, jackknifed=asked == "jackknife" and len(chosen.scales) == 1)
+    one = asked == "jackknife" and len(chosen.scales) == 1
+    fit, smooth = replace(fit, jackknifed=one), one and quick is not None
     inner = planned(
         fit,
         table,
@@ -254,7 +259,7 @@ def maximum_likelihood(
         correct=asked,
         unbiased=False,
         estimate_bias=False,
-        smallest=max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(chosen.scales)),
+        smallest=LINEAR if smooth else max(SMALLEST.get(str(asked), HALVES), ROWS_A_NUMBER * len(chosen.scales)),
         trust="own",
         seconds=timeout,
         vectorised=quick is not None,

@@ -296,11 +296,14 @@ def fitted_spread(  # noqa: PLR0917
     centres, radii = np.array([one.centre for one in found]), np.array([one.radius for one in found])
     shares, noises = np.array([one.mean for one in first]), radii * np.array([one.noise for one in first])
     means = centres + radii * shares
-    with np.errstate(all="ignore"):
-        places = inverted(boxes, means)  # [sufficient.3]
-        slopes = boxes.slopes(places)
-        if not (np.abs(boxes.means(places) - means) < NEAR).all() or not np.isfinite(slopes).all():
-            return None
+    try:
+        with np.errstate(all="ignore"):
+            places = inverted(boxes, means)  # [sufficient.3]
+            slopes, off = boxes.slopes(places), boxes.means(places) - means
+    except Exception:  # noqa: BLE001  whatever a family's functions raise at a released number
+        return None
+    if not (np.abs(off) < NEAR).all() or not np.isfinite(slopes).all():
+        return None
     # one parameter is found from the mean itself, two from where both means are
     back = np.eye(1) if len(found) == 1 else np.linalg.pinv(slopes, rcond=1e-10)
     at = means if len(found) == 1 else places

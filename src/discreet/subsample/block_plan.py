@@ -140,7 +140,7 @@ def auto_blocks(
             return _quietest(people, least, most, kind)
         return _balanced(people, least, most, kind, BALANCE[rate])
     if rate == "jackknifed" and aggregator == "mean":
-        return min(most, max(math.ceil(ROOMY * least), math.ceil(float(people) ** 0.75 / LEFT)))
+        return min(most, max(math.ceil(ROOMY * least), math.ceil(math.pow(people, 0.75) / LEFT)))
     if halves:
         wanted = min(wanted, max(least, math.ceil(people**0.75 / LEFT)))
     size = float(epsilon)

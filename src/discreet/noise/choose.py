@@ -96,17 +96,15 @@ def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> list[tuple[i
     are at most 2^bits, and rounding takes off less than 1. A lower end that is 0 stays 0,
     and the truth only falls.
     """
-    powers: list[int] = []
+    powers: dict[int, int] = {}
     found, low, off, last = [], 1 << bits, 0, 0
     for s in wanted:
-        step, last, place = s - last, s, 0
+        step, last = s - last, s
         while step and low:
-            if place == len(powers):
-                powers.append(exp_bounds(base * 2**place, bits)[0])
-            if step & 1:
-                low = low * powers[place] >> bits
-                off += 5
-            step, place = step >> 1, place + 1
+            power = step & -step
+            if power not in powers:
+                powers[power] = exp_bounds(base * power, bits)[0]
+            low, off, step = low * powers[power] >> bits, off + 5, step - power
         found.append((low, low + off))
     return found
 

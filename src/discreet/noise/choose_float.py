@@ -55,6 +55,7 @@ from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
 from discreet.tables.entries import Stream
 
+TRIED: Final = 64  # keys that are looked at together
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
 CELLS: Final = 2**49  # units to either side of 0 [choose_float.4]
@@ -187,8 +188,9 @@ class ShortPrior(Prior):
         """The key at weight `offset` from the start of `low`: the last one that begins there or before."""
         place, high = int(self.up_to(np.array([low]))[0]) + offset, LARGEST_KEY + 1
         while high - low > 1:
-            between = (low + high) // 2
-            low, high = (between, high) if self.up_to(np.array([between]))[0] <= place else (low, between)
+            step = -(-(high - low) // TRIED)
+            begun = int(np.count_nonzero(self.up_to(np.array(range(low + step, high, step))) <= place))
+            low, high = low + begun * step, min(high, low + (begun + 1) * step)
         return low
 
 

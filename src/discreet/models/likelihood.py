@@ -5,22 +5,22 @@ Releases
 Promise
     [likelihood.1] As private as SubsampleAggregate with the same aggregator: epsilon and delta under REPLACE and
           ADD_OR_REMOVE, for all rows of a person if `unit` tells whose they are.
-    [likelihood.2] Intervals are for the population's parameters: to first order, if the bias left in blocks is small.
-          They never leave a parameter's range.
+    [likelihood.2] Intervals are for the parameters that maximum likelihood would find in the whole population, whether
+          or not it has the distribution: to first order, if the bias left in blocks is small. They never leave a
+          parameter's range.
 Why
     [likelihood.1] Each block's row is the maximum of its own likelihood: a function of the block alone, whether found
     by scipy ([run_block.1], [run_block.2]) or for all blocks at once ([likelihood_kernels.1]). The rest post-processes.
-    [likelihood.2] Within a block the estimate is m-consistent and asymptotically normal with the inverse information
-    over m as its variance: so the mean over blocks is as efficient as the maximum on all rows, up to the bias, which
-    the jackknife (or halves) takes down to order 1 / m^2, and the noise. Positive parameters are averaged as
-    logarithms, bounded ones as log odds: nearer to normal on blocks of that size; the interval's ends are mapped back,
-    monotonely. One parameter with the jackknife is fitted on n^(3/4) / 6 blocks: the noise, of order 1 / (n^(3/4)
-    epsilon) times the deviation n^(-1/8) of a block's estimate, vanishes beside the sampling error, so that the width
-    over that of maximum likelihood falls to 1 as n grows.
+    [likelihood.2] Within a block the estimate is asymptotically normal about the best fit to the population (White
+    1982), with a variance that the blocks show; under the model it is the inverse information over m. So the mean over
+    blocks is as efficient as the maximum on all rows, up to the bias, which the jackknife (or halves) takes down to
+    order 1 / m^2, and the noise. Positive parameters are averaged as logarithms, bounded ones as log odds: nearer to
+    normal on blocks of that size; the interval's ends are mapped back, monotonely. One parameter with the jackknife is
+    fitted on n^(3/4) / 6 blocks: the noise, of order 1 / (n^(3/4) epsilon) times the deviation n^(-1/8) of a block's
+    estimate, vanishes beside the sampling error, so that the width over that of maximum likelihood falls to 1.
 Needs
-    A distribution that the data follow. Blocks enough for the aggregator and records enough in a block:
-    subsample/block_plan.py refuses otherwise. A block with a missing or impossible record (a negative one under a gamma
-    distribution) has no estimate.
+    Blocks enough for the aggregator and records enough in a block: subsample/block_plan.py refuses otherwise. A block
+    with a missing or impossible record (a negative one under a gamma distribution) has no estimate.
 Accuracy
     docs/measured-families.md: coverage and width for gamma and Weibull distributions at n = 20,000 and epsilon = 1, and
     for exponential ones as n grows.
@@ -116,7 +116,8 @@ class MaximumLikelihood:
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The parameters and their intervals, or a refusal."""
         found = self.inner.release(rows, rng)  # [likelihood.1]
-        note = f"the interval rests on the {self.distribution.name} distribution"
+        name = self.distribution.name
+        note = f"the data need not have the {name} distribution: the interval is for the one that fits best"
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
         if found.refusal is not None:
             family = BY_SUMS.get(self.distribution.name)
@@ -162,7 +163,9 @@ class LikelihoodSpread:
     def interval(self, confidence: float) -> Interval:
         """Both ends, mapped back. [likelihood.2]"""
         inner = self.inner.interval(confidence)
-        about = "the population's parameters, each by itself" if len(self.places) > 1 else "the population's parameter"
+        several = len(self.places) > 1
+        about = "the parameters, each by itself, that fit" if several else "the parameter that fits"
+        about = f"{about} the population best"
         return replace(inner, low=self.fitted(inner.low), high=self.fitted(inner.high), about=about)
 
 

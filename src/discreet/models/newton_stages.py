@@ -69,6 +69,7 @@ LOUD: Final = 0.17  # of the rows: the noise on H, as an operator, up to which i
 EARLY: Final = 0.004  # of the scores in the first step
 OFTEN: Final = (0.6, 2.0)  # over mu: how many scores are cut in the last step
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
+SHRUNK: Final = 8.0  # by how much scores may be shorter in the last step: where most are 0 the others are hard to see
 SETTLED: Final = 4.0  # deviations of noise by which the last score may differ from a small part of the one before
 PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 LOST: Final = (
@@ -292,19 +293,21 @@ def find(
     stretched, sides = np.linalg.eigh(turn)
     back = (sides / stretched) @ sides.T
     spans = tall / _deviations(back @ information @ back / size, columns)
+    before = found
     for early in (True, False):
         scores = Scores(Frame.of(units, _with_residuals(turn, fit), centres))
         if (found := tail(scores, "early" if early else "late", rows)) is None:
             return LOST.format("the residuals")
         cost = costs.part("step" if early else "last", Gaussian)
         moved = stages.moved("step" if early else "last")
-        cut = max(EARLY * size, moved)
-        if not early:
-            cut = found.most(OFTEN[0] * moved, OFTEN[1] * moved, EXCESS * moved)
-        reach = float(found.at(cut))
-        score, score_noise = noisy_sum(rows, scores, reach, "clip", cost=cost, **drawn)  # [newton_stages.4]
         frame = applied(scores.inner)
         per = frame[many, many]
+        cut = max(EARLY * size, moved)
+        if not early:
+            found = found.longer(before.times(per / SHRUNK), cut)
+            cut = found.most(OFTEN[0] * moved, OFTEN[1] * moved, EXCESS * moved)
+        reach, before = float(found.at(cut)), found.times(1 / per)
+        score, score_noise = noisy_sum(rows, scores, reach, "clip", cost=cost, **drawn)  # [newton_stages.4]
         score, score_noise = score * reach / per, score_noise * reach / per
         if early:
             settled = SETTLED * score_noise + np.linalg.norm(score) / 3 + found.excess(cut) / per

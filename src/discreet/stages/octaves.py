@@ -23,7 +23,7 @@ Source
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -174,6 +174,14 @@ class Tail:
     def at(self, k: Any) -> Any:
         """The length that k rows exceed."""
         return self.edge * np.exp(self.slope * (self._score(k) - self._score(self.beyond)))
+
+    def times(self, factor: float) -> "Tail":
+        """The tail of lengths that are so many times as long."""
+        return replace(self, edge=self.edge * factor, typical=self.typical * factor)
+
+    def longer(self, other: "Tail", k: float) -> "Tail":
+        """Of two tails the one whose k longest are longer."""
+        return self if self.at(k) >= other.at(k) else other
 
     def excess(self, k: float, power: int = 1) -> float:
         """The sum over the k longest of length^power, less the same of the shortest of them."""

@@ -136,7 +136,10 @@ class FreeStages:
         loud = self.moved * (math.sqrt(self.columns) + ROUND) ** 2 * math.sqrt(2 * self.columns)
         return (
             size * float(self.costs.part("centre", Choice).epsilon) >= nats
-            and SHOWN * size >= least_seen(self.costs.part("unit", Gaussian), self.neighbours)
+            and all(
+                SHOWN * size >= least_seen(self.costs.part(name, Gaussian), self.neighbours)
+                for name in ("unit", "lengths", "late")
+            )
             and loud <= size
         )
 
@@ -161,7 +164,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, columns: int) -> Free
     }
     times = 3 if several else 1
     shares |= {
-        "lengths": Share(TAIL, lambda mu: tail_cost(mu, neighbours), times),
+        "lengths": Share(times * TAIL, lambda mu: tail_cost(mu, neighbours), times),
         "turns": Share(times * TURNS[0] if several else TURNS[1], _gram(columns + 1, neighbours), times),
         "late": Share(LATE, lambda mu: tail_cost(mu, neighbours)),
         "square": Share(None, _gram(columns + 1, neighbours, less=rows is None)),

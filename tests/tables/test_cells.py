@@ -278,3 +278,17 @@ def test_short_words_are_truths_only_where_they_are_declared() -> None:
     np.testing.assert_array_equal(told, [1, 0, 1, 0, 1, 0, 1, math.nan])
     guessed = read({"a": words}).columns([Want("a", "boolean")])["a"]
     np.testing.assert_array_equal(guessed, [math.nan, math.nan, math.nan, math.nan, 1, 0, 1, math.nan])
+
+
+@pytest.mark.claim("cells.1")
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "i1", "i8", "u8", "bool"])
+def test_an_array_of_numbers_has_the_keys_of_its_cells(kind: Kind, dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        column = np.array([1.5, math.nan, 0.0, math.inf, -math.inf, 1e300, 3, 3.25, 1.5]).astype(dtype)
+    codes, values = cells.keys(column, kind)
+    for code, cell in zip(codes, column, strict=True):
+        one = cells.value(cell.item(), kind)
+        assert type(values[code]) is type(one)
+        assert repr(values[code] or None) == repr(one or None)
+    assert values[-1] is None

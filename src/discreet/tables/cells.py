@@ -58,6 +58,7 @@ def is_chunked(values: object) -> bool:
     return is_arrow(values) and hasattr(values, "chunks")
 
 
+PLAIN: Final = frozenset(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
 KINDS: Final = ("number", "integer", "boolean", "category", "text", "date", "unknown")
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.int64]
@@ -321,6 +322,11 @@ def keys(column: Column, kind: Kind) -> tuple[Codes, npt.NDArray[Any]]:
     Different codes may stand for equal values.
     """
     codes, distinct = _distinct(column)
+    if (
+        kind in ("number", "integer", "unknown") and not is_arrow(column) and column.dtype in PLAIN
+    ):  # as `value` has each of them
+        found = [None if cell != cell else cell for cell in distinct.tolist()]  # noqa: PLR0124  not a number
+        return codes, rows.column([*found, None])
     return codes, rows.column([*(value(cell, kind) for cell in distinct), None])
 
 

@@ -63,7 +63,7 @@ NEEDED: Final = 180  # n epsilon, per unit of what one person moves
 NATS: Final = 14  # m0 = 2 NATS / epsilon: an overshoot of all records weighs e^-14
 PLACED, SPREAD, INNER = 60, 300, 40  # n epsilon that the centre, the far distance and the body would like
 AGAIN: Final = Fraction(1, 4)  # the share of a second search, where nearly all records are at the centre
-SIDES, SQUARE = Fraction(1, 20), Fraction(7, 100)
+SIDES, SQUARE = Fraction(1, 20), Fraction(1, 20)
 PARTS: Final = 3  # binary digits: eight grid points in each octave
 TOP: Final = (2047 << PARTS) - 8 * 27  # grid points: up to 1e300
 GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
@@ -200,7 +200,7 @@ class Tail:
         """The slope beyond `far`: that before it, steeper where the tail is heavy, or on one side (there distances
         mix a tail with what the other side has at the centre); the more so, the less of the tail was seen."""
         near = min(1.0, 1.7 / self._depth)
-        lopsided = max(0.0, abs(self.side) - 0.7 * self.doubt / self.beyond)
+        lopsided = max(0.0, abs(self.side) - 1.5 * self.doubt / self.beyond)
         grown = self.heavier**near if self.body else 1.0
         return self._local * grown * (1 + 1.2 * near * lopsided)
 
@@ -211,10 +211,10 @@ class Tail:
 
     @property
     def radius(self) -> float:
-        """Where bias and noise are of one size; at most eight times `far`."""
+        """Where bias and noise are of one size; at most eight times `far`, less where little of the tail was seen."""
         left = max(self.counted, self.doubt / 4) if self.ended else self.beyond
         further = self.slope * max(0.0, math.log(left / (math.sqrt(2) * self.noise)))
-        return min(8 * self.far, self.far + further)
+        return min(min(8.0, 4.5 * self._depth) * self.far, self.far + further)
 
     @property
     def allowance(self) -> tuple[float, float]:

@@ -126,7 +126,7 @@ def test_parameters_are_refused_in_words() -> None:
 @pytest.mark.parametrize("options", [{}, {"family": "poisson"}])
 def test_the_slack_of_every_draw_is_paid(options: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With draws whose slack is no smaller at their own strength than at the strongest: each must be reserved."""
-    for name in ("gram_cost", "sum_cost", "tail_cost", "column_cost"):
+    for name in ("gram_cost", "sum_cost", "tail_cost", "column_cost", "counts_cost"):
         monkeypatch.setattr(glm_stages, name, lambda mu, *rest: Gaussian(mu, Fraction(1, 10**9)))
     loss = Descent(Features(("a", "b")), 1.0, 1e-6, size=5_000, **options).loss
     paid = calibrate.gaussian(1.0, 1e-6, compose.slack(loss))

@@ -16,8 +16,7 @@ Promise
     [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
           too.
-    [glm_stages.3] A row enters each stage by a fixed function of itself and of what was released before; no value
-          raises.
+    [glm_stages.3] A row enters each stage by a fixed function of itself and of earlier releases; no value raises.
     [glm_stages.4] A tilted minimum is pure epsilon under both relations.
 Why
     [glm_stages.1] Adaptive composition of [locate.1], [octaves.1] on columns and on lengths, of [gram.2] and [gram.3]
@@ -79,7 +78,17 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.octaves import SEEN, Tail, column_cost, counts_noise, place_of, tail_cost, tail_of
+from discreet.stages.octaves import (
+    SEEN,
+    Tail,
+    column_cost,
+    counts_cost,
+    counts_noise,
+    noisy_counts,
+    place_of,
+    tail_cost,
+    tail_of,
+)
 from discreet.statistics.whiten import lengths
 
 # of mu squared: columns, the first sum, H, the squares, each of three steps
@@ -98,6 +107,10 @@ INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where th
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
 LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
 MOST: Final = 1e6  # an outcome beyond counts as this
+HIDDEN: Final = (
+    "the noise is larger than what the rows show of {}; bring about {:.0f} times as many rows, or multiply epsilon by "
+    "that; or leave one of these columns out, perhaps nearly the same for everybody, or nearly a sum of others"
+)
 ALIKE: Final = (
     "nearly everybody has the same outcome, as far as the noise shows; about {:.0f} people must differ at this "
     "epsilon, half as many at twice the epsilon"
@@ -125,6 +138,9 @@ def plan(
     def tail(mu: Fraction) -> Gaussian:
         return tail_cost(mu, neighbours)
 
+    def either(mu: Fraction) -> Gaussian:
+        return counts_cost(mu, 2, neighbours)
+
     def score(size: int) -> Callable[[Fraction], Gaussian]:
         return lambda mu: sum_cost(mu, size, neighbours)
 
@@ -140,7 +156,7 @@ def plan(
         "lengths": Share(Fraction(1, 100), tail),
         "moments": Share(moments, gram),
         "outcomes": Share(Fraction(3, 100), tail) if counts else None,
-        "mean": Share(Fraction(6 if tilted else 2, 100), score(1)),
+        "mean": Share(Fraction(6 if tilted else 2, 100), score(1) if counts else either),
         "early": Share(Fraction(6 if tilted else 3, 100), tail),
         "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
         "spread": Share(Fraction(1, 100), tail),
@@ -263,13 +279,12 @@ class Fitting:
         costs, many, constant = self.stages.costs, len(self.units), self.columns[0] is CONSTANT
         fit = np.zeros(many)
         if constant:
-            fit[0] = math.log(self.rate / (1 - self.rate if self.family.name == "logistic" else 1.0))
-            fit[0] = min(max(fit[0], -OFFSET), OFFSET)
+            odds = self.rate / (1 - self.rate if self.family.name == "logistic" else 1.0)
+            fit[0] = min(max(math.log(odds), -OFFSET), OFFSET)
         curve = float(self.family.slope(fit[:1])[0]) * self.size
         if (longest := self.limits(fit, "early")) is None:  # [glm_stages.2]
             return LOST.format("the residuals")
-        tilted = "minimum" in costs
-        if tilted:
+        if tilted := "minimum" in costs:
             fit, theta, cut, reach = self._minimum(fit, longest)
         else:
             fit = self._steps(fit, longest, curve, constant=constant)
@@ -278,8 +293,9 @@ class Fitting:
             return LOST.format("the information")
         information, noise = self.gram(seen, "information", self.rows, _radius(found, self.stages, self.size, curve))
         values, vectors = np.linalg.eigh(information)
-        if not values[0] > LEAST * noise * math.sqrt(2 * many):  # [glm_stages.2]
-            return LOST.format(blamed(turned.T @ vectors[:, 0], self.columns))
+        if not values[0] > (least := LEAST * noise * math.sqrt(2 * many)):  # [glm_stages.2]
+            times = min(2 * least / max(float(values[0]), least / 5), 10.0)
+            return HIDDEN.format(blamed(turned.T @ vectors[:, 0], self.columns), times)
         inverse = (vectors / values) @ vectors.T
         if tilted:
             seen, fit, turned = self.at(fit)
@@ -349,10 +365,9 @@ class Fitting:
 
     def _last(self, fit: Floats, inverse: Floats, longest: Tail) -> Any:
         """Two Newton steps with the same information; or why they do not settle. [glm_stages.1]"""
-        costs = self.stages.costs
+        costs, cut = self.stages.costs, self._early()
         cost = costs.all("steps", Gaussian)[2]
         seen, fit, turned = self.at(fit)
-        cut = self._early()
         score, off = self.summed(seen, cost, float(longest.at(cut)))
         settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(cut)
         seen, fit, turned = self.at(fit + turned.T @ _shortened(inverse @ score))
@@ -372,18 +387,18 @@ class Fitting:
 
 def _rate(rows: Floats, size: float, costs: Allocation, family: OutcomeMean, drawn: dict[str, Any]) -> float | str:
     """The mean outcome; or why there is none. [glm_stages.1]"""
-    outcome, reach = np.ascontiguousarray(rows[:, -1:]), 1.0
-    if "outcomes" in costs:
-        found = tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)
-        if found is None:
+    outcome, cost = rows[:, -1:], costs.part("mean", Gaussian)
+    if family.name == "logistic":  # a row has one outcome or the other
+        counts = [int((outcome == one).sum()) for one in (0.0, 1.0)]
+        (no, yes), noise = noisy_counts(counts, cost=cost, **drawn)  # [glm_stages.1]
+        few, rate = min(no, yes), yes / max(no + yes, 1.0)
+    else:
+        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
             return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
-        reach = float(found.at(EARLY * size))
-    frame = Frame.of(np.array([reach]), np.eye(1))
-    total, noise = noisy_sum(outcome, frame, 1.0, "clip", cost=costs.part("mean", Gaussian), **drawn)
-    few = float(total[0]) if family.name == "poisson" else min(float(total[0]), size - float(total[0]))
-    if few < RARE * noise:  # [glm_stages.2]
-        return ALIKE.format(2 * RARE * noise)
-    return float(total[0]) * reach / size
+        frame = Frame.of(np.array([reach := float(found.at(EARLY * size))]), np.eye(1))
+        (few,), noise = noisy_sum(outcome, frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
+        rate = few * reach / size
+    return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]
 
 
 def _shortened(step: Floats) -> Floats:

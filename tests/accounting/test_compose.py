@@ -176,8 +176,8 @@ def test_implies_uses_the_distribution_last() -> None:
 def test_a_poisson_sample_implies_nothing_about_replacement() -> None:
     loss = Composed((Laplace(0.1), Sampled(Gaussian(1), 0.1)))
     with pytest.raises(BadInput, match="ADD_OR_REMOVE"):
-        implies(loss, Guarantee(5.0, 1e-6))
-    assert implies(loss, Guarantee(5.0, 1e-6, Neighbours.ADD_OR_REMOVE))
+        implies(loss, Guarantee(5.0, 1e-6, Neighbours.REPLACE))
+    assert implies(loss, Guarantee(5.0, 1e-6))
 
 
 @pytest.mark.claim("compose.1")

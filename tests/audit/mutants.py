@@ -118,19 +118,28 @@ def _own_words(rows: Any, rng: Randomness) -> Any:
 
 def _tells_in_the_history(rows: Any, rng: Randomness) -> Release[Any]:
     noisy = counted(rows, rng)
-    return Release(Guarantee(1.0), Provenance("m", {"largest": repr(max(map(repr, rows)))}, rng.secure), noisy)
+    return Release(
+        Guarantee(1.0, neighbours=REPLACE),
+        Provenance("m", {"largest": repr(max(map(repr, rows)))}, rng.secure),
+        noisy,
+    )
 
 
 def _tells_in_the_error_bar(rows: Any, rng: Randomness) -> Release[Any]:
     noisy = counted(rows, rng)
     spread = CountSpread(yes(rows), LaplaceDistribution(laplace_scale(1, 1)), len(rows))
-    return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), noisy, spread=spread)
+    return Release(Guarantee(1.0, neighbours=REPLACE), Provenance("m", {}, rng.secure), noisy, spread=spread)
 
 
 def _refuses_by_looking(rows: Any, rng: Randomness) -> Release[Any]:
     noisy = counted(rows, rng)
     refusal = "too few" if yes(rows) < 2 else None
-    return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), None if refusal else noisy, refusal=refusal)
+    return Release(
+        Guarantee(1.0, neighbours=REPLACE),
+        Provenance("m", {}, rng.secure),
+        None if refusal else noisy,
+        refusal=refusal,
+    )
 
 
 def _open(rows: Any, rng: Randomness, sensitivity: int, merge: int = 1) -> Any:
@@ -195,7 +204,12 @@ class _Opaque:
 
 
 def _keeps_the_rows(rows: Any, rng: Randomness) -> Release[Any]:
-    return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), counted(rows, rng), spread=_Opaque(list(rows)))
+    return Release(
+        Guarantee(1.0, neighbours=REPLACE),
+        Provenance("m", {}, rng.secure),
+        counted(rows, rng),
+        spread=_Opaque(list(rows)),
+    )
 
 
 def _with(guarantee: Guarantee, secure: bool) -> Run:
@@ -218,8 +232,8 @@ MUTANTS = [
     Mutant("empties its rows", _empties_its_rows),
     Mutant("keeps the rows in its error bar", _keeps_the_rows),
     Mutant("keeps the rows in a function", lambda x, rng: (counted(x, rng), lambda: x)),
-    Mutant("promises more than the mechanism", _with(Guarantee(0.1), secure=False)),
-    Mutant("calls seeded noise secret", _with(Guarantee(1.0), secure=True)),
+    Mutant("promises more than the mechanism", _with(Guarantee(0.1, neighbours=REPLACE), secure=False)),
+    Mutant("calls seeded noise secret", _with(Guarantee(1.0, neighbours=REPLACE), secure=True)),
     Mutant("sensitivity halved", lambda rows, rng: counted(rows, rng, sensitivity=0.5)),
     Mutant("histogram with the lecture's scale", lambda x, rng: rng.blur(bins(x), sensitivity=1, cost=Laplace(1))),
     Mutant(

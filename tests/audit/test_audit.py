@@ -131,7 +131,12 @@ def test_a_sound_mechanism_is_left_in_peace() -> None:
         warnings.warn("for everybody", stacklevel=1)
         rows.reverse()
         noisy = counted(rows, rng)
-        return Release(Guarantee(1.0), Provenance("m", {}, rng.secure), [noisy, math.nan], spread=Opaque(noisy))
+        return Release(
+            Guarantee(1.0, neighbours=REPLACE),
+            Provenance("m", {}, rng.secure),
+            [noisy, math.nan],
+            spread=Opaque(noisy),
+        )
 
     audit.check(Mutant("sound", run), audit.numbers(REPLACE, 2)).require()
     told = audit.distinguish(Mutant("sound", lambda x, rng: run(list(x), rng)), [1], [1], runs=200, feature=None)

@@ -54,7 +54,8 @@ def test_sentences() -> None:
     present = Guarantee(1.0, 0, Neighbours.ADD_OR_REMOVE, "person")
     said = "changes the probability of any output by at most a factor of 2.72"
     assert str(present) == f"epsilon 1: adding or removing one person {said}"
-    assert str(Guarantee(1.0)) == f"epsilon 1: replacing one row's data {said}"
+    assert Guarantee(1.0, unit="person") == present
+    assert str(Guarantee(1.0, 0, Neighbours.REPLACE)) == f"epsilon 1: replacing one row's data {said}"
     assert str(Guarantee(1.0, 1e-6)).endswith(f"{said}, and beyond that by at most 1e-06")
     assert "inf" in str(Guarantee(1e5))
 

@@ -205,7 +205,7 @@ def test_concentrated_stages_keep_the_guarantee(epsilon: float, delta: float) ->
 def test_where_the_normal_mean_takes_gaussian_noise_it_is_drawn() -> None:
     rows = np.random.default_rng(0).normal(size=10_000)
     release = GaussianMean(0.025, 1e-5, size=10_000).release(rows, Seeded(0))
-    assert release.guarantee == Guarantee(0.025, 1e-5)
+    assert release.guarantee == Guarantee(0.025, 1e-5, Neighbours.REPLACE)
     assert abs(release.value) < 1
 
 

@@ -70,7 +70,7 @@ def test_gaussian_noise_is_used_where_it_is_better_and_the_guarantee_says_so() -
     assert predicted(stages, 500, REPLACE) < predicted(
         pure_stages(0.5, 500, known_sigma=False, mean=Share()), 500, REPLACE
     )
-    assert small.guarantee == Guarantee(0.5, 2e-4)
+    assert small.guarantee == Guarantee(0.5, 2e-4, REPLACE)
     assert implies(small.loss, small.guarantee)
     assert not implies(small.loss, Guarantee(0.5, 1e-4))  # nothing is left over
     rows = np.random.default_rng(1).normal(3.0, 1.0, size=500)
@@ -81,9 +81,9 @@ def test_gaussian_noise_is_used_where_it_is_better_and_the_guarantee_says_so() -
     world = [audit.Pair([*rows, 0.0], [*rows, math.inf]), audit.Pair([*rows, 2.0], [*rows, 3.0])]
     audit.check(GaussianMean(0.5, 1.9e-4), world, hostile_values=False).require()
     large = GaussianMean(1.0, 1e-6, size=2000)  # Laplace noise is better: delta is not used, and not claimed
-    assert large.guarantee == Guarantee(1.0, 0.0)
+    assert large.guarantee == Guarantee(1.0, 0.0, REPLACE)
     unsized = GaussianMean(1.0, 1e-6)
-    assert unsized.release(rows, Seeded(0)).guarantee == unsized.guarantee == Guarantee(1.0, 1e-6)
+    assert unsized.release(rows, Seeded(0)).guarantee == unsized.guarantee == Guarantee(1.0, 1e-6, REPLACE)
     assert GaussianMean(1.0, 1e-6, neighbours=ADD).guarantee.delta == 0
     assert GaussianMean(1.0, 1e-6).loss == Approximate(1.0, 1e-6)
 

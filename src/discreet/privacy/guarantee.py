@@ -17,13 +17,13 @@ class Guarantee:
     """What a release promises about one unit (a row, or a person) of the data.
 
     >>> print(Guarantee(1.0, 1e-6, unit="patient"))
-    epsilon 1, delta 1e-06: replacing one patient's data changes the probability of any output by at most a factor of \
+    epsilon 1, delta 1e-06: adding or removing one patient changes the probability of any output by at most a factor of \
 2.72, and beyond that by at most 1e-06
     """
 
     epsilon: Number
     delta: Number = 0.0
-    neighbours: Neighbours = Neighbours.REPLACE
+    neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
 
     def __post_init__(self) -> None:

@@ -227,10 +227,10 @@ def test_several_quantiles_of_dates_are_dates(confidence: float | None) -> None:
     rows = [datetime.date(2020, 1, 1) + datetime.timedelta(days=day % 1000) for day in range(3000)]
     table = pa.table({"day": pa.array(rows)})
     with discreet.open(table, budget=discreet.Budget(9.0), ledger=":memory:") as session:
-        asked = {"epsilon": 3.0, "confidence": confidence, "request": "one"}
-        found = session.quantile("day", (0.1, 0.9), **asked)  # type: ignore[arg-type]
+        asked: dict[str, Any] = {"epsilon": 3.0, "confidence": confidence, "request": "one"}
+        found = session.quantile("day", (0.1, 0.9), **asked)
         assert session.balance.spent.cost == 3
-        assert str(session.quantile("day", (0.1, 0.9), **asked)) == str(found)  # type: ignore[arg-type]
+        assert str(session.quantile("day", (0.1, 0.9), **asked)) == str(found)
     assert list(found) == ["10%", "90%"]
     assert "2020-02-01" < found["10%"].value < "2020-07-01"
     assert "2022-04-01" < found["90%"].value < "2022-09-01"

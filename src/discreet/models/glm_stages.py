@@ -44,10 +44,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.accounting.allocation import Allocation, Share
+from discreet.accounting.allocation import Share
 from discreet.models.features import framed
 from discreet.models.logistic_loss import MOST as MOST_ROWS
-from discreet.models.logistic_loss import OFFSET, LogisticLoss
+from discreet.models.logistic_loss import OFFSET, LogisticLoss, ridge_for
 from discreet.models.newton_stages import (
     CONSTANT,
     EXCESS,
@@ -70,7 +70,7 @@ from discreet.models.newton_stages import (
     shared_out,
     started,
 )
-from discreet.models.score import AtFit, Of, OutcomeMean
+from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate
 from discreet.noise.tilted_minimum import tilt_rate
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Gaussian
@@ -79,12 +79,9 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (
-    SEEN,
     Tail,
     column_cost,
     counts_cost,
-    counts_noise,
-    noisy_counts,
     place_of,
     tail_cost,
     tail_of,
@@ -99,10 +96,8 @@ MINIMUM: Final = Fraction(1, 2)  # of epsilon, for the minimum where there is on
 BEND: Final = 0.12  # of epsilon: what its ridge costs
 WRONG: Final = 0.3  # of the information: by how much squared scores may differ from it
 STEPS: Final = 3  # before the last
-EARLY: Final = 0.004  # of the scores are cut in these
 FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
 LEAST: Final = 1.2  # times its noise as an operator, the information must be in every direction
-RARE: Final = 3.0  # deviations of noise: outcomes of either kind
 INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where the noise allows, and at most
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
 LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
@@ -110,10 +105,6 @@ MOST: Final = 1e6  # an outcome beyond counts as this
 HIDDEN: Final = (
     "the noise is larger than what the rows show of {}; bring about {:.0f} times as many rows, or multiply epsilon by "
     "that; or leave one of these columns out, perhaps nearly the same for everybody, or nearly a sum of others"
-)
-ALIKE: Final = (
-    "nearly everybody has the same outcome, as far as the noise shows; about {:.0f} people must differ at this "
-    "epsilon, half as many at twice the epsilon"
 )
 
 
@@ -138,9 +129,6 @@ def plan(
     def tail(mu: Fraction) -> Gaussian:
         return tail_cost(mu, neighbours)
 
-    def either(mu: Fraction) -> Gaussian:
-        return counts_cost(mu, 2, neighbours)
-
     def score(size: int) -> Callable[[Fraction], Gaussian]:
         return lambda mu: sum_cost(mu, size, neighbours)
 
@@ -156,7 +144,9 @@ def plan(
         "lengths": Share(Fraction(1, 100), tail),
         "moments": Share(moments, gram),
         "outcomes": Share(Fraction(3, 100), tail) if counts else None,
-        "mean": Share(Fraction(6 if tilted else 2, 100), score(1) if counts else either),
+        "mean": Share(
+            Fraction(6 if tilted else 2, 100), score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)
+        ),
         "early": Share(Fraction(6 if tilted else 3, 100), tail),
         "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
         "spread": Share(Fraction(1, 100), tail),
@@ -174,8 +164,7 @@ def plan(
 
 def ridge_of(stages: NewtonStages) -> Fraction:
     """The ridge of the minimum, for rows at most 1 long: public."""
-    epsilon = float(stages.costs.part("minimum", Approximate).epsilon)
-    return Fraction(max(0.25 / math.expm1(BEND * min(epsilon, 8.0)), 2.0**-6))
+    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, BEND)
 
 
 def tilt_of(stages: NewtonStages) -> float:
@@ -214,7 +203,7 @@ def find(
         return LOST.format("their lengths")
     total, noise = fitting.gram(plain, "moments", predictors, float(found.at(OUTSIDE * size)))
     turn, _ = started(np.pad(total / size, (0, 1)), noise / size)
-    rate = _rate(rows, size, costs, family, drawn)
+    rate = noisy_rate(rows, size, costs, family, drawn)
     if isinstance(rate, str):  # [glm_stages.2]
         return rate
     return replace(fitting, turn=turn, rate=rate).found()
@@ -291,7 +280,9 @@ class Fitting:
         seen, fit, turned = self.at(fit, "roots")
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
-        information, noise = self.gram(seen, "information", self.rows, _radius(found, self.stages, self.size, curve))
+        fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
+        radius = min(fewest, max(most, math.sqrt(LOUD * curve / self.stages.operator(1.0))))
+        information, noise = self.gram(seen, "information", self.rows, radius)
         values, vectors = np.linalg.eigh(information)
         if not values[0] > (least := LEAST * noise * math.sqrt(2 * many)):  # [glm_stages.2]
             times = min(2 * least / max(float(values[0]), least / 5), 10.0)
@@ -385,29 +376,7 @@ class Fitting:
         return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest
 
 
-def _rate(rows: Floats, size: float, costs: Allocation, family: OutcomeMean, drawn: dict[str, Any]) -> float | str:
-    """The mean outcome; or why there is none. [glm_stages.1]"""
-    outcome, cost = rows[:, -1:], costs.part("mean", Gaussian)
-    if family.name == "logistic":  # a row has one outcome or the other
-        counts = [int((outcome == one).sum()) for one in (0.0, 1.0)]
-        (no, yes), noise = noisy_counts(counts, cost=cost, **drawn)  # [glm_stages.1]
-        few, rate = min(no, yes), yes / max(no + yes, 1.0)
-    else:
-        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
-            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
-        frame = Frame.of(np.array([reach := float(found.at(EARLY * size))]), np.eye(1))
-        (few,), noise = noisy_sum(outcome, frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
-        rate = few * reach / size
-    return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]
-
-
 def _shortened(step: Floats) -> Floats:
     """A step that changes linear parts by at most so much, in the mean square: further no slope tells."""
     far = float(np.linalg.norm(step))
     return step * min(1.0, FARTHEST / far) if far > 0 else step
-
-
-def _radius(tail: Tail, stages: NewtonStages, size: float, curve: float) -> float:
-    """How long sqrt(s) u may be in H: hardly any is longer, if the noise allows. [glm_stages.2]"""
-    fewest, most = (float(tail.at(part * size)) for part in INFORMED)
-    return min(fewest, max(most, math.sqrt(LOUD * curve / stages.operator(1.0))))

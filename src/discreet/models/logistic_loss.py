@@ -57,6 +57,7 @@ import numpy.typing as npt
 from discreet.models.features import STEPS, Prepared
 from discreet.models.score import BLOCK
 from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton
+from discreet.privacy.exact import Number
 
 FARTHEST: Final = 64.0
 PER: Final = 1.4426950408889634  # 1 / ln 2: only k is made of it
@@ -90,6 +91,11 @@ LARGE: Final = 50_000  # rows from which a tenth of them says where to start
 OFFSET: Final = 12.0
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
+
+
+def ridge_for(epsilon: Number, share: float) -> Fraction:
+    """A ridge that costs this share of epsilon, for rows at most 1 long: public."""
+    return Fraction(max(0.25 / math.expm1(share * min(float(epsilon), 8.0)), 2.0**-6))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,7 +54,7 @@ from discreet.models.features import (
     scaling_shares,
     yes_or_no,
 )
-from discreet.models.logistic_loss import MOST, OFFSET, LogisticLoss
+from discreet.models.logistic_loss import MOST, OFFSET, LogisticLoss, ridge_for
 from discreet.models.score import COARSE, WEIGHT, logistic, moments
 from discreet.noise.lattice import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
@@ -160,7 +160,7 @@ class ObjectivePerturbation:
         """As given, or that which costs its share of epsilon. [objective.2]"""
         if self.ridge is not None:
             return exact(self.ridge)
-        return Fraction(max(float(CURVATURE) / math.expm1(BEND * min(float(self.epsilon), 8.0)), 2.0**-6))
+        return ridge_for(self.epsilon, BEND)
 
     def rate(self, shares: Allocation) -> Fraction:
         """beta of the tilt. [objective.1]"""

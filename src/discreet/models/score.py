@@ -30,11 +30,20 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet.accounting.allocation import Allocation
 from discreet.models.features import STEPS, Prepared
 from discreet.noise.lattice import summed
+from discreet.privacy.loss import Gaussian
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame
+from discreet.stages.gram import Frame, noisy_sum
+from discreet.stages.octaves import SEEN, counts_noise, noisy_counts, tail_of
 
+EARLY: Final = 0.004  # of the scores are cut in these
+RARE: Final = 3.0  # deviations of noise: outcomes of either kind
+ALIKE: Final = (
+    "nearly everybody has the same outcome, as far as the noise shows; about {:.0f} people must differ at this "
+    "epsilon, half as many at twice the epsilon"
+)
 BLOCK: Final = 1 << 13  # rows at a time
 WEIGHT: Final = 1 << 10  # steps of the largest slope
 COARSE: Final = 8  # steps of a feature in one of a second moment
@@ -162,3 +171,19 @@ def moments(rows: Prepared, family: OutcomeMean | None, w: Floats) -> Integers:
         return np.asarray((coarse * k[:, None]).T @ coarse)  # [score.1]: below 2^47
 
     return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [score.1]
+
+
+def noisy_rate(rows: Floats, size: float, costs: Allocation, family: OutcomeMean, drawn: dict[str, Any]) -> float | str:
+    """The mean outcome; or why there is none. [glm_stages.1]"""
+    outcome, cost = rows[:, -1:], costs.part("mean", Gaussian)
+    if family.name == "logistic":  # a row has one outcome or the other
+        counts = [int((outcome == one).sum()) for one in (0.0, 1.0)]
+        (no, yes), noise = noisy_counts(counts, cost=cost, **drawn)  # [glm_stages.1]
+        few, rate = min(no, yes), yes / max(no + yes, 1.0)
+    else:
+        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
+            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
+        frame = Frame.of(np.array([reach := float(found.at(EARLY * size))]), np.eye(1))
+        (few,), noise = noisy_sum(outcome, frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
+        rate = few * reach / size
+    return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]

@@ -34,7 +34,7 @@ SUBJECTS = {
         least=100,
     ),
     "SufficientStatistics, gamma": Subject(
-        lambda r: SufficientStatistics(FAMILIES["gamma"], 4.0, neighbours=r),
+        lambda r: SufficientStatistics(FAMILIES["gamma"], 16.0, neighbours=r),
         NUMBERS,
         edge_pairs(1.0, 1e12, SPREAD),
         least=100,

@@ -16,7 +16,7 @@ MIDDLE: Final = math.exp(0.5)  # mean of the standard lognormal distribution
 APART: Final = math.sqrt(math.expm1(1.0) * math.e)
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
-FEWER: Final = 8  # of regressions: their errors add up, so that each run is combined with many samples
+FEWER: Final = 16  # of regressions: their errors add up, so that each run is combined with many samples
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ LAST, FURTHER = 4.6, 0.9  # nats of the last quarter that is seen, and of each t
 RISE: Final = np.linspace(0.05, 0.95, 19)  # of Chernoff's bound
 MEASURED: Final = 21.0  # deviations of noise: so many rows tell how a tail goes on
 ATOM, UNSEEN = 0.6, 10.0  # of all rows in one quarter, and deviations of noise: rows that are in none that is seen
+THIN: Final = 3.5  # deviations of noise in some octaves together
 STEEPEST, FLATTEST = 0.1, 1.0  # mean excess over an edge, in units of it
 HALF, GROWN = 0.5, 2.0  # of the rows: an excess that grows from there on goes on to, at most by so much
 CLEAR, MISSED = (
@@ -56,7 +57,7 @@ CLEAR, MISSED = (
 )  # deviations of noise in a quarter that is not empty, and of an octave's worth of records missed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DistanceTail:
     """How far the k furthest of some rows are: `beyond` of them exceed `edge`, by `excess` on average, and hardly more
     than `more` exceed `last`."""
@@ -66,11 +67,19 @@ class DistanceTail:
     excess: float
     last: float
     more: float
+    counts: Floats
+    noise: float
 
     def at(self, k: float) -> float:
         """The distance that k rows exceed, at least the last one at which some are seen."""
         by_edge, by_last = math.log(max(1.0, self.beyond / k)), math.log(max(1.0, self.more / k))
         return max(self.last, min(self.edge + self.excess * by_edge, self.last + self.excess * by_last))
+
+    def many_beyond(self, limit: float) -> bool:
+        """Whether more rows than the noise could feign lie in some of the octaves beyond a limit, thinly spread."""
+        ahead = self.counts[int(np.searchsorted(_edges(np.arange(PLACES)), limit)) :]
+        windows = (ahead[: octaves * QUARTERS] for octaves in (2, 4, 8))
+        return any(part.sum() > THIN * math.sqrt(max(part.size, 1)) * self.noise for part in windows)
 
     def limit(self, noise: float, power: int) -> float:
         """The distance R beyond which the sum of |x|^power - R^power is about `noise` R^power."""
@@ -122,7 +131,7 @@ def distance_tail(
     edge, many, excess = from_where(wanted)
     grown = min(max(excess / from_where(min(HALF * size, float(beyond.max())))[2], 1.0), GROWN)
     end = float(_edges(np.array([last + 1]))[0])
-    return DistanceTail(edge, many, grown * excess, end, more + MISSED * noise)
+    return DistanceTail(edge, many, grown * excess, end, more + MISSED * noise, found, noise)
 
 
 def distance_cost(mu: Fraction, neighbours: Neighbours) -> Gaussian:

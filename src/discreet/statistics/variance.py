@@ -77,6 +77,10 @@ WIDEST: Final = 1e24
 HALF: Final = 0.5  # deviations of noise by which squares beyond R exceed R^2
 SEEN: Final = 15.0  # deviations of noise in an octave that is seen wherever it is
 ALIKE: Final = "fewer than about {} people differ from the median by amounts of one size; give public bounds"
+THIN: Final = (
+    "many values lie further out than their noisy counts can follow, over several orders of magnitude; "
+    "bring more rows, ask for a larger epsilon, or give public bounds"
+)
 UNSEEN: Final = "a group of fewer than about {} people with extreme values can be invisible"
 
 
@@ -222,6 +226,8 @@ class Variance:
         if tail.last > WIDEST:  # [variance.2]
             return "the data reach beyond 1e24; rescale them, or give public bounds", None
         radius = tail.limit(HALF * math.sqrt(2) / float(stages.part("square", Laplace).epsilon), 2)  # [variance.2]
+        if tail.many_beyond(radius):  # [variance.2]
+            return THIN, None
         ends = centre - radius, centre + radius
         spread = clipped_variance(
             values, stages, seen, ends, neighbours=self.neighbours, rng=rng, most=OUTSIDE * tail.last

@@ -4,7 +4,8 @@ A tree joins neighbouring cells two by two, then the pairs, and so on. Two halve
 per cell, whose counts have variance v = V + mean (V that of the noise, the mean count that of sampling), stay apart if
 (a - b)^2 r t / (r + t), and what is gained by the splits within them, is more than a price times v. Where the halves of
 a size, all K pairs of them together, show no more than noise, sum (z - 1) <= sqrt(K) log2(K)^(3/2), z being that square
-over v, the price is 2 ln K + 2, so that noise splits next to none of them; otherwise 3. What is not split has its mean.
+over v, the price is 2 t, t = ln K + 3, so that noise splits next to none of them, or for few cells what the tail of
+two Laplace noises asks for, (t + 1.8)^2 / 4 times V / (r v); otherwise 3. What is not split has its mean.
 The curve is the average of eight trees of cells that are moved in a circle: no place is preferred, and steps are small.
 
 The error bars of a density: its blocks, those of the tree that is not moved, and its distribution function everywhere
@@ -48,6 +49,7 @@ def on_simplex(masses: Floats) -> Floats:
 
 FEWEST, MOST = 32, 1024
 PRICE: Final = 3.0
+RARE: Final = 3.0  # e^-3: how often noise may split a level that shows nothing
 MOVES: Final = 8
 
 
@@ -68,14 +70,16 @@ def tree(cells: Floats, variance: float) -> tuple[Floats, Integers]:
     sums, sizes, gains = means, np.ones(len(cells)), np.zeros(len(cells))
     while len(sums) > 1:
         pairs = len(sums) // 2
-        (one, other), (r, t) = ((part[: 2 * pairs : 2], part[1 : 2 * pairs : 2]) for part in (sums, sizes))
-        noise = variance + np.maximum(one + other, 0) / (r + t)
-        apart = (one / r - other / t) ** 2 * r * t / (r + t)
+        (one, other), (r, k) = ((part[: 2 * pairs : 2], part[1 : 2 * pairs : 2]) for part in (sums, sizes))
+        noise = variance + np.maximum(one + other, 0) / (r + k)
+        apart = (one / r - other / k) ** 2 * r * k / (r + k)
         shown = float((apart / noise - 1).sum()) > math.sqrt(pairs) * max(1.0, math.log2(pairs)) ** 1.5
-        price = PRICE if shown else max(PRICE, 2 * math.log(pairs) + 2)
+        t = math.log(pairs) + RARE
+        strict = np.maximum(2 * t, (t + 1.8) ** 2 / 4 * variance / ((r + k) / 2 * noise))
+        price = PRICE if shown else strict
         gain = apart - price * noise + gains[: 2 * pairs : 2] + gains[1 : 2 * pairs : 2]
         left = slice(2 * pairs, None)  # the last one has no partner if they are odd in number
-        sums, sizes = np.append(one + other, sums[left]), np.append(r + t, sizes[left])
+        sums, sizes = np.append(one + other, sums[left]), np.append(r + k, sizes[left])
         gains = np.append(np.maximum(gain, 0), gains[left])
         joined = np.repeat(np.append(gain <= 0, np.zeros(len(sums) - pairs, dtype=bool)), sizes.astype(int))
         means = np.where(joined, np.repeat(sums / sizes, sizes.astype(int)), means)

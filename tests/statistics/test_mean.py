@@ -210,6 +210,16 @@ def test_data_far_from_zero_are_found_and_their_mean_is_covered(
     assert off <= 8
 
 
+@pytest.mark.claim("mean.3")
+def test_a_very_flat_tail_is_limited_until_there_are_many_people() -> None:
+    """Small towns and a few large cities: what is farther out than was seen may be anywhere."""
+    for size, limited in ((1500, True), (12_000, False)):
+        generator = np.random.default_rng(2)
+        towns = generator.exponential(size=size) * np.where(generator.random(size) < 0.8, 1.0, 60.0)
+        release = RankClippedMean(1.0, ADD).release(towns, Seeded(3))
+        assert ("after limiting" in str(release).splitlines()[0]) == limited
+
+
 def test_offsets_ties_and_extreme_values() -> None:
     generator = np.random.default_rng(0)
     base = generator.exponential(size=4000)

@@ -177,11 +177,14 @@ class Tail:
         return max(math.log(self.size / self.beyond), LN2 + 0.1)
 
     @property
+    def flatter(self) -> float:
+        """By how much the tail is flatter than the body, about 1 for an exponential distribution."""
+        return self._local * LN2 / self.body if self.body else math.inf
+
+    @property
     def heavier(self) -> float:
-        """By how much the tail is flatter than the body: 1 as of an exponential distribution or lighter, at most 2."""
-        if not self.body:
-            return 2.0
-        return min(2.0, max(1.0, self._local * LN2 / self.body))
+        """The same, from 1 to 2."""
+        return min(2.0, max(1.0, self.flatter))
 
     @property
     def _local(self) -> float:

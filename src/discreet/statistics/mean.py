@@ -24,9 +24,9 @@ Why
     The noise of M2 could make it too small; one scale of that noise is added, and it is at least that. The Laplace
     noise on the mean is of known scale, so the error is a normal plus a Laplace variable. The noisy n moves m by
     m dn / n; noise on both halves of a pair is taken as one Laplace variable of their joint variance. Below n epsilon =
-    900 a tenth of the people or more lie beyond what was seen. And a radius may be in the gap between a centre, at
-    which most records are, and the others, if as many are beyond it as beyond the far distance. Then the interval is
-    for the clipped values alone.
+    900 (4,000 if the tail is very flat) too many people lie beyond what was seen. And a radius may be in the gap
+    between a centre, at which most records are, and the others, if as many are beyond it as beyond the far distance.
+    Then the interval is for the clipped values alone.
 Needs
     RankClippedMean: n epsilon of 180, and 360 under REPLACE; a noisy n passes for 180 where n epsilon is 120 once in 70
     runs, and the stages hold there for data within a thousand standard deviations of 0. Missing values count as 0 for
@@ -71,7 +71,8 @@ from discreet.worlds.floors import BOUND, RATES
 from discreet.worlds.shapes import AssumedColumn, AssumedTable
 
 COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
-LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if half of them are at the centre
+LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if most of them are at the centre
+FLAT: Final = 3.0  # times as flat as the body: then most are at the centre, and the others may be anywhere
 SQUARE: Final = Fraction(3, 20)  # that for the interval
 SUPPOSED: Final = (
     "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
@@ -216,7 +217,7 @@ def tail_mean(
         return NOWHERE
     second = tail.size * ((deviation / radius) ** 2 + (shift / radius) ** 2)  # no less than how many are beyond
     gap = not tail.body and not tail.ended and second > 0.8 * tail.beyond
-    enough = (LABELLED if tail.body else SPARSE) * sides_moved(neighbours)
+    enough = (LABELLED if tail.flatter <= FLAT else SPARSE) * sides_moved(neighbours)
     if gap or tail.size * float(epsilon) < enough:  # [mean.3]
         return replace(spread, **limited)
     below, above = tail.allowance

@@ -29,8 +29,8 @@ Needs
     are declared as such need no place and no unit. A row with a missing entry does not count.
 Accuracy
     docs/measured-models.md: intervals of 1.1 to 3 times the width of robust ones without privacy at n = 5,000 to
-    20,000, epsilon = 1. docs/ordinary-data.md: on 15 real tables intervals hold 0.95 (epsilon 0.5) and 0.97 (2) of
-    the tables' plain coefficients, and 0.98 of those with the influence limited.
+    20,000, epsilon = 1. docs/ordinary-data.md: on real tables intervals hold 0.93 (epsilon 0.5) and 0.99 (2) of their
+    plain coefficients, and 0.98 and 0.99 of those with the influence limited.
 Source
     White 1980; Armstrong and Kolesar 2020 (intervals that allow for a bias); models/newton_stages.py.
 """

@@ -156,7 +156,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, columns: int) -> Free
     """The stages for rows of so many columns. Public numbers only. [free_covariance.2]"""
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
     pairs = Fourths(Frame.of(np.ones(columns), np.eye(columns))).size
-    several = columns <= 8
+    several = columns <= 16
     shares: dict[str, Share | None] = {
         "count": Share(COUNT, lambda mu: counts_cost(mu, 1, neighbours)) if rows is None else None,
         "centre": Share(COLUMNS * MEDIAN, Choice, columns),

@@ -4,7 +4,7 @@ A tree joins neighbouring cells two by two, then the pairs, and so on. Two halve
 per cell, whose counts have variance v = V + mean (V that of the noise, the mean count that of sampling), stay apart if
 (a - b)^2 r t / (r + t), and what is gained by the splits within them, is more than a price times v. Where the halves of
 a size, all K pairs of them together, show no more than noise, sum (z - 1) <= sqrt(K) log2(K)^(3/2), z being that square
-over v, the price is 2 t, t = ln K + 3, so that noise splits next to none of them, or for few cells what the tail of
+over v, the price is 2 t, t = ln K + 5, so that noise splits next to none of them, or for few cells what the tail of
 two Laplace noises asks for, (t + 1.8)^2 / 4 times V / (r v); otherwise 3. What is not split has its mean.
 The curve is the average of eight trees of cells that are moved in a circle: no place is preferred, and steps are small.
 
@@ -49,7 +49,7 @@ def on_simplex(masses: Floats) -> Floats:
 
 FEWEST, MOST = 32, 1024
 PRICE: Final = 3.0
-RARE: Final = 3.0  # e^-3: how often noise may split a level that shows nothing
+RARE: Final = 5.0  # e^-5: how often noise may split a level that shows nothing
 MOVES: Final = 8
 
 

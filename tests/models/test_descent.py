@@ -17,7 +17,7 @@ from discreet.audit.worlds import Pair
 from discreet.errors import BadInput
 from discreet.models import glm_stages
 from discreet.models.descent import Descent
-from discreet.models.features import Features
+from discreet.models.features import Features, framed
 from discreet.models.score import AtFit
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
@@ -192,7 +192,7 @@ def test_models_that_are_not_true(family: str) -> None:
 def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
     """Far rows that weigh as much as others, and scores that look at other rows, fail the replay."""
     if mutant == "weights":
-        plain = glm_stages.framed
+        plain = framed
 
         def heavy(*given: Any) -> Any:
             found = plain(*given)

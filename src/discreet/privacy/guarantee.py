@@ -16,9 +16,8 @@ LARGEST_DELTA_OF_PRIVATE_SIZE = 1e-4
 class Guarantee:
     """What a release promises about one unit (a row, or a person) of the data.
 
-    >>> print(Guarantee(1.0, 1e-6, unit="patient"))
-    epsilon 1, delta 1e-06: adding or removing one patient changes the probability of any output by at most a factor of \
-2.72, and beyond that by at most 1e-06
+    >>> print(Guarantee(1.0, unit="patient"))
+    epsilon 1: adding or removing one patient changes the probability of any output by at most a factor of 2.72
     """
 
     epsilon: Number

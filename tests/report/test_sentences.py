@@ -49,7 +49,8 @@ def test_decisions_are_said_with_care() -> None:
     assert "not rejected (which does not show" in decision(0.0501)
     assert "p < 0.0001" in decision(0.0)
     assert decision(float("nan")) == "there is no p-value."
-    assert "(test that the mean is 26 (two-sided)): p" in said("test_mean")
+    assert "(test that the mean of values limited to " in said("test_mean")
+    assert " is 26 (two-sided)): p" in said("test_mean")
 
 
 def test_refusals_give_their_reason() -> None:
@@ -82,7 +83,7 @@ def test_half_widths_are_those_of_the_intervals() -> None:
 
 def test_groups_with_limits_of_their_own_are_told_apart() -> None:
     rng = discreet.Seeded(1)
-    data = {"x": [float(k % 100) for k in range(6000)], "g": ["a", "b"] * 3000}
+    data = {"x": [float(k % 100) for k in range(1200)], "g": ["a", "b"] * 600}  # too few for the mean of all values
     with discreet.open(data, budget=2.0, ledger=":memory:", rng=rng) as session:
         told = of_groups("mean of x by g", session.mean("x", epsilon=1.0, groupby="g", keys=["a", "b"]).shown())
         assert told.count("after limiting values") == 2

@@ -10,7 +10,7 @@ Promise
     [limited_tests.1] Pure epsilon under both relations. In two samples who is in which is public under REPLACE, and
           hidden under ADD_OR_REMOVE.
     [limited_tests.2] The p-value is super-uniform in the limit of many people if the mean of u is 0 (one sample), or
-          the same in both. The note says so, and where the limit is.
+          the same in both. The first line says where the limit is, and a note says so.
     [limited_tests.3] For a distribution that is symmetric about c the mean of u is 0 wherever the limit is; so it is
           for a tail beyond T that falls by a factor e with each T / 3.
 Why
@@ -159,7 +159,8 @@ class LimitedMeanTest:
         variance = max(square.mean + square.noise / 2, square.noise)  # [limited_tests.2]
         p_value = inverted(one.mean, lambda t: tail(t, math.sqrt(variance), one.noise), seen, self.alternative)
         answer = TestResult(at.reach * one.mean / seen, p_value)
-        return replace(blank, answer=answer, provenance=replace(history, notes=(LIMIT, said(at))))
+        name = f"test that the mean{limited(at)} is {show(self.null)} ({self.alternative})"
+        return replace(blank, answer=answer, provenance=replace(history, notes=(LIMIT, said(at))), name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,9 @@ class LimitedMeansTest:
         miscounted = math.hypot(*(off * common / count for count in sizes))  # [limited_tests.2]
         p_value = p_value_of_difference(ones, twos, self.alternative, miscounted)
         answer = TestResult(at.reach * (ones[0].mean - ones[1].mean), p_value)
-        return replace(blank, answer=answer, provenance=replace(history, notes=(*notes, said(at))))
+        if self.bounds is None:
+            name = f"test that two means{limited(at)} are equal ({self.alternative})"
+        return replace(blank, answer=answer, provenance=replace(history, notes=(*notes, said(at))), name=name)
 
     def _limits(self, values: Floats, stages: Allocation, rng: Randomness) -> Limits:
         """Public, or chosen for both samples together. [limited_tests.1]"""
@@ -340,8 +343,12 @@ def moment(total: Moment, size: float, least: float) -> Moment:
     return Moment(min(max(total.mean / size, least), 1.0), total.noise / size, size)
 
 
+def limited(at: Limits) -> str:
+    """Where values are limited, for the first line: a test is about these. [limited_tests.2]"""
+    return f" of values limited to {show(at.centre - at.limit)} to {show(at.centre + at.limit)}"
+
+
 def said(at: Limits) -> str:
-    """Where values are limited, for the reader."""
-    ends = f"{show(at.centre - at.limit)} to {show(at.centre + at.limit)}"
+    """The same, and what a value outside counts as."""
     further = f"; one outside counts as {show(at.reach)} from {show(at.centre)}" if at.reach > at.limit else ""
-    return f"the test is about means of values limited to {ends}{further}"
+    return f"the test is about means{limited(at)}{further}"

@@ -19,7 +19,7 @@ from discreet.models import glm_stages
 from discreet.models.descent import Descent
 from discreet.models.features import Features, framed
 from discreet.models.score import AtFit
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Approximate, Gaussian, atoms
 from discreet.privacy.loss import compose as compose_losses
@@ -115,6 +115,8 @@ def test_parameters_are_refused_in_words() -> None:
         ({"delta": 0.0}, "delta > 0"),
         ({"family": "gamma"}, "family"),
         ({"largest": 0}, "largest"),
+        ({"family": "poisson", "tilted": True, "features": Features(("x",), bounds=(-1, 1))}, "tilted"),
+        ({"tilted": True, "features": Features(tuple(f"x{place}" for place in range(32)))}, "at most 32"),
         ({"delta": 1e-3, "size": 10_000}, "delta"),
     ):
         with pytest.raises(BadInput, match=words):
@@ -211,4 +213,21 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
     far, near = (1e9, 0.0), (0.3, 1.0)
     crowd = COMMON * 8
     pair = Pair([*crowd, far], [*crowd, near]) if relation is REPLACE else Pair([*crowd, far], crowd)
+    assert not audit.check(mechanism, [pair], hostile_values=False).passed
+
+
+@pytest.mark.claim("glm_stages.4")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_a_tilt_for_gradients_half_as_long_is_caught(relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows at the length from which on they weigh less, one opposite to the other: the longest way of a gradient."""
+    mechanism, crowd = Descent(Features(("x",)), 60.0, 1e-4, neighbours=relation, tilted=True), COMMON * 8
+    others = [*crowd, (-2.0, 0.0)] if relation is REPLACE else crowd
+    pair = Pair([*crowd, (2.0, 0.0)], others)
+    audit.check(mechanism, [pair], hostile_values=False).require()
+    minimum = Door.minimum
+
+    def flat(self: Door, objective: Any, *, steepness: int, **given: Any) -> Any:
+        return minimum(self, objective, steepness=Fraction(steepness, 2), **given)
+
+    monkeypatch.setattr(Door, "minimum", flat)
     assert not audit.check(mechanism, [pair], hostile_values=False).passed

@@ -61,7 +61,8 @@ def test_rows_in_a_frame_have_weights_too() -> None:
         assert 0 <= weight <= 1
         assert Fraction(weight) * square <= Fraction(25, 4)
         assert Fraction(weight) ** 2 * square <= Fraction(25, 4)
-    assert (found.weight[np.isnan(TABLE[:, :2]).any(axis=1)] == 0).all()
+    assert (found.weight[np.isnan(TABLE).any(axis=1)] == 0).all()
+    assert framed(np.array([[1.5, -1.0, np.nan]]), frame, 2.5).weight.tolist() == [0.0]
     assert framed(np.array([[1.5, -1.0, 1.0]]), frame, 2.5).steps.tolist() == [[1024, -2048]]
 
 

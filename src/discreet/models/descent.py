@@ -37,6 +37,7 @@ from discreet.models.glm_stages import MOST, UNEVEN, find, plan, tilt_of
 from discreet.models.least_squares import spread_of
 from discreet.models.newton_stages import CONSTANT, DesignColumn, NewtonStages, least_rows
 from discreet.models.score import Name, logistic, poisson
+from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
@@ -92,6 +93,11 @@ class Descent:
             raise BadInput("delta is 0; descent adds Gaussian noise and needs delta > 0, for example delta=1e-6")
         if self.family not in LINKS:
             raise BadInput(f"family is {self.family!r}; give 'logistic' or 'poisson'")
+        if self.tilted and (self.family != "logistic" or self.features.size > WIDEST):  # [glm_stages.4]
+            raise BadInput(
+                f"tilted is True for a {self.family} model of {self.features.size} coefficients; a tilted minimum is "
+                f"for logistic models of at most {WIDEST}: leave it out"
+            )
         if self.largest is not None and not (is_number(self.largest) and 1 <= self.largest <= MOST):
             raise BadInput(f"largest is {self.largest!r}; give a count that hardly anybody exceeds, 1 to {MOST:.0f}")
         self.stages(self.size or (1 if self.neighbours.size_is_public else None))  # epsilon and delta are within reach

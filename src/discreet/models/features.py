@@ -252,8 +252,9 @@ def framed(rows: Floats, frame: Frame, reach: float) -> Prepared:
         weight[start : start + BLOCK] = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [features.4]
         if lost is not None:
             weight[start : start + BLOCK][lost] = 0.0
-    outcome = np.where(np.isnan(rows[:, -1]), 0.0, rows[:, -1])
-    return Prepared(steps, weight, outcome, reach)
+    missing = np.isnan(rows[:, -1])
+    weight[missing] = 0.0  # [features.4]
+    return Prepared(steps, weight, np.where(missing, 0.0, rows[:, -1]), reach)
 
 
 def yes_or_no(outcome: Floats) -> Floats:

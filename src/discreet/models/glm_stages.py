@@ -25,11 +25,12 @@ Why
     [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [glm_stages.3] [gram.4], [score.2] and [features.4]. `reachable` cuts outcomes to [0, 10^6]. A row with a missing
     entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the minimum.
-    [glm_stages.4] Rows as [features.4] has them are what [logistic_loss.2] to [logistic_loss.4] ask for, R being the
-    root of the number of coefficients or more; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE)
-    and curvature 1/4.
+    [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
+    [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more; then
+    [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/4.
 Needs
-    As models/newton_stages.py, with the information in place of the number of rows.
+    As models/newton_stages.py, with the information in place of the number of rows. For a tilted minimum, where the
+    number of people is private, at most 2^28 of them: of more, the loss of one person may be that of two.
 Accuracy
     Noise of T / mu (ADD_OR_REMOVE; twice that under REPLACE) on each sum of scores, mu with a third of the budget.
 Source

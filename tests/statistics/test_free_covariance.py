@@ -129,3 +129,15 @@ def test_coverage_whatever_the_distribution(relation: Neighbours) -> None:
         held += ((low <= truth) & (truth <= high))[np.triu_indices(3)].sum()
         assert (np.asarray(release.spread.sampling) > 0).all()  # type: ignore[union-attr]
     assert held > 140
+
+
+@pytest.mark.claim("free_covariance.3")
+def test_rows_with_missing_entries_are_no_rows() -> None:
+    """A third of them: variances are those of the others, not a half or two thirds of them."""
+    g = np.random.default_rng(1)
+    rows = g.normal(size=(12_000, 2))
+    rows[::6, 0], rows[1::6, 1] = math.nan, math.inf
+    release = Covariance(2.0, 1e-6, neighbours=ADD).release(rows, Seeded(1))
+    low, high = (np.asarray(end).diagonal() for end in release.interval(0.999999))
+    assert (low < 1).all()
+    assert (high > 1).all()

@@ -31,8 +31,8 @@ Why
     [covariance.4] The proof is with `total_variation`.
 
 Needs
-    About 2,000 rows of 5 columns, 3,400 of 10, at epsilon 1 and delta 1e-6. Without a model a row with a missing entry
-    is no row; under it, it counts as one at the centre, and so lowers the covariance by its share.
+    About 2,000 rows of 5 columns, 3,400 of 10, at epsilon 1 and delta 1e-6. Without a model and under ADD_OR_REMOVE a
+    row with a missing entry is no row; else it counts as one at the centre, and so lowers the covariance by its share.
 
 Accuracy
     docs/measured-covariance.md has the error over that of the sample covariance. Under the model rows far from the

@@ -27,7 +27,8 @@ Why
     and what its tail tells of the rows that are cut. The half-width allows for the bias as [least_squares.3] does.
 Needs
     Noise on the sum, as an operator, below the number of rows; columns that some hundred rows show at epsilon 1. A row
-    with a missing entry is no row.
+    with a missing entry is in no sum: under REPLACE, where sums are divided by the public number of all rows, it lowers
+    the covariance by its share.
 Accuracy
     Noise of R^2 / mu (ADD_OR_REMOVE, sqrt 2 times that under REPLACE) on the sum, mu with more than half of the budget,
     R the length that about 1 / mu rows exceed. Directions that the noise of all turns hides are not round: their
@@ -227,8 +228,8 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     if None in places:  # [free_covariance.2]
         return f"column {places.index(None)} is the same for nearly everybody, by noisy counts; leave it out"
     centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
+    rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
     whole = np.column_stack([np.ones(len(rows)), rows])
-    whole[~np.isfinite(rows).all(axis=1)] = math.nan  # [free_covariance.2]: no row
     turn = np.diag(units / (sizes * np.sqrt(np.minimum(shown / size, 1.0))))
 
     def framed(turn: Floats, centre: Floats) -> Frame:

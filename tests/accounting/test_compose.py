@@ -69,6 +69,10 @@ def test_a_large_pure_part_is_added_to_the_mu_of_the_others() -> None:
     assert epsilon(whole, 1e-6 + 1e-8) == pytest.approx(0.5 + epsilon(Gaussian(alone, 1e-12), 1e-6), rel=1e-3)
     assert epsilon(whole, 1e-6) > 0.5 + epsilon(Gaussian(0.1), 1e-6)
     assert epsilon(whole, 1e-9) == math.inf
+    sampled = Sampled(Approximate(0.01, 1e-5), Fraction(1, 10))  # which has a delta of its own, 1e-6
+    assert epsilon(Composed((Gaussian(0.1), sampled, Approximate(0.5, 0))), 9e-7) == math.inf
+    noisy = Composed((Gaussian(0.1, 1e-9), Choice(0.01), Approximate(5, 0)))
+    assert delta(noisy, 7) > 2e-9  # (1 + e^x) slack, x above 0 where the others are composed
 
 
 @pytest.mark.claim("compose.1")

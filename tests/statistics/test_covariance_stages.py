@@ -95,6 +95,28 @@ def test_however_few_rows_there_are_the_same_is_drawn(centre: bool, monkeypatch:
         assert (ended == other) if isinstance(ended, str) else isinstance(other, FittedMoment)
 
 
+@pytest.mark.claim("covariance_stages.2")
+@pytest.mark.parametrize("fault", [False, True])
+def test_one_row_more_may_exchange_a_difference(fault: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One along the first axis for one along the second: noise for a difference that is added would be too small."""
+    monkeypatch.setattr(second_moment, "find_centre", lambda *_, **__: None)
+    if fault:
+        gram = second_moment.noisy_gram
+        monkeypatch.setattr(
+            second_moment, "noisy_gram", lambda *given, **named: gram(*given, **{**named, "neighbours": ADD})
+        )
+    stages = MomentBudget(8.0, 1e-5, mean=SHARE, neighbours=ADD).plan(400, 2)
+    rows, objections = np.random.default_rng(0).normal(size=(400, 2)), []
+    rows[::3] = [3.2, 0.0]
+    for seed in range(4):
+        door = Recorder(Seeded(seed))
+        fit(rows, stages, door)
+        again = Replayer(door)
+        fit(np.vstack([rows, [0.0, -3.2]]), stages, again)
+        objections += again.objections
+    assert bool(objections) == fault
+
+
 @pytest.mark.claim("covariance_stages.4")
 def test_the_order_of_rows_changes_nothing() -> None:
     rows = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 100.0] + 1e6

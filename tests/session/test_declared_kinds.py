@@ -14,6 +14,8 @@ import discreet
 from discreet import BadInput, Seeded
 from discreet.noise.randomness import Door
 from discreet.tables.entries import Stream
+from discreet.tables.frames import said_kind
+from discreet.tables.matrix import matrix
 
 ROWS = 3000
 RNG = np.random.default_rng(0)
@@ -126,6 +128,22 @@ def test_texts_are_refused_by_the_type_of_a_column_before_anything_is_drawn(cont
     ):
         with pytest.raises(BadInput, match=r"declared to hold (text|categories)"):
             asked()
+
+
+@pytest.mark.claim("entries.2")
+def test_no_entry_decides_what_a_refusal_of_texts_says() -> None:
+    """Neither its length, which the type of an array tells, nor that of a column which is called as types are."""
+
+    def said(texts: Any) -> str:
+        with pytest.raises(BadInput) as caught:
+            discreet.two_means_test(texts, np.arange(9.0), epsilon=1.0, rng=Untouched())
+        return str(caught.value)
+
+    assert said(np.array(["a"] * 9)) == said(np.array(["a"] * 8 + ["abcdefgh"]))
+    assert said(np.array([b"a"] * 9)) == said(np.array([b"a"] * 8 + [b"abcdefgh"]))
+    frame = pd.DataFrame({"type": [1.5, 2.5], "kind": [1.0, 2.0]}, index=["date 1", "date 2"])
+    assert said_kind(frame) == "unknown"
+    assert matrix(frame).width == 2
 
 
 @pytest.mark.claim("dates.1")

@@ -240,6 +240,8 @@ def declared_type(column: Any) -> str:
 
 
 def _type(column: Any) -> Any:
+    if hasattr(type(column), "columns"):  # a frame has none, but its columns may be called so
+        return ""
     return getattr(column, "dtype", getattr(column, "type", ""))
 
 
@@ -260,8 +262,9 @@ def check_numbers(column: Any) -> None:
     """Refuse a column whose type says texts or dates where numbers are needed. [entries.2]"""
     found = said_kind(column)
     if found != "unknown":
-        held = "dates" if found == "date" else "texts"
-        raise BadInput(f"the data are declared to hold {held}, by their type {_type(column)}; give a column of numbers")
+        held, said = "dates" if found == "date" else "texts", _type(column)
+        said = said.type.__name__ if isinstance(said, np.dtype) else said  # without the length of the longest text
+        raise BadInput(f"the data are declared to hold {held}, by their type {said}; give a column of numbers")
 
 
 def _kind(column: Any) -> Kind:

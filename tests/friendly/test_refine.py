@@ -27,8 +27,11 @@ BOTH = [REPLACE, ADD]
 KINDS: list[tuple[float | None, Method]] = [(1.0, "refine"), (None, "refine"), (None, "auto"), (None, "blocks")]
 
 
-def pairs_of(relation: Neighbours, seed: int, size: int = 400, width: int = 2) -> list[audit.Pair]:
-    """A crowd with one row replaced by, or one more of, an odd one; equal rows and a few that are none among them."""
+def pairs_of(relation: Neighbours, seed: int, size: int = 402, width: int = 2) -> list[audit.Pair]:
+    """A crowd with one row replaced by, or one more of, an odd one; equal rows and a few that are none among them.
+
+    A row more than 402 would make a pair more.
+    """
     rng, found = np.random.default_rng(seed), []
     crowd = rng.normal(size=(size, width)) * (1 if seed % 2 else rng.pareto(1.5, size=(size, 1)))
     crowd[:20] = np.round(crowd[:20])

@@ -103,7 +103,8 @@ def test_too_few_rows_are_refused_by_public_numbers(kind: Any) -> None:
 def test_friendly_replay(relation: Neighbours) -> None:
     mechanism = FriendlyKMeans(2, LOUD, 1e-5, with_loss=True, columns=2, neighbours=relation)
     rng = np.random.default_rng(0)
-    crowd = [tuple(row) for row in (np.arange(1500)[:, None] % 2 * 40 + rng.normal(size=(1500, 2)) + 1e6).tolist()]
+    size = 1499  # one more would make 30 blocks of 29
+    crowd = [tuple(row) for row in (np.arange(size)[:, None] % 2 * 40 + rng.normal(size=(size, 2)) + 1e6).tolist()]
     odd = (((0.0, 0.0), (1e6, 1e6)), ((1e300, 0.0), (1e6, 1e6 + 20)), ((math.nan, 0.0), None))
     for index, (one, other) in enumerate(odd):
         right = [*crowd, other] if relation is REPLACE else crowd

@@ -16,7 +16,10 @@ from discreet import Seeded
 from discreet.asking import Question
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
 from discreet.privacy.neighbours import Neighbours
+from discreet.tables.entries import Stream
 from discreet.tables.opening import read
+from discreet.tables.table import present
+from discreet.tables.wanted import Want
 
 RNG = np.random.default_rng(0)
 PRICES = RNG.lognormal(8, 0.7, 20_000)
@@ -105,6 +108,15 @@ def test_a_count_that_cost_more_would_be_noticed(relation: Neighbours, monkeypat
     monkeypatch.setattr(Question, "_told", wrong)
     pair = (right, missing) if relation is ADD else (left, missing)
     assert "costs more than one person" in str(objections(count, relation, *pair, 1))
+
+
+@pytest.mark.claim("asking.5")
+def test_people_left_out_are_counted_once_in_a_stream_and_in_an_array() -> None:
+    wants = [Want("x", "number", missing="drop")]
+    given = Stream(6, lambda: iter((np.array([1.0, math.nan, 2.0]), np.array([math.nan, 3.0, 4.0]))))
+    for column in (given, np.concatenate(list(given))):
+        kept, left_out = present({"x": column}, wants)
+        assert (len(kept["x"]), left_out) == (4, 2)
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])

@@ -11,6 +11,7 @@ from scipy import stats
 import discreet
 from discreet import audit
 from discreet.accounting.currency import pure
+from discreet.audit.replay import replay
 from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
@@ -54,6 +55,17 @@ def test_one_person_more_where_the_number_of_cells_would_double() -> None:
     mechanism = BinnedDensity(4.0, (0, 2), ADD)
     assert cells_for(668, 0.05) < cells_for(669, 0.05)
     audit.check(mechanism, [audit.Pair(rows, [*rows, 1.0])], hostile_values=False).require()
+
+
+@pytest.mark.claim("density.2")
+@pytest.mark.parametrize("epsilon", [5.0, 3.06])
+def test_a_private_size_decides_nothing_but_by_its_noisy_count(epsilon: float) -> None:
+    """At 5 the share of the quartiles and the prior of the granularity follow the count; at 3.06 a refusal does."""
+    pair, mechanism = audit.Pair(SPREAD[:-1], SPREAD), BinnedDensity(epsilon, None, ADD)
+    seeds = range(6)
+    assert [replay(mechanism, pair, seed=seed) for seed in seeds] == [[]] * len(seeds)
+    refused = {mechanism.release(SPREAD, Seeded(seed)).refusal is not None for seed in seeds}
+    assert refused == ({False} if epsilon == 5 else {False, True})
 
 
 @pytest.mark.claim("density.2")

@@ -54,6 +54,9 @@ def test_points_on_every_small_pair(q: Any, relation: Neighbours) -> None:
     audit.check(mechanism, small(FEW, 3, relation), hostile_values=False).require()
     bounded = Quantile(q, 1.0, bounds=(0.0, 2.0), confidence=None, neighbours=relation)
     audit.check(bounded, neighbours_of((0.0, 1.0, 1.0), ODD, relation), hostile_values=False).require()
+    for rounded in (replace(mechanism, granularity=0.5), replace(bounded, granularity=0.5)):
+        pairs = neighbours_of((0.0, 1.0, 1.75), ODD, relation)
+        audit.check(rounded, list(pairs)[::2], hostile_values=False).require()
 
 
 @pytest.mark.claim("quantile.2")

@@ -538,3 +538,37 @@ def test_blocks_of_one_corrected_parameter_grow_so_that_the_noise_vanishes() -> 
     assert ratios == sorted(ratios, reverse=True)
     assert ratios[2] < 1.05
     assert ratios[3] < 1.02
+
+
+@pytest.mark.claim("likelihood.2")
+def test_how_fast_a_bias_shrinks_is_told_by_what_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks as small as those of one corrected parameter are for that alone, not for whatever has a jackknife."""
+    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+    from sklearn.tree import DecisionTreeRegressor
+
+    told: list[str] = []
+
+    def counted(*given: Any, rate: Any, **more: Any) -> int:
+        told.append(rate)
+        return auto_blocks(*given, rate=rate, **more)
+
+    monkeypatch.setattr("discreet.subsample.fit_request.auto_blocks", counted)
+    table = BlockTable.of(np.zeros((50_000, 1)), np.arange(50_000) % 2.0)
+    asked: dict[str, Any] = {"epsilon": 2.0, "delta": 0.0, "neighbours": Neighbours.REPLACE, "unit": "row"}
+    cases: list[tuple[Any, str, dict[str, Any]]] = [
+        (LogisticRegression(C=np.inf), "smooth", {}),
+        (Ridge(), "smooth", {}),
+        (LinearRegression(), "squares", {}),
+        (DecisionTreeRegressor(), "unknown", {"attributes": ["feature_importances_"]}),
+    ]
+    for estimator, rate, options in cases:
+        told.clear()
+        planned(estimator, table, **asked, **options)
+        assert set(told) == {rate}
+    told.clear()
+    terms: dict[str, Any] = {"epsilon": 2.0, "neighbours": "replace", "missing": "keep", "rng": Seeded(1)}
+    discreet.maximum_likelihood("expon", np.arange(1.0, 20_001), **terms)
+    assert set(told) == {"jackknifed"}
+    told.clear()
+    discreet.maximum_likelihood("gamma", np.arange(1.0, 20_001), **terms)
+    assert set(told) == {"smooth"}

@@ -68,7 +68,7 @@ class LikelihoodFit:
 
     distribution: ScipyDistribution | OwnDensity
     unbiased: bool = False
-    jackknifed: bool = False  # one parameter, its bias of order 1 / m^2
+    second_order: bool = False  # one parameter, whose bias the jackknife takes down to order 1 / m^2
 
     @property
     def name(self) -> str:
@@ -249,7 +249,7 @@ def maximum_likelihood(
     if asked == "jackknife" and table.people is not None:
         quick = None
     one = asked == "jackknife" and len(chosen.scales) == 1
-    fit, smooth = replace(fit, jackknifed=one), one and quick is not None
+    fit, smooth = replace(fit, second_order=one), one and quick is not None
     inner = planned(
         fit,
         table,

@@ -193,7 +193,7 @@ def _rate(fit: Fit, unbiased: bool) -> Rate:
         return "unbiased"
     if getattr(fit, "least_squares", False):
         return "squares"
-    if getattr(fit, "jackknifed", False):
+    if getattr(fit, "second_order", False):  # not `jackknifed`, which is a method of other adapters
         return "jackknifed"
     known = not isinstance(fit, FunctionFit | SourceFit)
     if isinstance(fit, SklearnFit):

@@ -80,6 +80,17 @@ def test_a_row_that_moves_more_than_is_claimed_is_found(
 
 
 @pytest.mark.claim("limited_tests.1")
+def test_a_private_number_of_people_refuses_by_its_noise_alone() -> None:
+    """One person more brings the number to what is needed: 20 in all, or 6 in each sample. Noise decides."""
+    few, many = [(index % 2, 1.0 + index / 10) for index in range(30)], [(1, 1.0 + index / 10) for index in range(30)]
+    one, other = [value for _, value in few[:19]], [value for _, value in few[:20]]
+    audit.check(LimitedMeanTest(1.0, 20.0, neighbours=ADD), [Pair(one, other)], hostile_values=False).require()
+    for bounds in (None, (0.0, 4.0)):
+        pairs = [Pair(few[:19], few[:20]), Pair(many + few[:10:2], many + few[:11:2])]
+        audit.check(LimitedMeansTest(None, 20.0, bounds=bounds), pairs, hostile_values=False).require()
+
+
+@pytest.mark.claim("limited_tests.1")
 def test_the_claim_is_reached_and_all_is_charged() -> None:
     """From one side to the other a replaced row moves the sum by twice the reach; every epsilon is in the loss."""
     for place in (0, 3):

@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 
 from discreet import audit, paired_test
+from discreet.audit.replay import drawn as drawn_by
+from discreet.audit.replay import exceeds
 from discreet.audit.worlds import HOSTILE, THORNS, Pair, neighbours_of
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses import private_sizes, signed_tests
@@ -187,6 +189,13 @@ def test_symmetry_by_ranks_or_by_signs_passes_the_audit(relation: Neighbours) ->
     world = [pair for rows in ((0.0, 1.0), (2.0, -2.0, 0.0)) for pair in neighbours_of(rows, VALUES, relation)]
     for epsilon in (3.0, 40.0):
         audit.check(SymmetryTest(epsilon, neighbours=relation), world, hostile_values=False).require()
+    rows = (1.0, -2.0, 0.0, 3.0) * 5  # so many that signs are taken at epsilon 1, and so few that ranks often are
+    test, seeds = SymmetryTest(1.0, neighbours=relation), range(20)
+    audit.check(test, neighbours_of(rows, VALUES, relation), hostile_values=False).require()
+    taken = {test.release(rows, Seeded(seed)).provenance.mechanism for seed in seeds}
+    assert "SignTest" in taken
+    for seed in seeds:
+        assert exceeds(drawn_by(test, rows, seed=seed), test.loss) is None
 
 
 @pytest.mark.claim("signed_tests.5")

@@ -3,6 +3,7 @@
 import datetime
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -146,13 +147,15 @@ def test_rows_without_a_place_of_their_own_are_shuffled_under_replace(
     monkeypatch: pytest.MonkeyPatch, ordered: bool
 ) -> None:
     """The order of an unordered source decides nothing: every order of the rows is as likely, whatever they hold."""
-    monkeypatch.setattr(Question, "_released", lambda _, columns, *__: tuple(columns["x"]))
+    monkeypatch.setattr(
+        Question, "_released", lambda _, columns, *__: SimpleNamespace(answer=tuple(columns["x"]), spread=None)
+    )
     table = read({"x": [1.0, 2.0, 3.0]})
     table.ordered = ordered
     seen: list[Any] = []
     for seed in range(400):
         question = asked(table, "mean", "x", relation=REPLACE, terms=Terms(missing="keep"), bounds=(0, 4))
-        seen.append(question.answer(table, discreet.Seeded(seed)))
+        seen.append(question.answer(table, discreet.Seeded(seed)).answer)
     counts = {order: seen.count(order) for order in set(seen)}
     if ordered:
         assert counts == {(1.0, 2.0, 3.0): 400}

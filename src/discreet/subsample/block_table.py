@@ -145,6 +145,8 @@ def _array(rows: Any) -> npt.NDArray[Any]:
         if isinstance(rows, np.ma.MaskedArray):  # else what the mask hides would be shown
             return canonical(np.where(np.ma.getmaskarray(rows), np.nan, numbers_of(np.asarray(rows.data))))
         return np.ascontiguousarray(canonical(numbers_of(rows)))  # whatever type numpy read off them: [entries.2]
+    if isinstance(rows, np.ndarray) and rows.dtype.kind == "S":  # as where one is missing and numpy has made objects
+        rows = rows.astype(object)
     values = column(rows)
     if _all_numbers(rows):
         return canonical(numbers(values))  # a complex number among them would take the sign off zeros

@@ -155,7 +155,8 @@ def test_rows_without_a_place_of_their_own_are_shuffled_under_replace(
     seen: list[Any] = []
     for seed in range(400):
         question = asked(table, "mean", "x", relation=REPLACE, terms=Terms(missing="keep"), bounds=(0, 4))
-        seen.append(question.answer(table, discreet.Seeded(seed)).answer)
+        release: Any = question.answer(table, discreet.Seeded(seed))
+        seen.append(release.answer)
     counts = {order: seen.count(order) for order in set(seen)}
     if ordered:
         assert counts == {(1.0, 2.0, 3.0): 400}

@@ -18,6 +18,7 @@ from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Gaussian, atoms, compose
 from discreet.privacy.neighbours import Neighbours
+from discreet.stages.gram import noisy_gram
 from discreet.statistics import covariance_stages as second_moment
 from discreet.statistics.covariance_stages import FittedMoment, MomentBudget, fit, part, positive
 
@@ -101,9 +102,8 @@ def test_one_row_more_may_exchange_a_difference(fault: bool, monkeypatch: pytest
     """One along the first axis for one along the second: noise for a difference that is added would be too small."""
     monkeypatch.setattr(second_moment, "find_centre", lambda *_, **__: None)
     if fault:
-        gram = second_moment.noisy_gram
         monkeypatch.setattr(
-            second_moment, "noisy_gram", lambda *given, **named: gram(*given, **{**named, "neighbours": ADD})
+            second_moment, "noisy_gram", lambda *given, **named: noisy_gram(*given, **{**named, "neighbours": ADD})
         )
     stages = MomentBudget(8.0, 1e-5, mean=SHARE, neighbours=ADD).plan(400, 2)
     rows, objections = np.random.default_rng(0).normal(size=(400, 2)), []

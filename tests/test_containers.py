@@ -7,6 +7,7 @@ interval, nor a shape may follow from that.
 
 import datetime
 import enum
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -131,7 +132,7 @@ def ended(verb: Callable[..., Any], rows: Any) -> Any:
     try:
         interval: Any = release.interval() is not None
     except discreet.DiscreetError as error:
-        interval = str(error)
+        interval = re.sub(r"[\d.]+", "#", str(error))  # numbers were drawn
     return (*known, "drawn", shape, interval)
 
 

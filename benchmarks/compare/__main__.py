@@ -47,7 +47,8 @@ def main() -> None:
         for part, cells in found.items():
             order = sorted(cells, key=lambda cell: cell["place"])
             held[part] = {"day": day, "runs": wanted.runs, "models": wanted.models, "cells": order}
-        FIGURES.write_text(json.dumps(held, indent=1) + "\n")
+        held = json.loads(json.dumps(held), parse_float=lambda text: float(f"{float(text):.5g}"))
+        FIGURES.write_text(json.dumps(held, indent=0) + "\n")
     write(held)
 
 

@@ -23,7 +23,8 @@ loss over that of k-means without privacy; for counts the root of the mean squar
 share of runs that were not refused; the error is that of the answered ones. **Holds** is the share of 95% intervals
 that hold the population's value, whatever the interval says it is about; only `discreet` gives intervals. **Width** is
 their median width. A cell is **ahead** if no other is more than 2% better and at least 95% of the runs are answered;
-else it says who is.
+else it says who is. An interval for the 99% point needs n * epsilon of about 15,000, so all cells of it are refused;
+the value alone, with `confidence=None`, is answered from about 3,000. Google's library is asked in one run of five.
 
 OpenDP 0.16, diffprivlib 0.6 and Google's library (through PyDP 1.1, with its approximate bounds) are their own
 packages. CoinPress (Biswas et al. 2020), AdaSSP (Wang 2018), TukeyEM (Amin et al. 2022), Durfee (2023) and DP-Lloyd (Su

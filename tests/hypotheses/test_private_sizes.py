@@ -53,7 +53,7 @@ def test_a_person_with_two_seats_is_found(monkeypatch: pytest.MonkeyPatch, name:
 
 
 @pytest.mark.claim("private_sizes.2")
-@pytest.mark.parametrize("size", [50, 200, 2000])
+@pytest.mark.parametrize("size", [50, 200, pytest.param(2000, marks=pytest.mark.study)])
 def test_the_level_of_rank_tests_holds(size: int) -> None:
     """200 runs each on tied values: past the bounds with a chance below 1e-6 each."""
     people = np.random.default_rng(size)

@@ -111,7 +111,7 @@ def test_fourths_are_fixed_functions_of_a_row_within_the_ball() -> None:
 
 
 @pytest.mark.claim("free_covariance.3")
-@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("relation", [pytest.param(REPLACE, marks=pytest.mark.study), ADD])
 def test_coverage_whatever_the_distribution(relation: Neighbours) -> None:
     """Skewed columns, one of mostly zeros, and two that go together: 30 runs of 6 entries, of which 0.95 are held; 140
     or fewer of 180 once in a million even where the entries of a run stand and fall together in pairs."""

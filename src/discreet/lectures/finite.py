@@ -42,8 +42,8 @@ def smooth_sensitivity(f: Callable[[Table], float], x: Sequence[Any], domain: Se
     """The largest e^(-pace k) times the local sensitivity of a table k replacements away (Nissim et al. 2007).
 
     >>> import statistics
-    >>> round(smooth_sensitivity(statistics.median, (4,) * 5, range(10), 1.0), 3)
-    0.677
+    >>> round(smooth_sensitivity(statistics.median, (2, 2, 2), range(5), 1.0), 3)
+    0.736
     """
     if not is_number(pace) or pace <= 0:
         raise BadInput(f"pace is {pace!r}; give a number above 0, such as epsilon / 2")

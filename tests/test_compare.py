@@ -70,7 +70,7 @@ def test_the_page_is_drawn_from_the_figures(tmp_path: Any, monkeypatch: pytest.M
     text = (tmp_path / "compare.md").read_text()
     assert "| mean | 2 | 1 | OpenDP 1 |" in text
     assert "| normal | 5,000, 1 | discreet | 2 |" in text
-    assert (tmp_path / "pictures" / "compare-mean.png").stat().st_size > 1000
+    assert (tmp_path / "compare-mean.png").stat().st_size > 1000
 
 
 @pytest.mark.skipif(PEERS.exists(), reason="the other packages are installed")

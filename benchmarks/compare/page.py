@@ -37,7 +37,7 @@ def write(figures: Mapping[str, Any]) -> None:
     cells = [cell for name, part in figures.items() if name != "curves" for cell in part["cells"]]
     lines = [HEAD, *_summary(cells)]
     for name in _pictures(figures):
-        lines += ["", f"![error against n and epsilon](pictures/{name}.png)"]
+        lines += ["", f"![error against n and epsilon]({name}.png)"]
     for part in dict.fromkeys(cell["part"] for cell in cells):
         lines += ["", *_table(part, [cell for cell in cells if cell["part"] == part])]
     days = sorted({part["day"] for part in figures.values()})
@@ -127,8 +127,7 @@ def _pictures(figures: Mapping[str, Any]) -> list[str]:
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
         figure.suptitle(f"{part}: root mean squared error")
         stem = f"compare-{part.replace(' ', '-').replace('.', '')}"
-        (DOCS / "pictures").mkdir(exist_ok=True)
-        figure.savefig(DOCS / "pictures" / f"{stem}.png", dpi=110)
+        figure.savefig(DOCS / f"{stem}.png", dpi=110)
         names.append(stem)
     return names
 

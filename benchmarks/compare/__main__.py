@@ -48,7 +48,7 @@ def main() -> None:
             order = sorted(cells, key=lambda cell: cell["place"])
             held[part] = {"day": day, "runs": wanted.runs, "models": wanted.models, "cells": order}
         held = json.loads(json.dumps(held), parse_float=lambda text: float(f"{float(text):.5g}"))
-        FIGURES.write_text(json.dumps(held, indent=0) + "\n")
+        FIGURES.write_text(json.dumps(held).replace(', {"place"', ',\n{"place"') + "\n")  # a line a cell
     write(held)
 
 

@@ -14,7 +14,7 @@ from tests.noise.distribution_checks import (
     uniform,
 )
 
-from discreet.noise import integers as cks
+from discreet.noise import distributions as cks
 from discreet.noise.randomness import SeededSource
 
 SEVERAL = [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(7, 3)]

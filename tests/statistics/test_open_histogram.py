@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet import audit, histogram
-from discreet.audit.simulations import proportion_bounds
+from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution
 from discreet.noise.randomness import Seeded

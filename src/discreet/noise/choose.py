@@ -51,8 +51,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.noise.integers import BitSource, claimed, drawn_scale, geometric
-from discreet.noise.lattice import Steps, whole
+from discreet.noise.additive import Steps, whole
+from discreet.noise.distributions import BitSource, claimed, drawn_scale, geometric
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Loss
 

@@ -49,7 +49,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.choose import Bounds, exp_bounds, exp_ladder, pick
-from discreet.noise.integers import BitSource, claimed
+from discreet.noise.distributions import BitSource, claimed
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss

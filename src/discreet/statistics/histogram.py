@@ -39,8 +39,8 @@ import numpy.typing as npt
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
+from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
-from discreet.noise.lattice import Grid, slack
 from discreet.privacy.exact import Number, exact, float_above, is_number, root_above
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval

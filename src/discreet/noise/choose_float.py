@@ -349,12 +349,10 @@ class ChooseFloat:
             levels, first, last = stairs.levels(reach)
             masses = stairs.measure.between_all(first, last)
             distinct, which = np.unique(levels, return_inverse=True)
-            ladder, held = exp_ladder(unit / stairs.grain, distinct.tolist(), bits), masses.tolist()
-            rungs = [ladder[step] for step in which.tolist()]
-            low = [mass * below for mass, (below, _) in zip(held, rungs, strict=True)]
-            apart = (mass * (above - below) for mass, (below, above) in zip(held, rungs, strict=True))
-            high = [small + more for small, more in zip(low, apart, strict=True)]  # few digits: sooner than a product
-            rest = whole - sum(held)
+            rungs = exp_ladder(unit / stairs.grain, distinct.tolist(), bits)[which]
+            least = masses * rungs[:, 0]
+            low, high = least.tolist(), (least + masses * (rungs[:, 1] - rungs[:, 0])).tolist()  # sooner than a product
+            rest = whole - int(masses.sum())
             if rest:
                 low.append(0)
                 # [choose_float.3]: the rest has a score of at least `reach`

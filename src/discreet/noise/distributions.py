@@ -114,23 +114,22 @@ def compiled() -> bool:
 
 
 Below = Callable[[int], int]
-
-
-def bernoulli(chance: Fraction, below: Below) -> bool:
-    """True with probability `chance` in [0, 1]."""
-    return below(chance.denominator) < chance.numerator
+ONE: Final = Fraction(1)
 
 
 def bernoulli_exp(rate: Fraction, below: Below) -> bool:
     """True with probability exp(-rate), rate >= 0: von Neumann's alternating series, a unit at a time."""
-    while rate > 1:
-        if not bernoulli_exp(Fraction(1), below):
+    top, bottom = rate.numerator, rate.denominator  # as whole numbers: fractions take most of the time here
+    while top > bottom:
+        if not bernoulli_exp(ONE, below):
             return False
-        rate -= 1
+        top -= bottom
     k = 1
-    while bernoulli(rate / k, below):
+    while True:  # a coin of chance rate / k, in lowest terms
+        shared = math.gcd(top, bottom * k)
+        if below(bottom * k // shared) >= top // shared:
+            return k % 2 == 1
         k += 1
-    return k % 2 == 1
 
 
 def plain_geometric(scale: Fraction, below: Below) -> int:
@@ -141,7 +140,7 @@ def plain_geometric(scale: Fraction, below: Below) -> int:
         if bernoulli_exp(Fraction(u, t), below):
             break
     v = 0
-    while bernoulli_exp(Fraction(1), below):
+    while bernoulli_exp(ONE, below):
         v += 1
     return (u + t * v) // s
 

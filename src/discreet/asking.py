@@ -212,11 +212,11 @@ class Question:
         """The whole question in plain values, for the ledger."""
         return {
             "statistic": self.statistic.name,
-            "options": {name: said(value) for name, value in self.arguments.items()},
+            "options": said(self.arguments),
             "where": None if self.where is None else self.where.text,
             "by": self.by,
             "keys": None if self.keys is None else said(self.keys),
-            "columns": [said(want) for want in self.wanted.wants],
+            "columns": said(list(self.wanted.wants)),
             "person": self.people.person,
         }
 
@@ -250,7 +250,8 @@ class Question:
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
         found, left_out = present(found, self.wanted.wants)
-        return by_quantile(self._told(self._released(found, rng), left_out, table, rng), self.wanted.of_dates)
+        release = self._told(self._released(found, rng), left_out, table, rng)
+        return by_quantile(release) if self.wanted.of_dates else release
 
     def _told(self, release: Release[Any], left_out: int, table: Table, rng: Randomness) -> Release[Any]:
         """With the number of people who are left out, unless it may be none. [asking.5]"""
@@ -322,7 +323,11 @@ def prepare(
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     if asked.of_dates:
         options = dated(options, grouped)
-    empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
+    schema = None
+    if statistic.blocks:
+        kinds = {want.name: object if want.kind == "category" else np.float64 for want in asked.wants}
+        empty = {name: np.empty(0, dtype=kind) for name, kind in kinds.items()}
+        schema = arranged(statistic, asked, empty, arguments)
     found = price(
         statistic,
         people,
@@ -330,7 +335,7 @@ def prepare(
         options,
         part=condition is not None or terms.groupby is not None or asked.leaves_out,
         size=lambda: public_size(table, people.person),
-        schema=arranged(statistic, asked, empty, arguments) if statistic.blocks else None,
+        schema=schema,
         groupby=terms.groupby,
         finds=terms.groupby is not None and keys is None,
     )

@@ -26,6 +26,7 @@ import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
@@ -116,7 +117,7 @@ class Session(Asking):
         if receipt.answer is not None:
             return remembered(receipt.answer)  # [session.3]
         with self.once(receipt) as rng:
-            answer = paid(lambda: question.answer(self.table, rng))
+            answer = paid(question.answer, self.table, rng)
         return self.settle(receipt, answer)
 
     def run(self, mechanism: Mechanism[Any], *columns: str, request: str | None = None) -> Release[Any]:
@@ -167,8 +168,8 @@ class Session(Asking):
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
         """Store the answer and give back the one to show: the first that was stored. [session.3]"""
         try:
-            signed = paid(lambda: answer.signed(str(receipt)))
-            text = paid(lambda: signed.to_json(indent=None))
+            signed = paid(answer.signed, str(receipt))
+            text = paid(partial(signed.to_json, indent=None))
         except DiscreetError:
             self.ledger.store(receipt, FAILED)  # [session.3]
             raise
@@ -331,13 +332,13 @@ def session_of(
     return Session(table, people, ledger, population, analyst=analyst, rng=door(rng))
 
 
-def paid(work: Callable[[], T]) -> T:
+def paid(work: Callable[..., T], *given: Any) -> T:
     """What `work` gives, or NotAnswered: BadInput and its kind mean that nothing was spent.
 
     It is raised after what it replaces was handled, so that it knows nothing of it: a message may hold a value.
     """
     try:
-        return work()
+        return work(*given)
     except NotAnswered:
         raise
     except DiscreetError as error:

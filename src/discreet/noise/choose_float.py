@@ -164,8 +164,9 @@ class ShortPrior(Prior):
 
     def __init__(self, weights: tuple[int, ...]) -> None:
         super().__init__(weights)
-        self._levels = [(PER_BINADE // (b * (b + 1) << (b - 1)), 1 << (53 - b)) for b in range(1, 31)]
-        full = sum(each * (PER_BINADE // step) for each, step in self._levels)
+        digits = np.arange(1, 31)
+        self._shares, self._bits = PER_BINADE // (digits * (digits + 1) << (digits - 1)), (53 - digits)[:, None]
+        full = int(self._shares @ (PER_BINADE >> self._bits[:, 0]))
         self._full = np.array([0, *accumulate(full * weight for weight in (0, *weights[1:]))], dtype=object)
         self._zero = int(self._sums[-1]) // 32
 
@@ -173,7 +174,7 @@ class ShortPrior(Prior):
         """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
         mirrored = np.where(keys < 0, 1 - keys, keys)
         binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
-        short = sum((each * -(-rest // step) for each, step in self._levels), np.zeros_like(rest))
+        short = -np.einsum("i,ij->j", self._shares, -rest >> self._bits)  # each share as often as it has begun
         part = np.where(binades > 0, short, 0).astype(object) * self._each[binades]
         extra = (mirrored > 0).astype(object) * self._zero + self._full[binades] + part
         weights: Whole = super().up_to(keys) + np.where(keys < 0, self._zero - extra, extra)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import discreet
+from discreet.privacy.mechanism import Randomness
 
 HOME = str(Path(discreet.__file__).parent)
 AGES = np.arange(4_000) * 37 % 60 + 20.0
@@ -44,12 +45,12 @@ def size(seen: Counter[CodeType]) -> tuple[int, int]:
 
 
 @contextmanager
-def questions() -> Iterator[dict[str, Callable[[], object]]]:
+def questions(rng: Randomness | None = None) -> Iterator[dict[str, Callable[[], object]]]:
     """A session's mean and the function's, of the same column."""
-    with discreet.open({"x": AGES}, budget=100.0, ledger=":memory:") as session:
+    with discreet.open({"x": AGES}, budget=100.0, ledger=":memory:", rng=rng) as session:
         yield {
             'session.mean("x")': lambda: session.mean("x", epsilon=0.5),
-            "discreet.mean(x)": lambda: discreet.mean(AGES, epsilon=0.5),
+            "discreet.mean(x)": lambda: discreet.mean(AGES, epsilon=0.5, rng=rng),
         }
 
 

@@ -168,7 +168,7 @@ class Session(Asking):
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
         """Store the answer and give back the one to show: the first that was stored. [session.3]"""
         try:
-            signed = paid(answer.signed, str(receipt))
+            signed: Release[Any] | Groups = paid(answer.signed, str(receipt))
             text = paid(partial(signed.to_json, indent=None))
         except DiscreetError:
             self.ledger.store(receipt, FAILED)  # [session.3]

@@ -26,7 +26,6 @@ import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
@@ -168,8 +167,7 @@ class Session(Asking):
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
         """Store the answer and give back the one to show: the first that was stored. [session.3]"""
         try:
-            signed: Release[Any] | Groups = paid(answer.signed, str(receipt))
-            text = paid(partial(signed.to_json, indent=None))
+            signed, text = paid(_signed, answer, receipt)
         except DiscreetError:
             self.ledger.store(receipt, FAILED)  # [session.3]
             raise
@@ -349,6 +347,12 @@ def paid(work: Callable[..., T], *given: Any) -> T:
         f"the budget was spent, and no answer could be made: {why}. If the question had a request id and nothing was "
         "drawn yet, asking again with it costs nothing; otherwise asking again is charged again"
     )
+
+
+def _signed(answer: Release[Any] | Groups, receipt: Receipt) -> tuple[Release[Any] | Groups, str]:
+    """The answer with its receipt, and its text for the ledger."""
+    signed = answer.signed(str(receipt))
+    return signed, signed.to_json(indent=None)
 
 
 def _released(mechanism: Mechanism[Any], rows: Any, rng: Randomness) -> Release[Any]:

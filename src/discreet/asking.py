@@ -233,13 +233,9 @@ class Question:
         if self.by is not None:
             return self._grouped(table, rng)
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
-        found = table.columns(
-            self.wanted.wants if whole else whole_columns(self.wanted.wants),
-            where=self.where,
-            person=None if whole else person,
-            owner=person if whole else None,
-            rules=self.wanted.rules,
-        )
+        wants = self.wanted.wants if whole else whole_columns(self.wanted.wants)
+        whose = {"owner": person} if whole else {"person": person}
+        found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
         streams = all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
         kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
         if not streams or not kept:  # whether it is long may be private: nobody is refused for it
@@ -325,8 +321,7 @@ def prepare(
         options = dated(options, grouped)
     schema = None
     if statistic.blocks:
-        kinds = {want.name: object if want.kind == "category" else np.float64 for want in asked.wants}
-        empty = {name: np.empty(0, dtype=kind) for name, kind in kinds.items()}
+        empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in asked.wants}
         schema = arranged(statistic, asked, empty, arguments)
     found = price(
         statistic,

@@ -261,7 +261,7 @@ def fit(
 ) -> Release[Any]:
     """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
-    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default `coef_` and `intercept_`), a
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
@@ -564,7 +564,7 @@ def maximum_likelihood(
 
     `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
     some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
-    on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+    on an interval; fixed={} frees them. Or it is `logpdf(x, *parameters)`, with the `names` of the parameters,
     a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
     estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
     `bias_correction` is the one within blocks ("jackknife", "half" or None).
@@ -598,7 +598,7 @@ def mean(
     records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
     A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
     of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
@@ -1113,7 +1113,7 @@ class Asking:
     ) -> Release[Any]:
         """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
-        `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+        `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default `coef_` and `intercept_`), a
         statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
         returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
         its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
@@ -1413,7 +1413,7 @@ class Asking:
 
         `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
         some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
-        on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+        on an interval; fixed={} frees them. Or it is `logpdf(x, *parameters)`, with the `names` of the parameters,
         a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
         estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
         `bias_correction` is the one within blocks ("jackknife", "half" or None).
@@ -1447,7 +1447,7 @@ class Asking:
         records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
         used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-        need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+        need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
         A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
         of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which

@@ -361,7 +361,7 @@ def mean(
     records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
     A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
     of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which

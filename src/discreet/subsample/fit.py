@@ -113,7 +113,7 @@ def fit(
 ) -> Mechanism[Any]:
     """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
-    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default `coef_` and `intercept_`), a
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.

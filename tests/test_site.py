@@ -24,7 +24,7 @@ def made() -> ModuleType:
 
 def test_every_page_is_in_the_table_of_contents() -> None:
     trees = re.findall(r"```\{toctree\}\n(.*?)```", (DOCS / "index.md").read_text(), flags=re.DOTALL)
-    listed = {line for tree in trees for line in tree.split() if not line.startswith(":")}
+    listed = {line for tree in trees for line in tree.splitlines() if line and not line.startswith(":")}
     pages = {path.stem for path in DOCS.glob("*.md")} - {"index"}
     assert pages <= listed
     assert {name for name in listed if "/" not in name} <= pages

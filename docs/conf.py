@@ -15,7 +15,7 @@ copyright = "The discreet developers. Apache-2.0"  # noqa: A001  Sphinx's name f
 release = ast.literal_eval((ROOT / "src" / "discreet" / "version.py").read_text().split("=")[-1].strip())
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
-exclude_patterns = ["_build", "_site.py"]
+exclude_patterns = ["_build", "_site.py", "notebooks/*.py"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # notebooks hold their output: `make notebooks` runs them

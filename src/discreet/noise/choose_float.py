@@ -56,6 +56,7 @@ from discreet.privacy.loss import Choice, Loss
 from discreet.tables.entries import Stream
 
 TRIED: Final = 64  # keys that are looked at together
+TOGETHER: Final = 1 << 14  # keys weighed at once: short ones need 30 numbers for each
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
 CELLS: Final = 2**49  # units to either side of 0 [choose_float.4]
@@ -172,6 +173,8 @@ class ShortPrior(Prior):
 
     def up_to(self, keys: Keys) -> Whole:
         """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        if len(keys) > TOGETHER:
+            return np.concatenate([self.up_to(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)])
         mirrored = np.where(keys < 0, 1 - keys, keys)
         binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
         short = -np.einsum("i,ij->j", self._shares, -rest >> self._bits)  # each share as often as it has begun

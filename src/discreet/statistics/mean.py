@@ -51,7 +51,6 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, NeedsBounds, Refused
 from discreet.friendly.refine import RefinedMean
-from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show, show_beside
 from discreet.privacy.guarantee import check_budget
@@ -64,6 +63,7 @@ from discreet.stages.clip import charged, count_error, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved
+from discreet.statistics.karwa_vadhan import lecture
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.tables.entries import Numbers, long_numbers, public_size
 from discreet.worlds.assumptions import MANY, About, World

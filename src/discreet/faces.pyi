@@ -367,6 +367,7 @@ def histogram(
     delta: Number = 0.0,
     categories: Any = None,
     edges: Any = None,
+    width: float | None = None,
     noise: Literal["laplace", "gaussian"] = "laplace",
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
@@ -378,7 +379,8 @@ def histogram(
     With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
     all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
     With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
-    With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+    With neither, the categories are found in the data, those that enough people share: needs delta > 0. So are, with
+    `width`, the bins [0, width), [width, 2 width), ... of the whole line, in both directions.
 
     >>> import discreet
     >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
@@ -1214,6 +1216,7 @@ class Asking:
         delta: Number = 0.0,
         categories: Any = None,
         edges: Any = None,
+        width: float | None = None,
         noise: Literal["laplace", "gaussian"] = "laplace",
         groupby: None = None,
         where: str | None = None,
@@ -1227,7 +1230,8 @@ class Asking:
         With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
         all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
         With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
-        With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+        With neither, the categories are found in the data, those that enough people share: needs delta > 0. So are, with
+        `width`, the bins [0, width), [width, 2 width), ... of the whole line, in both directions.
 
         Example: session.histogram("sex", epsilon=0.5, delta=1e-6)
         """
@@ -1240,6 +1244,7 @@ class Asking:
         delta: Number = 0.0,
         categories: Any = None,
         edges: Any = None,
+        width: float | None = None,
         noise: Literal["laplace", "gaussian"] = "laplace",
         groupby: str,
         keys: Any = None,

@@ -94,6 +94,22 @@ def test_bands() -> None:
     assert each**20 >= 0.95
 
 
+@pytest.mark.claim("histogram.3")
+@pytest.mark.parametrize(("epsilon", "bins"), [(0.1, 1), (1.0, 7), (2.0, 1000)])
+def test_theorem_1_1_of_whole_numbers(epsilon: float, bins: int) -> None:
+    """The lecture's bound is for continuous noise: in whole numbers it holds for more than t, not for t or more."""
+    scale = laplace_scale(2, epsilon)
+    a, noise = math.exp(-1 / float(scale)), LaplaceDistribution(scale)
+    for t in (5, 20, 60):  # as if t = (2 / epsilon) ln(bins / miss), whole
+        miss = bins * a**t
+        or_more, more = (bins * 2 * a**end / (1 + a) for end in (t, t + 1))
+        assert or_more > miss >= more
+        if 1e-12 < miss < 0.5:
+            assert noise.radius(1 - miss, bins) <= t
+        if 1e-12 < or_more < 0.5:
+            assert noise.radius(1 - or_more, bins) <= t  # its bound is t - 1, but for rounding
+
+
 def test_what_it_shows() -> None:
     release = histogram(
         ["a", "b", "a", "zebra", None], epsilon=1e6, categories=["a", "b"], missing="keep", rng=Seeded(0)

@@ -22,7 +22,10 @@ Why
 Needs
     Public bins. Under ADD_OR_REMOVE the data may be empty.
 Accuracy
-    All K counts within (2/epsilon) ln(K / b) with probability 1 - b under REPLACE, half that under ADD_OR_REMOVE.
+    All K counts, `other` among them, are within a whole t with probability (1 - 2 a^{t+1} / (1 + a))^K, a = e^{-eps/2}
+    under REPLACE and e^{-eps} under ADD_OR_REMOVE: at least 1 - b for t >= (2/eps) ln(2 K / ((1 + a) b)) - 1, or half.
+    The lecture's Theorem 1.1, t or more beyond t = (2/eps) ln(K / b) with probability b, is for continuous noise:
+    of whole numbers that have this noise, t or more beyond has up to 2 / (1 + a) times b, more than t at most b.
 Source
     Dwork, McSherry, Nissim and Smith 2006. The lecture's scale 1/epsilon holds under ADD_OR_REMOVE only.
 """

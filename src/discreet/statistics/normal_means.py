@@ -131,7 +131,7 @@ def _last_stage(
 
 @dataclass(frozen=True, slots=True)
 class ClippedMean:
-    """Lemma 2.2: clip to what a normal with |mu - centre| <= reach can produce, or leave out the rest, and add noise."""
+    """Lemma 2.2: clip to what a normal with |mu - centre| <= reach can produce, or leave out what is beyond it."""
 
     reach: float
     sigma: float

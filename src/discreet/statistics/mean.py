@@ -338,6 +338,7 @@ def _world(about: About) -> World:
         skewed=entries.standard.skewed,
         floor=entries.floor,
         floor_note=BOUND,
+        within=about.bounds,
     )
 
 

@@ -366,7 +366,8 @@ def mean(
 
     A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
     of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
-    averages rows, and "blocks", the means of blocks of rows: both need delta > 0.
+    averages rows, and "blocks", the means of blocks of rows: both need delta > 0. For columns that vary together, a
+    stretched covariance, the mean of `fit_normal` has far less noise across the long direction.
 
     >>> import discreet
     >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))

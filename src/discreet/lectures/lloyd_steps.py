@@ -51,7 +51,7 @@ class LloydPath:
     """k `centres`, how many rows each had in the last step (noisy, if private), and the centres after each step."""
 
     centres: Floats
-    counts: Floats
+    counts: Any
     path: tuple[Floats, ...]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -164,7 +164,7 @@ def lloyd(x: Any, k: int, *, iterations: int, start: Any = None, rng: Randomness
         centres = np.array(start, dtype=np.float64)
         if centres.shape != (k, rows.shape[1]):
             raise BadInput(f"start has the shape {centres.shape}; give {k} rows of {rows.shape[1]} numbers")
-    path, counts = [], np.zeros(k)
+    path, counts = [], np.zeros(k, dtype=np.int64)
     for _ in range(iterations):
         nearest = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
         counts = np.bincount(nearest, minlength=k)

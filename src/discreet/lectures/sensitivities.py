@@ -66,13 +66,13 @@ def smooth_sensitivity(f: Statistic, x: Sequence[Any], domain: Sequence[Any], pa
     return best
 
 
-def _ends(f: object, domain: Sequence[Any]) -> tuple[Any, Any]:
+def _ends(f: object, domain: Sequence[Any]) -> tuple[float, float]:
     if f != "median":
         raise BadInput(f"f is {f!r}; give a function of a table, or 'median'")
     return min(domain), max(domain)
 
 
-def _around(f: object, rows: Table, domain: Sequence[Any], reach: int) -> list[Any]:
+def _around(f: object, rows: Table, domain: Sequence[Any], reach: int) -> list[float]:
     """The lower median with so many order statistics and one more on either side; the ends where there are none."""
     low, high = _ends(f, domain)
     if not rows or min(rows) < low or max(rows) > high:
@@ -82,7 +82,7 @@ def _around(f: object, rows: Table, domain: Sequence[Any], reach: int) -> list[A
     return padded[middle : middle + 2 * reach + 3]
 
 
-def _reach(window: list[Any], changes: int) -> Any:
+def _reach(window: list[float], changes: int) -> float:
     """How far one more change could move the middle of the window after so many: Nissim et al.'s A(k)."""
     middle = len(window) // 2
     moves = range(changes + 2)

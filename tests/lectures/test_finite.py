@@ -60,6 +60,18 @@ def test_name_and_shame_is_additive_and_shames() -> None:
         posterior(mechanism, {(0, 0): 1.0}, ((0, 1),))
 
 
+def test_additive_privacy_composes_and_has_groups() -> None:
+    """Section 3.3: deltas add up, functions of outputs cost nothing, and n delta must exceed what is to be told."""
+    one = name_and_shame(0.1)
+    both = composed(one, lambda _: name_and_shame(0.2))
+    assert additive_privacy(both, (0, 1), 2) <= 0.3 + 1e-12
+    assert additive_privacy(processed(both, str), (0, 1), 2) <= 0.3 + 1e-12
+    assert additive_privacy(processed(one, len), (0, 1), 2) < 1e-12  # how many are shamed tells of nobody
+    for size in (1, 2, 4):
+        told = total_variation(one((0,) * size), one((1,) * size))
+        assert told <= size * 0.1 + 1e-12
+
+
 def test_groups() -> None:
     """Lemma 3.4."""
     for many in (1, 2, 3):
@@ -106,9 +118,9 @@ def test_weights_that_are_near_are_near_when_divided_by_their_sums() -> None:
     for _ in range(200):
         w = draws.uniform(0.7, 1.0, 10)
         v = np.clip(w + draws.uniform(-0.2, 0.2, 10), 0, 1)
-        shares = [dict(enumerate((x / x.sum()).tolist())) for x in (w, v)]
+        one, other = (dict(enumerate((x / x.sum()).tolist())) for x in (w, v))
         a, least = np.abs(w - v).sum(), min(w.sum(), v.sum())
-        assert total_variation(*shares) <= a / least + 1e-12
+        assert total_variation(one, other) <= a / least + 1e-12
 
 
 def test_replicability_of_a_shared_grid() -> None:

@@ -94,7 +94,7 @@ def test_plain_lloyd_and_bad_arguments() -> None:
     assert np.asarray(lectures.lloyd(rows, 2, iterations=3, rng=Seeded(1))).shape == (2, 2)
     for wrong in ({"iterations": 0}, {"iterations": 99}, {"iterations": True}, {"iterations": 2, "start": [[0.0]]}):
         with pytest.raises(BadInput):
-            lectures.lloyd(rows, 2, **wrong)  # type: ignore[arg-type]
+            lectures.lloyd(rows, 2, **wrong)
     with pytest.raises(BadInput, match="finite rows"):
         lectures.lloyd([[math.nan]], 1, iterations=1)
     with pytest.raises(BadInput, match="average_last is 3"):

@@ -35,6 +35,19 @@ def test_closed_forms_are_what_counting_out_finds(size: int) -> None:
         assert smooth_sensitivity("median", rows, domain, 0.4) == pytest.approx(counted)
 
 
+def test_averages_and_estimates() -> None:
+    """The average of n bits moves by 1 / n; a maximum likelihood estimate may move by anything."""
+    for size in (2, 3, 5):
+        assert global_sensitivity(lambda t: sum(t) / len(t), (0, 1), size) == pytest.approx(1 / size)
+
+    def odds(table: tuple[int, ...]) -> float:
+        """Of yes against no: the likelihood has no finite maximum where all say yes."""
+        return sum(table) / max(1e-9, len(table) - sum(table))
+
+    assert local_sensitivity(odds, (1, 1, 0), (0, 1)) > 1e8
+    assert local_sensitivity(odds, (1, 0, 0, 0, 0), (0, 1)) < 1
+
+
 def test_arguments() -> None:
     with pytest.raises(BadInput, match="from 1 to 12"):
         global_sensitivity(sum, (0, 1), 40)

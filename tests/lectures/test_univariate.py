@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import discreet
 from discreet import lectures
 from discreet.errors import BadInput
 from discreet.lectures import lower_bound
@@ -15,7 +16,7 @@ ROWS = np.random.default_rng(0).normal(53.0, 1.0, 1500)
 
 def test_means_in_an_interval_that_is_not_centred_at_0() -> None:
     for far in ("remove", "clip"):
-        naive = lectures.naive_mean(ROWS, (40, 60), epsilon=1.0, far=far, rng=Seeded(1))  # type: ignore[arg-type]
+        naive = lectures.naive_mean(ROWS, (40, 60), epsilon=1.0, far=far, rng=Seeded(1))
         assert abs(naive.value - 53) < 0.5
     assert abs(lectures.two_stage_mean(ROWS, (0, 1e6), epsilon=1.0, rng=Seeded(1)).value - 53) < 0.3
     assert abs(lectures.coarse_mean(ROWS, (0, 1e6), epsilon=1.0, rng=Seeded(1)).value - 53) < 5
@@ -46,7 +47,46 @@ def test_histograms_of_finite_and_infinite_partitions() -> None:
     assert (52.0, 53.0) in shown.bins
     for wrong in ({}, {"width": 1.0}, {"interval": (0, 1), "width": 0}, {"interval": (0, 1e9), "width": 1.0}):
         with pytest.raises(BadInput):
-            lectures.finite_histogram(ROWS, epsilon=1.0, **wrong)  # type: ignore[arg-type]
+            lectures.finite_histogram(ROWS, epsilon=1.0, **wrong)
+
+
+def test_the_fullest_interval_is_near_the_mean() -> None:
+    """Lemma 2.3: it holds a tenth of the rows, it is within 5 of the mean, and none further out holds 2%."""
+    people = np.random.default_rng(7)
+    for mean in (-3.2, 0.0, 0.5, 17.9):
+        counts, edges = np.histogram(people.normal(mean, 1.0, 500), np.arange(-30, 31))
+        assert counts.max() >= 50
+        assert abs(edges[counts.argmax()] - mean) <= 5
+        assert counts[np.abs(edges[:-1] - mean) > 5].max() < 10
+
+
+def test_so_many_rows_are_enough_for_an_error() -> None:
+    """Equations (1), (2) and (6): at that number 96% of errors are within alpha, and the noise alone at a quarter of it
+    is not."""
+    people, asked = np.random.default_rng(8), {"epsilon": 0.5}
+    for maker, given in (
+        (lambda x, s: lectures.naive_mean(x, (0, 20), rng=Seeded(s), **asked), {"interval": (0, 20), "naive": True}),
+        (lambda x, s: lectures.two_stage_mean(x, (0, 200), rng=Seeded(s), **asked), {"interval": (0, 200)}),
+        (lambda x, s: lectures.stability_mean(x, delta=1e-6, rng=Seeded(s), **asked), {"delta": 1e-6}),
+    ):
+        needed = lectures.rows_for(0.1, epsilon=0.5, **given)  # type: ignore[arg-type]
+        errors = [abs(maker(people.normal(7.0, 1.0, needed), seed).value - 7.0) for seed in range(100)]
+        assert sum(error > 0.1 for error in errors) <= 15  # of 4 expected: less than once in 10^6
+    wide = [lectures.rows_for(0.1, epsilon=0.1, interval=(-reach, reach), naive=True) for reach in (100, 10_000)]
+    assert wide[1] > 50 * wide[0]  # linear in the interval
+    with pytest.raises(BadInput, match="alpha is 0"):
+        lectures.rows_for(0, epsilon=1.0, interval=(0, 1))
+
+
+def test_a_private_likelihood_estimate_becomes_efficient() -> None:
+    """Lecture 1: its interval is 1.7 times as wide as without privacy at 4,000 people and 1.1 times at 32,000."""
+    people, ratios = np.random.default_rng(0), []
+    for size in (4000, 32_000):
+        waits = people.exponential(size=size)
+        bar = discreet.maximum_likelihood("expon", waits, epsilon=2.0, delta=1e-6, rng=Seeded(1)).interval(0.95)
+        ratios.append(float(bar.high.scale - bar.low.scale) / (2 * 1.96 * waits.mean() / math.sqrt(size)))
+    assert 1.2 * ratios[1] < ratios[0]
+    assert ratios[1] < 1.3
 
 
 def test_fact_2_1() -> None:

@@ -64,14 +64,20 @@ def subsample_and_aggregate(
 
 
 def friendly_avg(
-    x: Any, epsilon: Number, delta: Number, *, radius: float | None = None, rng: Randomness | None = None
+    x: Any,
+    epsilon: Number,
+    delta: Number,
+    *,
+    radius: float | None = None,
+    columns: int | None = None,
+    rng: Randomness | None = None,
 ) -> Release[Floats]:
     """FriendlyAvg, Algorithm 2 of lecture 3, with constants that hold: the mean of rows weighted by their friends.
 
     Friends are within `radius`, 10 sqrt(d) if left out, as for rows of variance 1. All rows are compared with all. What
     is corrected: the ramp, friends are counted among the others, the sum of the weights has noise for a sensitivity of
     3, the mean is divided by that sum, its noise is for how far it can move, and both share epsilon. `discreet.mean` of
-    a table is far more accurate and needs no radius.
+    a table is far more accurate and needs no radius. `columns` says how many there are, if x is a list of rows.
 
     >>> import numpy as np
     >>> from discreet import Seeded
@@ -79,10 +85,10 @@ def friendly_avg(
     >>> bool((abs(friendly_avg(rows, 1.0, 1e-6, rng=Seeded(1)).value - 1000) < 5).all())
     True
     """
-    table = matrix(x, None)
+    table = matrix(x, columns)
     reach = RADIUS * math.sqrt(max(1, table.width)) if radius is None else radius
     most = min(max(3, table.size), 2**22)
     if table.size > most:
         raise BadInput(f"there are more than {most} rows to compare with each other; use discreet.mean of the table")
-    asked = FriendlyMean(reach, epsilon, delta, method="weights", most=most)
+    asked = FriendlyMean(reach, epsilon, delta, method="weights", most=most, columns=columns)
     return asked.release(x, door(rng))

@@ -124,12 +124,13 @@ def private_lloyd(
     epsilon: Number,
     radius: float = 1.0,
     average_last: int = 1,
+    columns: int | None = None,
     neighbours: Neighbours | str = Neighbours.REPLACE,
     rng: Randomness | None = None,
 ) -> Release[LloydPath]:
     """Algorithm 2 of lecture 2: k centres, the average of the last steps, and the `path` of all. Pure epsilon.
 
-    Rows are pulled into the L1 ball of this public radius.
+    Rows are pulled into the L1 ball of this public radius. `columns` says how many there are, if x is a list of rows.
 
     >>> import numpy as np
     >>> from discreet import Seeded
@@ -138,8 +139,8 @@ def private_lloyd(
     >>> sorted(found.centres[:, 0].round(1).tolist()), len(found.path)
     ([-0.6, 0.6], 4)
     """
-    relation = Neighbours(neighbours)
-    asked = PrivateLloyd(k, iterations, epsilon, radius=radius, average_last=average_last, neighbours=relation)
+    own: dict[str, Any] = {"average_last": average_last, "columns": columns, "neighbours": Neighbours(neighbours)}
+    asked = PrivateLloyd(k, iterations, epsilon, radius=radius, **own)
     return asked.release(x, door(rng))
 
 

@@ -10,13 +10,16 @@ import numpy as np
 
 from discreet.api import door, function
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, is_number
+from discreet.noise.threshold import threshold_for
+from discreet.privacy.exact import Number, is_number, least_whole
+from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Release
 from discreet.privacy.values import Counts
 from discreet.stability.smooth_median import SmoothMedian
 from discreet.stages.declared import check_bounds
-from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean
+from discreet.stages.normal_laplace import ConvolvedSpread
+from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean, last_radius
 
 Interval = tuple[float, float]
 MOST: int = 10**6
@@ -137,6 +140,48 @@ def smooth_median(x: Any, bounds: Interval, *, epsilon: Number, rng: Randomness 
     True
     """
     return SmoothMedian(epsilon, bounds=bounds).release(x, door(rng))
+
+
+def rows_for(
+    alpha: float,
+    *,
+    epsilon: float,
+    interval: Interval | None = None,
+    delta: float = 0.0,
+    sigma: float = 1.0,
+    naive: bool = False,
+    confidence: float = 0.96,
+) -> int:
+    """Equations (1), (2) and (6): how many rows a normal mean takes for an error of at most alpha, but for 4%.
+
+    Of the naive mean, the two-stage mean or, without an interval, the stability mean, with their own constants.
+
+    >>> [rows_for(0.1, epsilon=0.1, interval=(-reach, reach), naive=True) for reach in (10, 1000)]
+    [10071, 647872]
+    >>> [rows_for(0.1, epsilon=0.1, interval=(-reach, reach)) for reach in (10, 1000)]
+    [14919, 14919]
+    """
+    share, reach, finds = (1.0 if naive else 0.5), None, None
+    if interval is None:
+        first = StabilityMean(sigma, epsilon, delta)
+        threshold = threshold_for(2, first.stages.part("bins", Approximate).epsilon, delta)
+        finds = lambda n: 0.341 * n - 3 * math.sqrt(n) > 2 * threshold  # noqa: E731  a bin of so many is shown
+    elif naive:
+        reach = ClippedMean(_middle(interval)[1], sigma, epsilon).reach
+    else:
+        finds = TwoStageMean(_middle(interval)[1], sigma, epsilon).finds
+    if not is_number(alpha) or not alpha > 0:
+        raise BadInput(f"alpha is {alpha!r}; give the error that is allowed, above 0")
+
+    def enough(n: int) -> bool:
+        noise = 2 * last_radius(n, sigma, reach) / (n * float(epsilon) * share)
+        wide = ConvolvedSpread(0.0, sampling=sigma / math.sqrt(n), laplace=noise).interval(confidence)
+        return float(wide.high) <= alpha and (finds is None or finds(n))
+
+    high = 2
+    while not enough(high):
+        high *= 2
+    return least_whole(enough, high // 2, high)
 
 
 def normals_apart(mu: float, other: float, sigma: float = 1.0) -> float:

@@ -105,6 +105,12 @@ def _places(values: Floats, width: float, most: int) -> npt.NDArray[np.int64]:
     return places
 
 
+def last_radius(size: int, sigma: float, reach: float | None = None) -> float:
+    """How far from the centre values are kept: no standard normal of n is larger, up to FAILURE."""
+    longest = math.sqrt(2 * math.log(2 * size / FAILURE))
+    return (6 * sigma if reach is None else reach) + sigma * longest
+
+
 def _last_stage(
     values: Floats,
     rng: Randomness,
@@ -117,8 +123,7 @@ def _last_stage(
 ) -> ConvolvedSpread:
     """centre + noisy mean of clip(x - centre, +-radius), the mean within `reach` of the centre. [normal_means.1]"""
     size = len(values)
-    longest = math.sqrt(2 * math.log(2 * size / FAILURE))  # no standard normal of n is larger, up to FAILURE
-    radius = (6 * sigma if reach is None else reach) + sigma * longest
+    radius = last_radius(size, sigma, reach)
     if far == "remove":
         with np.errstate(all="ignore"):
             values = np.where(np.abs(values - centre) <= radius, values, centre)  # [normal_means.1]

@@ -1,6 +1,8 @@
 """Lecture 4 under its own names; the medians; lower bounds."""
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,16 +63,17 @@ def test_the_fullest_interval_is_near_the_mean() -> None:
 
 
 def test_so_many_rows_are_enough_for_an_error() -> None:
-    """Equations (1), (2) and (6): at that number 96% of errors are within alpha, and the noise alone at a quarter of it
-    is not."""
-    people, asked = np.random.default_rng(8), {"epsilon": 0.5}
-    for maker, given in (
-        (lambda x, s: lectures.naive_mean(x, (0, 20), rng=Seeded(s), **asked), {"interval": (0, 20), "naive": True}),
-        (lambda x, s: lectures.two_stage_mean(x, (0, 200), rng=Seeded(s), **asked), {"interval": (0, 200)}),
-        (lambda x, s: lectures.stability_mean(x, delta=1e-6, rng=Seeded(s), **asked), {"delta": 1e-6}),
-    ):
-        needed = lectures.rows_for(0.1, epsilon=0.5, **given)  # type: ignore[arg-type]
-        errors = [abs(maker(people.normal(7.0, 1.0, needed), seed).value - 7.0) for seed in range(100)]
+    """Equations (1), (2) and (6): at that number 96% of errors are within alpha."""
+    people = np.random.default_rng(8)
+    asked: dict[str, Any] = {"epsilon": 0.5}
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (partial(lectures.naive_mean, interval=(0, 20), **asked), {"interval": (0, 20), "naive": True}),
+        (partial(lectures.two_stage_mean, interval=(0, 200), **asked), {"interval": (0, 200)}),
+        (partial(lectures.stability_mean, delta=1e-6, **asked), {"delta": 1e-6}),
+    ]
+    for maker, given in cases:
+        needed = lectures.rows_for(0.1, epsilon=0.5, **given)
+        errors = [abs(maker(people.normal(7.0, 1.0, needed), rng=Seeded(seed)).value - 7.0) for seed in range(100)]
         assert sum(error > 0.1 for error in errors) <= 15  # of 4 expected: less than once in 10^6
     wide = [lectures.rows_for(0.1, epsilon=0.1, interval=(-reach, reach), naive=True) for reach in (100, 10_000)]
     assert wide[1] > 50 * wide[0]  # linear in the interval

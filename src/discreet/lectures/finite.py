@@ -100,7 +100,7 @@ def processed(mechanism: FiniteMechanism, function: Callable[[Any], Hashable]) -
     return chances
 
 
-def total_variation(one: Chances, other: Chances) -> float:
+def total_variation(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     """The largest difference of two distributions on any event.
 
     >>> round(total_variation({"a": 0.5, "b": 0.5}, {"b": 0.7, "c": 0.3}), 3)

@@ -100,7 +100,7 @@ class PrintedNoise:
     sensitivity: float  # as printed
     epsilon: Number = 1.0
     unit: str = "row"
-    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
+    neighbours: Neighbours = Neighbours.REPLACE
     unsafe: ClassVar[bool] = True
 
     guarantee = promised
@@ -137,10 +137,33 @@ def weight_of(table: Any) -> float:
     return float(ramped((np.abs(rows[:, None] - rows) <= 1).sum(axis=1), len(rows), "figure").sum())
 
 
+def sums_of(table: Any) -> Any:
+    """The sum of rows, taken to be no longer than 1."""
+    return np.asarray(table, dtype=np.float64).sum(axis=0)
+
+
+def squares_of(table: Any) -> float:
+    """The mean of the squares: a sufficient statistic of a normal family."""
+    return float(np.square(np.asarray(table, dtype=np.float64)).mean())
+
+
+def firsts_of(table: Any) -> Any:
+    """Five blocks of n / 5 rows by position, and an algorithm on each that returns its first row, which is 0 or 1."""
+    size = max(1, math.ceil(len(table) / 5))
+    return [table[at] if at < len(table) else 0 for at in range(0, 5 * size, size)]
+
+
+AVERAGE: Final = PrintedFriendlyAvg(1.0, 1e-6, ramp="figure")
 PRINTED: Final[Mapping[str, PrintedFriendlyAvg | PrintedNoise]] = {
     "ramp": PrintedFriendlyAvg(1.0, 1e-6),
-    "divided by n": PrintedFriendlyAvg(1.0, 1e-6, ramp="figure"),
+    "divided by n": AVERAGE,
+    "sensitivity": AVERAGE,
+    "delta of the average": AVERAGE,
+    "epsilon twice": AVERAGE,
     "scale of the test": PrintedNoise("sum of weights", weight_of, 1.0),
     "histogram": PrintedNoise("histogram", votes_of, 1.0),
     "median": PrintedNoise("median", middle_of, 1.0),
+    "blocks": PrintedNoise("blocks", firsts_of, 1.0, neighbours=Neighbours.ADD_OR_REMOVE),
+    "domain": PrintedNoise("sums", sums_of, 2.0),
+    "exponential family": PrintedNoise("mean of squares", squares_of, 1 / 100),
 }

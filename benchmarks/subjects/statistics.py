@@ -50,6 +50,12 @@ SUBJECTS = {
     "OpenHistogram": Subject(
         lambda r: OpenHistogram(2.0, 1e-4, r), LABELS, edge_pairs("a", "z", ["a"] * 16 + ["b"] * 3), least=14
     ),
+    "OpenHistogram, width": Subject(
+        lambda r: OpenHistogram(2.0, 1e-4, r, width=0.75),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [0.5] * 16 + [2.0] * 3),
+        least=14,
+    ),
     "SparseHistogram": Subject(
         lambda r: SparseHistogram(range(10**9), 1.0, neighbours=r), WIDE, edge_pairs(7, 8, [7] * 40)
     ),

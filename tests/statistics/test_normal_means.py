@@ -7,9 +7,10 @@ import pytest
 
 from discreet import audit
 from discreet.accounting.compose import implies
-from discreet.audit.replay import Recorder
+from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Laplace
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.karwa_vadhan import KarwaVadhan
 from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean
@@ -76,6 +77,21 @@ def test_a_coarse_mean_is_within_five_deviations() -> None:
     rows = next(n for n in range(50, 5000, 10) if mechanism.finds(n))
     found = [mechanism.release(people.normal(1234.0, 2.0, rows), Seeded(seed)).value for seed in range(100)]
     assert sum(abs(value - 1234.0) > 10.0 for value in found) <= 8  # 9 or more: less than one in a million
+
+
+@pytest.mark.claim("normal_means.4")
+def test_noise_of_the_printed_histogram_is_caught() -> None:
+    """A planted mistake, the lectures' own: noise of scale 1 / epsilon on counts of which one row moves two."""
+
+    class Printed(CoarseMean):
+        def found(self, values: Any, rng: Any) -> float:
+            places = np.clip(np.floor(values - self.centre), -10, 9).astype(int) + 10
+            noisy = rng.blur(np.bincount(places, minlength=20), sensitivity=1, cost=Laplace(self.epsilon))
+            return float(np.argmax(noisy))
+
+    pair = audit.Pair([*CROWD, 0.25], [*CROWD, 5.25])
+    assert not replay(CoarseMean(10.0, 1.0, 5.0), pair, seed=1)
+    assert replay(Printed(10.0, 1.0, 5.0), pair, seed=1)
 
 
 @pytest.mark.claim("normal_means.1")

@@ -10,16 +10,16 @@ Promise
     [lloyd_steps.2] Centres that are drawn, at first or for a cluster that seems to be empty, are uniform in the L1 ball
           and read no row.
 Why
-    [lloyd_steps.1] Rows are pulled into the L1 ball of radius B, each by itself ([assign.1]): the lecture takes for
-    granted that they are there. One step is [cluster_sums.4] with counts in units of B: one row moves counts and sums
-    together by 2 B + 2 B, or B + B, in L1, and epsilon / T is spent on it. Given what was released before, the centres
-    are public. T steps: [allocation.1]. Moving, drawing and averaging centres is post-processing.
+    [lloyd_steps.1] What a row adds to a sum is pulled into the L1 ball of radius B, each by itself ([assign.1]): the
+    lecture takes for granted that it is there. One step is [cluster_sums.4] with counts in units of B: one row moves
+    counts and sums together by 2 B + 2 B, or B + B, in L1, and epsilon / T is spent on it. Given what was released
+    before, the centres are public. T steps: [allocation.1]. Moving, drawing and averaging centres is post-processing.
     [lloyd_steps.2] The gaps between sorted uniform numbers are uniform in the simplex; signs are fair coins.
 Needs
     T, k and B fixed in advance. Columns on scales that make distances meaningful.
 Accuracy
-    A centre of m rows has noise of about 4 T B / (m epsilon) on each coordinate; the average of the last s steps about
-    1 / sqrt(s) of it once the centres have settled.
+    A centre of m rows has Laplace noise of scale 4 T B / (m epsilon) on each coordinate, and that of its count; the
+    average of the last s steps about 1 / sqrt(s) of it once the centres have settled.
 Source
     Blum, Dwork, McSherry and Nissim 2005, as lectured. The domain is the ball, not the sphere, and is enforced; centres
     are pulled back into it.

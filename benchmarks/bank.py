@@ -98,7 +98,7 @@ def by_formula(
         left = sum(many(np.delete(rows, one, axis=1)) for one in range(size))
         found = size * found - (size - 1) * left / size
     for number in range(COMPARED):
-        block = BlockTable.of(framed(rows[number]))
+        block = BlockTable(framed(rows[number]))
         alone = block_row(mechanism.fit, mechanism.shape, block, middle, number=number, correct=mechanism.correct)
         assert abs(alone[0] - found[number]) < 2e-3 * (1 + abs(alone[0])), "a formula and a fit differ"
     return Bank(mechanism, found[:, None], np.array([truth]), np.array([plain]))

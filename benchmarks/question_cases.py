@@ -76,7 +76,7 @@ class Session:
                 lambda door: second.answer(right, door),
                 run,
                 paid=of_one(first),
-                pairing=Pairing(slots=whole, hashed=whole) if asking.person else None,
+                pairing=Pairing(slots=whole) if asking.person else None,
                 boxed=self.boxed,
             )
 

@@ -65,7 +65,6 @@ class Pairing:
 
     slots: bool
     numbers: tuple[Numbers, Numbers] | None = None
-    hashed: bool = False  # the numbers themselves are hashed
 
 
 class Paired(Moved):
@@ -122,7 +121,7 @@ def compared(
     replayer = Paired(recorder, places, pairing.slots)
     answered = drew and one.error is None and _answers(kept[0])
     try:
-        with inspected(right, renumbered=places if pairing.hashed else None, boxed=boxed):
+        with inspected(right, boxed=boxed):
             other = watch(lambda: second(replayer), but=_DivergedError)
     except _DivergedError:
         return Judged(replayer.objections, drew, answered)
@@ -190,14 +189,12 @@ def _blocks(left: Inside, right: Inside) -> list[str]:
 
 
 @contextmanager
-def inspected(
-    seen: Inside, *, renumbered: Callable[[], dict[int, int]] | None = None, boxed: bool = False
-) -> Iterator[None]:
+def inspected(seen: Inside, *, boxed: bool = False) -> Iterator[None]:
     """Note what code inside can see; cells of a sandbox run here, one after the other, on what they are sent.
 
-    `renumbered` gives the number to hash in place of a person's own. `boxed`: cells are real.
+    `boxed`: cells are real.
     """
-    estimates, numbered, digest = SubsampleAggregate.estimates, cells.owners, partition._digest  # noqa: SLF001
+    estimates, numbered, named = SubsampleAggregate.estimates, cells.owners, cells.owner_names
 
     def noted(self: SubsampleAggregate, *given: Any) -> Any:
         found = estimates(self, *given)
@@ -210,21 +207,18 @@ def inspected(
         seen.numbers = {name: int(code) for name, code in zip(names, codes, strict=True) if code >= 0}
         return codes, people
 
-    known: dict[int, int] = {}
-
-    def digested(secret: bytes, content: bytes) -> bytes:
-        if renumbered is not None and not known:  # people are numbered by now
-            known.update(renumbered())
-        earlier = known.get(int(content), -1) if content.isdigit() else None
-        return digest(secret, content if earlier is None else repr(earlier).encode())
+    def called(ids: Any, *given: Any) -> Any:
+        names = named(ids, *given)
+        whole = [name for name in names if name is not None]
+        seen.numbers = {key(name): int(code) for name, code in zip(whole, partition.codes(whole), strict=True)}
+        return names
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(SubsampleAggregate, "estimates", noted))
         stack.enter_context(patch.object(table, "owners", counted))
+        stack.enter_context(patch.object(table, "owner_names", called))
         if not boxed:
             stack.enter_context(patch.object(Sandbox, "opened", _here(seen)))
-        if renumbered:
-            stack.enter_context(patch.object(partition, "_digest", digested))
         yield
 
 

@@ -5,7 +5,7 @@ way, with the same missing entries left out, by the same mechanism. Nothing is c
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -17,7 +17,6 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.parameters import documented, untyped
 from discreet.privacy.release import Release
 from discreet.tables.entries import check_held, column, key, numbers
@@ -63,14 +62,17 @@ def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, An
     arguments = statistic.bind(given, own)
     if statistic.samples:
         return _of_samples(statistic, ours, arguments)
+    unit, owners = ours["unit"], None
     if statistic.blocks:
-        return _of_blocks(statistic, ours, arguments)
-    people = People.of(None, ours["unit"], ours["neighbours"])
-    table, named, facts = given_table(statistic, arguments)
-    if ours["unit"] in table.names:
+        arguments, owners = _owned(statistic, arguments, unit)
+    people = People.of(None, None if owners is not None else unit, ours["neighbours"])
+    if owners is not None:
+        people = People(OWN + "unit", "person", people.neighbours)
+    table, named, facts = given_table(statistic, arguments, owners)
+    if isinstance(unit, str) and unit in table.names:
         raise BadInput(
-            f"unit is {ours['unit']!r}, which is a column here, and a text only says what one row is. For people with "
-            f"several rows open a session with person={ours['unit']!r}; if each has one, give another word"
+            f"unit is {unit!r}, which is a column here, and a text only says what one row is. For people with "
+            f"several rows open a session with person={unit!r}; if each has one, give another word"
         )
     question = prepare(table, people, statistic, named, terms=Terms(missing=ours["missing"]), facts=facts)
     promised = question.price.mechanism.guarantee
@@ -83,13 +85,42 @@ def posed(statistic: Statistic, given: tuple[Any, ...], options: Mapping[str, An
     return Posed(question.price, answer)
 
 
-def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
-    """A table of the arrays that were given, the arguments with names in their place, and what is known of them."""
+def _owned(statistic: Statistic, arguments: dict[str, Any], unit: Any) -> tuple[dict[str, Any], Any]:
+    """The arguments without the column that says whose row each is, and that column; `unit` is one, or names one."""
+    if unit is None or not isinstance(unit, str):
+        if unit is not None and (isinstance(unit, bytes) or not isinstance(unit, Iterable) or is_table(unit)):
+            raise BadInput(
+                f"unit is of type {type(unit).__name__}; give the name of a column of the table, or one column that "
+                "says whose row each is"
+            )
+        return arguments, unit
+    first = next(iter(statistic.columns))
+    held = opened(arguments[first]) if _has_names(arguments.get(first)) else None
+    if held is None or unit not in held.names:
+        return arguments, None
+    if len(held.names) == 1:
+        raise BadInput(
+            f"the table has no column besides {unit!r}, which says whose row each is; give at least one more"
+        )
+    others = {name: held.held[name] for name in held.names if name != unit}
+    return {**arguments, first: others}, held.held[unit]
+
+
+def given_table(
+    statistic: Statistic, arguments: Mapping[str, Any], owners: Any = None
+) -> tuple[Table, dict[str, Any], dict[str, Columns]]:
+    """A table of the arrays that were given, the arguments with names in their place, and what is known of them.
+
+    `owners` is a column that says whose row each is, where people may have several.
+    """
     named, facts, columns = dict(arguments), {}, {}
     known: dict[str, Kind] = {}
     for parameter in statistic.columns:
         value, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
-        value = one_column(value) if reads.width != "several" else value
+        kept = reads.width == "several" or (
+            reads.width == "either" and statistic.blocks
+        )  # for an estimator, as it came
+        value = value if kept else one_column(value)
         if value is None:
             if not reads.optional:
                 raise BadInput(f"{statistic.name} needs {parameter}; give a column: a list, an array or a series")
@@ -122,6 +153,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
         facts[parameter] = Columns(names, tuple(UNKNOWN for _ in names), several=True, named=False)
     if not columns:
         raise BadInput(f"{statistic.name} needs data; give a column: a list, an array or a series")
+    columns |= {} if owners is None else {OWN + "unit": one_column(owners)}
     lengths = {name: len(values) if hasattr(values, "__len__") else None for name, values in columns.items()}
     different = [name for name, length in lengths.items() if length != next(iter(lengths.values()))]
     if different and None not in lengths.values():
@@ -170,6 +202,8 @@ def _has_names(value: Any) -> bool:
 
 def _single(value: Any, parameter: str, name: str) -> Any:
     """One column as it is; a table is refused."""
+    if getattr(getattr(value, "dtype", None), "kind", "") == "V":
+        raise BadInput(f"{parameter} holds records; give a frame with columns")
     if is_table(value):
         example = f"{parameter}[{next(iter(opened(value).names), '')!r}]" if _has_names(value) else f"{parameter}[:, 0]"
         raise BadInput(f"{parameter} has several columns; {name} takes one, for example {example}")
@@ -238,41 +272,6 @@ def _absent(values: Any) -> Any:
     if values.dtype.kind == "f":
         return np.isnan(values)
     return np.array([key(entry) is None for entry in values], dtype=np.bool_)
-
-
-def _of_blocks(statistic: Statistic, ours: Mapping[str, Any], arguments: dict[str, Any]) -> Posed:
-    """An estimator on blocks: rows go to it as they are, each entry read by itself ([block_table.1])."""
-    unit = ours["unit"]
-    frame = arguments.get("X", arguments.get("data"))
-    by_name = isinstance(unit, str) and unit in getattr(frame, "columns", ())
-    owners = unit if by_name or (unit is not None and not isinstance(unit, str)) else None
-    people = People.of(None, None if owners is not None else unit, ours["neighbours"])
-    if owners is not None:
-        people = People("person", "person", people.neighbours)
-    given = {name: arguments.get(name) for name in statistic.columns}
-    rows = statistic.rows(given | {"people": owners, "categories": arguments.get("categories")})
-    drops = isinstance(ours["missing"], str) and ours["missing"] == "drop"
-    if not drops and ours["missing"] != "keep":
-        raise BadInput(f"missing is {ours['missing']!r}; an estimator's rows take 'drop' or 'keep'")
-    facts = {name: None if value is None else Columns((name,), ("unknown",)) for name, value in given.items()}
-    options = {name: value for name, value in arguments.items() if name not in statistic.columns}
-    priced = price(statistic, people, facts, options, part=drops, size=lambda: _people(rows), schema=rows)
-    check_machine(priced.mechanism)
-    notes = [HALVED] if priced.halved else []
-
-    def answer(rng: Randomness) -> Release[Any]:
-        release = priced.mechanism.release(rows.present() if drops else rows, rng)
-        return labelled(release, priced.guarantee, notes, None)
-
-    return Posed(priced, answer)
-
-
-def _people(rows: Any) -> int:
-    from discreet.subsample.partition import units
-
-    found = units(rows, Neighbours.REPLACE)
-    assert found is not None
-    return found
 
 
 @cache

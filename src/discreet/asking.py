@@ -322,6 +322,9 @@ def prepare(
     schema = None
     if statistic.blocks:
         empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in asked.wants}
+        for parameter, about in asked.facts.items():
+            if about is not None and about.several and isinstance(asked.references[parameter], str):  # of one array
+                empty[asked.references[parameter]] = np.empty((0, len(about.names)))
         schema = arranged(statistic, asked, empty, arguments)
     found = price(
         statistic,
@@ -355,6 +358,7 @@ def arranged(
     named = statistic.blocks and (
         arguments.get("formula") is not None
         or arguments.get("categories") is not None
+        or any(about is not None and about.frame for about in asked.facts.values())
         or any(str(option).endswith("_col") for option in spoken)
     )
     if not asked.references:  # a count of all

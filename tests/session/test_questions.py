@@ -13,7 +13,7 @@ from benchmarks.sessions import Asking
 
 import discreet
 from discreet.privacy.neighbours import Neighbours
-from discreet.subsample import run_block
+from discreet.subsample import partition, run_block
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 
@@ -101,7 +101,7 @@ def test_numbers_of_people_sent_to_cells_are_caught(monkeypatch: pytest.MonkeyPa
 
     def told(raw: bytes, shape: Any, blocks: Any, number: int, correct: Any) -> bytes:
         start, _, stop = blocks.bounds(number)
-        return packed(raw, shape, blocks, number, correct) + np.asarray(blocks.table.people)[start:stop].tobytes()
+        return packed(raw, shape, blocks, number, correct) + partition.codes(blocks.table.people)[start:stop].tobytes()
 
     monkeypatch.setattr(run_block, "_message", told)
     asked = Asking(

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from benchmarks.audit import generated
 from benchmarks.subjects.blocks import SUBJECTS
+from tests.subsample.reading import read
 
 import discreet
 from discreet import audit
@@ -30,7 +31,6 @@ from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.quantile import Quantile
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_plan import auto_blocks
-from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.estimators import FunctionFit, adapted
 from discreet.subsample.fit_request import planned
@@ -102,7 +102,7 @@ def test_a_person_with_many_rows() -> None:
             guarantee, loss = mechanism.guarantee, mechanism.loss
 
             def release(self, values: Any, rng: Any) -> Any:
-                return mechanism.release(BlockTable.of(values, people=names), rng)
+                return mechanism.release(read(values, people=names), rng)
 
         assert not replay(Named(), pair, seed=seed)
     assert "one person" in str(mechanism.guarantee)
@@ -137,7 +137,7 @@ def test_however_a_block_fails_it_fails_alone(answer: Callable[[], Any], engine:
     def odd(x: Any) -> Any:
         return answer() if (x == 7.0).any() else mean(x)
 
-    table, aggregator = BlockTable.of(np.arange(12.0)), BlockMean(6, 1, 40.0)
+    table, aggregator = read(np.arange(12.0)), BlockMean(6, 1, 40.0)
     calm, hurt = (
         SubsampleAggregate(FunctionFit(one), NUMBER, aggregator, engine=engine).estimates(table, Seeded(3))
         for one in (mean, odd)
@@ -178,7 +178,7 @@ def test_a_fast_path_that_fails_on_one_block_fails_on_it_alone(
 
     monkeypatch.setattr("discreet.subsample.aggregate.batched", lambda *_: Fast())
     mechanism = SubsampleAggregate(FunctionFit(mean), NUMBER, BlockMean(40, 1, 40.0), engine=engine)
-    table = BlockTable.of(np.arange(80.0))
+    table = read(np.arange(80.0))
     hurt = mechanism.estimates(table, Seeded(3))
     calm = replace(mechanism, vectorised=False).estimates(table, Seeded(3))
     assert np.isnan(hurt).sum() == 1
@@ -216,7 +216,7 @@ def test_a_crash_costs_its_own_block_alone() -> None:
         FunctionFit(deadly), NUMBER, BlockMean(32, 1, 10.0), engine=Local(2, progress=False), correct=None
     )
     calm = SubsampleAggregate(FunctionFit(lambda x: float(x.mean() + np.random.random())), NUMBER, mechanism.aggregator)
-    hurt, whole = (one.estimates(BlockTable.of(rows), Seeded(3)) for one in (mechanism, calm))
+    hurt, whole = (one.estimates(read(rows), Seeded(3)) for one in (mechanism, calm))
     assert np.isnan(hurt).sum() == 1
     alive = ~np.isnan(hurt)
     assert (hurt[alive] == whole[alive]).all()
@@ -233,7 +233,7 @@ def test_a_block_out_of_time_has_no_estimate() -> None:
 
     for seconds in (1.0, 8.0, 64.0):  # a busy machine may be late with the others
         mechanism = SubsampleAggregate(FunctionFit(slow), NUMBER, BlockMean(8, 1, 40.0), seconds=seconds)
-        found = mechanism.estimates(BlockTable.of(np.arange(16.0)), Seeded(0))
+        found = mechanism.estimates(read(np.arange(16.0)), Seeded(0))
         if np.isnan(found).sum() == 1:
             break
     assert np.isnan(found).sum() == 1
@@ -312,7 +312,7 @@ def test_the_provenance_says_who_was_trusted_and_which_path() -> None:
         ({"epsilon": 1.0, "delta": 0.5}, "delta"),
         ({"epsilon": 1.0, "trust": "blind"}, "trust"),
         ({"epsilon": 1.0, "trust": "sandbox"}, "declare"),
-        ({"epsilon": 1.0, "unit": [1, 2]}, "length"),
+        ({"epsilon": 1.0, "unit": [1, 2]}, "rows and"),
         ({"epsilon": 1.0, "unit": 3}, "unit is of type int"),
         ({"epsilon": 1.0, "unit": np.ones((4000, 2))}, "unit is of type"),
         *(({"epsilon": 1.0, "timeout": odd}, "timeout is") for odd in (-1, math.nan, 0, "a", math.inf, True)),
@@ -487,7 +487,7 @@ def test_frames_lose_their_index_and_notes() -> None:
         return float(t.index.max() + len(t.attrs))
 
     mechanism = SubsampleAggregate(FunctionFit(place), NUMBER, BlockMean(4, 1, 60.0))
-    assert (mechanism.estimates(BlockTable.of(rows), Seeded(0)) == 9).all()
+    assert (mechanism.estimates(read(rows), Seeded(0)) == 9).all()
 
 
 def test_an_aggregator_that_hides_presence_is_refused() -> None:
@@ -509,7 +509,7 @@ def test_planned_reads_no_value() -> None:
         "unit": "row", "epsilon": 1.0, "delta": 0.0,
     }  # fmt: skip
     fit = adapted(mean)
-    one, other = (planned(fit, BlockTable.of(rows), **given) for rows in (np.zeros(9000), np.full(9000, np.nan)))
+    one, other = (planned(fit, read(rows), **given) for rows in (np.zeros(9000), np.full(9000, np.nan)))
     assert one == other
 
 
@@ -562,7 +562,7 @@ def test_how_fast_a_bias_shrinks_is_told_by_what_is_fitted(monkeypatch: pytest.M
         return auto_blocks(*given, rate=rate, **more)
 
     monkeypatch.setattr("discreet.subsample.fit_request.auto_blocks", counted)
-    table = BlockTable.of(np.zeros((50_000, 1)), np.arange(50_000) % 2.0)
+    table = read(np.zeros((50_000, 1)), np.arange(50_000) % 2.0)
     asked: dict[str, Any] = {"epsilon": 2.0, "delta": 0.0, "neighbours": Neighbours.REPLACE, "unit": "row"}
     cases: list[tuple[Any, str, dict[str, Any]]] = [
         (LogisticRegression(C=np.inf), "smooth", {}),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.subsample.reading import read
 
 import discreet
 from discreet.noise.distributions import compiled
@@ -65,7 +66,7 @@ def rows_of(distribution: Any, x: Any, y: Any, sizes: Any, adjusted: bool) -> An
 )
 @pytest.mark.usefixtures("path")
 def test_fast_paths_give_the_same(estimator: Any, y: Any, tolerance: float, correct: Any) -> None:
-    fit, table = adapted(estimator), BlockTable.of(X[:1300], y[:1300])
+    fit, table = adapted(estimator), read(X[:1300], y[:1300])
     shape = found_shape(fit, table)
     one, other = (
         SubsampleAggregate(fit, shape, BlockMean(11, 4, 100.0), correct=correct, vectorised=quick).estimates(
@@ -83,7 +84,7 @@ def test_fast_paths_give_the_same(estimator: Any, y: Any, tolerance: float, corr
 def test_fast_paths_of_statsmodels() -> None:
     sm = pytest.importorskip("statsmodels.api")
     for model, y in ((sm.OLS, Y), (sm.Logit, CLASS), (sm.Poisson, COUNT)):
-        fit, table = adapted(model), BlockTable.of(X, y)
+        fit, table = adapted(model), read(X, y)
         shape = found_shape(fit, table)
         assert batched(fit, shape, table.x, table.y, None) is not None
         one, other = (
@@ -100,7 +101,7 @@ def test_poor_blocks_on_the_fast_path() -> None:
     x = GENERATOR.normal(size=(200, 2))
     x[:, 1] = np.where(np.arange(200) < 100, 2 * x[:, 0], x[:, 1])
     y = x[:, 0] + GENERATOR.normal(size=200)
-    blocks = partition(BlockTable.of(x, y), 10, Neighbours.REPLACE, Seeded(0))
+    blocks = partition(read(x, y), 10, Neighbours.REPLACE, Seeded(0))
     fit = adapted(sklearn.LinearRegression())
     shape = found_shape(fit, blocks.table)
     fast = batched(fit, shape, blocks.table.x, blocks.table.y, None)
@@ -110,19 +111,19 @@ def test_poor_blocks_on_the_fast_path() -> None:
     spoilt = fast.rows(blocks, None)
     assert np.isnan(spoilt[0]).all()
     assert (spoilt[1:] == clean[1:]).all()
-    collinear = BlockTable.of(np.stack([np.arange(20.0), 2 * np.arange(20.0)], axis=1), np.arange(20.0))
+    collinear = read(np.stack([np.arange(20.0), 2 * np.arange(20.0)], axis=1), np.arange(20.0))
     one = partition(collinear, 1, Neighbours.REPLACE, Seeded(0))
     assert np.isnan(fast.rows(one, None)).all()  # and not as the pseudo-inverse has it: no coefficient is identified
     logit = batched(adapted(sklearn.LogisticRegression(C=np.inf)), shape, x, y, None)
     assert logit is not None
-    separated = BlockTable.of(np.arange(40.0).reshape(20, 2), (np.arange(20) > 9).astype(float))
+    separated = read(np.arange(40.0).reshape(20, 2), (np.arange(20) > 9).astype(float))
     assert np.isnan(logit.rows(partition(separated, 1, Neighbours.REPLACE, Seeded(0)), None)).all()
 
 
 @pytest.mark.claim("batched.1")
 @pytest.mark.usefixtures("path")
 def test_fast_paths_in_parts_are_the_same() -> None:
-    fit, table = adapted(sklearn.LogisticRegression()), BlockTable.of(X, CLASS)
+    fit, table = adapted(sklearn.LogisticRegression()), read(X, CLASS)
     shape = found_shape(fit, table)
     blocks = partition(table, 31, Neighbours.REPLACE, Seeded(0))
     fast = batched(fit, shape, table.x, table.y, "half")
@@ -133,7 +134,7 @@ def test_fast_paths_in_parts_are_the_same() -> None:
 
 
 def test_no_fast_path_where_it_would_differ() -> None:
-    table = BlockTable.of(X, Y)
+    table = read(X, Y)
     for estimator in (
         sklearn.LinearRegression(positive=True),
         sklearn.LinearRegression(fit_intercept=False),
@@ -209,7 +210,7 @@ def test_the_compiled_path_is_the_plain_one(distribution: Any, adjusted: bool) -
 def test_any_two_labels_are_read_as_the_library_reads_them(labels: Any, penalty: float) -> None:
     y = np.array(labels)[CLASS]
     fit = adapted(sklearn.LogisticRegression(C=penalty, tol=1e-10, max_iter=10_000))
-    table = BlockTable.of(X[:900], y[:900])
+    table = read(X[:900], y[:900])
     shape = found_shape(fit, table)
     assert batched(fit, shape, table.x, table.y, None) is not None
     one, other = (
@@ -226,7 +227,7 @@ def test_a_column_of_texts_with_something_else_in_it() -> None:
     """As the library does: a block fails that holds None, a number or a third text; the others do not notice."""
     fit = adapted(sklearn.LogisticRegression(tol=1e-10, max_iter=10_000))
     y = np.array(["no", "yes"], dtype=object)[CLASS[:400]]
-    shape = found_shape(fit, BlockTable.of(X[:400], pd.Series(y)))
+    shape = found_shape(fit, read(X[:400], pd.Series(y)))
     clean = Batched("logistic", intercept=True, penalty=1.0).rows(in_blocks(X[:400], y, [50] * 8), None)
     y[[0, 50, 100, 150, 200]] = [None, 1.0, "maybe", math.nan, b"no"]
     for block in range(8):
@@ -372,5 +373,5 @@ def test_whether_other_processes_are_started_is_not_told_by_the_number_of_rows(
         shape = Shape("named", ("coef_[0]", "intercept_"))
         mechanism = SubsampleAggregate(fit, shape, BlockMean(blocks, 2, 10.0), engine=Watched())
         calls.append(0)
-        mechanism.estimates(BlockTable.of(x, np.cos(np.arange(rows)) > 0, people), Seeded(1))
+        mechanism.estimates(read(x, np.cos(np.arange(rows)) > 0, people), Seeded(1))
     assert calls[0] == calls[1] == (blocks >= paths.MANY)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.subsample.reading import read
 
 import discreet
 from discreet import audit
@@ -61,7 +62,7 @@ def test_gaussian_noise_and_people_with_several_rows_pass_the_audit() -> None:
 
     rows, whose = np.sin(np.arange(120.0)), np.arange(120) // 3
     mechanism = CountedPeople(made, 30.0, 1e-4, "person")
-    tables = [BlockTable.of(rows[:end], None, whose[:end]) for end in (117, 120)]  # one person, three rows
+    tables = [read(rows[:end], None, whose[:end]) for end in (117, 120)]  # one person, three rows
     audit.check(mechanism, [Pair(*tables), Pair(*tables[::-1])], hostile_values=False).require()
 
 
@@ -79,7 +80,7 @@ def test_planted_mutants_are_found(monkeypatch: pytest.MonkeyPatch, mutant: str)
             CountedPeople(made, 80.0, unit="person")
         return
     monkeypatch.setattr(counted_people, "people_in", lambda table: table.rows)
-    pair = Pair(BlockTable.of(rows[:9], None, whose[:9]), BlockTable.of(rows, None, whose))
+    pair = Pair(read(rows[:9], None, whose[:9]), read(rows, None, whose))
     assert not audit.check(CountedPeople(made, 80.0, unit="person"), [pair], hostile_values=False).passed
 
 
@@ -119,7 +120,7 @@ def test_few_people_are_refused_by_the_noisy_number(size: int) -> None:
 
 @pytest.mark.claim("counted_people.2")
 def test_what_no_number_of_people_would_mend_is_raised_at_once() -> None:
-    table = BlockTable.of(np.zeros(9))
+    table = read(np.zeros(9))
     for options, words in (
         ({"aggregator": "friendly"}, "delta is 0"),
         ({"aggregator": "t"}, "aggregator"),
@@ -152,7 +153,7 @@ def test_every_fit_has_an_answer() -> None:
 def test_people_are_counted_as_blocks_tell_them_apart() -> None:
     names = np.array([1, 1.0, True, "a", None, float("nan"), "a"], dtype=object)
     assert partition.people_in(BlockTable.of(np.zeros(7), None, names)) == 4  # 1, true, "a", and the missing ones
-    assert partition.people_in(BlockTable.of(np.zeros(7))) == 7
+    assert partition.people_in(read(np.zeros(7))) == 7
 
 
 def test_check_refuses_before_there_are_data() -> None:

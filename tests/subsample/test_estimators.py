@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.subsample.reading import read
 
 import discreet
 from discreet.engines.local import Local
@@ -44,7 +45,7 @@ def alone(fit: Any, table: BlockTable, **options: Any) -> Any:
     ],
 )
 def test_scikit_learn(estimator: Any, y: Any, names: int) -> None:
-    shape, row = alone(adapted(estimator), BlockTable.of(X, y))
+    shape, row = alone(adapted(estimator), read(X, y))
     assert len(shape.names) == names
     fitted = estimator.fit(X, y)
     assert row[:3] == pytest.approx(np.ravel(fitted.coef_))
@@ -57,27 +58,27 @@ def test_pipelines_frames_and_other_attributes() -> None:
     from sklearn.preprocessing import StandardScaler
 
     frame = pd.DataFrame(X, columns=["age", "dose", "sex"])
-    shape, row = alone(adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())), BlockTable.of(frame, Y))
+    shape, row = alone(adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())), read(frame, Y))
     assert shape.names == ("coef_[age]", "coef_[dose]", "coef_[sex]", "intercept_")
     assert row[0] == pytest.approx(sklearn.LinearRegression().fit(StandardScaler().fit_transform(X), Y).coef_[0])
     assert not adapted(make_pipeline(StandardScaler(), sklearn.LinearRegression())).least_squares  # type: ignore[attr-defined]
     spread = adapted(PCA(2), attributes="explained_variance_")
-    assert alone(spread, BlockTable.of(X))[0].size == (2,)
+    assert alone(spread, read(X))[0].size == (2,)
 
 
 def test_statsmodels() -> None:
     sm = pytest.importorskip("statsmodels.api")
     smf = pytest.importorskip("statsmodels.formula.api")
-    shape, row = alone(adapted(sm.OLS), BlockTable.of(X, Y))
+    shape, row = alone(adapted(sm.OLS), read(X, Y))
     assert shape.size == (3,)
     assert row == pytest.approx(sm.OLS(Y, X).fit().params)
     poisson = adapted(partial(sm.GLM, family=sm.families.Poisson()))
-    assert alone(poisson, BlockTable.of(X, COUNT))[1] == pytest.approx(
+    assert alone(poisson, read(X, COUNT))[1] == pytest.approx(
         sm.GLM(COUNT, X, family=sm.families.Poisson()).fit().params
     )
     frame = pd.DataFrame({"y": Y, "a": X[:, 0], "g": pd.Categorical.from_codes(CLASS, ["no", "yes"])})
     formula = adapted(smf.ols, formula="y ~ a + g")
-    shape, row = alone(formula, BlockTable.of(frame, categories={"g": ["no", "yes"]}))
+    shape, row = alone(formula, read(frame, categories={"g": ["no", "yes"]}))
     assert shape.names == ("Intercept", "g[T.yes]", "a")
     assert formula.least_squares  # type: ignore[attr-defined]
     assert formula.name == "OLS"
@@ -90,13 +91,13 @@ def test_lifelines() -> None:
     rows = pd.DataFrame({"a": X[:400, 0], "T": np.exp(X[:400, 1]), "E": X[:400, 2] > -1})
     fit = adapted(lifelines.CoxPHFitter(), options={"duration_col": "T", "event_col": "E"})
     assert isinstance(fit, LifelinesFit)
-    shape, row = alone(fit, BlockTable.of(rows))
+    shape, row = alone(fit, read(rows))
     assert shape.names == ("a",)
     assert row[0] == pytest.approx(lifelines.CoxPHFitter().fit(rows, "T", "E").params_.iloc[0])
 
 
 def test_functions_of_every_kind() -> None:
-    table = BlockTable.of(X)
+    table = read(X)
     assert found_shape(FunctionFit(lambda x: x.mean()), table).kind == "number"
     assert found_shape(FunctionFit(lambda x: x.mean(axis=0)), table).size == (3,)
     assert found_shape(FunctionFit(lambda x: {"a": 1.0, "b": 2}), table).names == ("a", "b")
@@ -128,7 +129,7 @@ def test_the_shape_is_found_without_a_private_row() -> None:
     with pytest.raises(BadInput, match="names="):
         found_shape(FunctionFit(lambda t: 1.0), BlockTable(pd.DataFrame({"a": ["x"]}, dtype="string"), None))
     with pytest.raises(BadInput, match="declare"):
-        found_shape(FunctionFit(lambda t: 1 / 0), BlockTable.of(X))
+        found_shape(FunctionFit(lambda t: 1 / 0), read(X))
 
 
 @pytest.mark.claim("run_block.1")
@@ -152,13 +153,13 @@ def test_the_shape_is_found_without_a_private_row() -> None:
 )
 def test_every_failure_is_one_and_the_same(bad: Any) -> None:
     shape = Shape("array", ("0", "1"), (2,))
-    row = block_row(FunctionFit(bad), shape, BlockTable.of(X), 10, number=0)
+    row = block_row(FunctionFit(bad), shape, read(X), 10, number=0)
     assert row.tobytes() == np.full(2, np.nan).tobytes()
 
 
 def test_no_convergence_is_a_failure() -> None:
     fit = adapted(sklearn.LogisticRegression(max_iter=1))
-    assert np.isnan(alone(fit, BlockTable.of(1e3 * X, CLASS))[1]).all()
+    assert np.isnan(alone(fit, read(1e3 * X, CLASS))[1]).all()
 
 
 @pytest.mark.claim("run_block.2")
@@ -168,7 +169,7 @@ def test_random_states_come_from_the_number() -> None:
         for number in (1, 1, 2):
             random.random()  # what was drawn before, by others, decides nothing
             np.random.random()
-            rows.append(block_row(FunctionFit(draw), Shape("number", ("v",)), BlockTable.of(X), 0, number=number)[0])
+            rows.append(block_row(FunctionFit(draw), Shape("number", ("v",)), read(X), 0, number=number)[0])
         assert rows[0] == rows[1] != rows[2]
 
 
@@ -177,14 +178,14 @@ def test_bias_corrections() -> None:
     fit, shape = FunctionFit(lambda x: float(np.var(x))), Shape("number", ("v",))
     seen: dict[Any, list[float]] = {None: [], "half": [], "jackknife": []}
     for index in range(600):
-        part = BlockTable.of(np.random.default_rng(index).normal(size=20))
+        part = read(np.random.default_rng(index).normal(size=20))
         for correct, found in seen.items():
             found.append(block_row(fit, shape, part, 10, number=0, correct=correct)[0])
     assert np.mean(seen[None]) == pytest.approx(0.95, abs=0.07)
     for correct in ("half", "jackknife"):
         assert np.mean(seen[correct]) == pytest.approx(1.0, abs=0.07)
         assert np.mean(np.subtract(seen[correct], seen[None])) == pytest.approx(0.05, abs=0.02)
-    people = BlockTable.of(np.arange(6.0), people=[0, 0, 1, 1, 2, 2])
+    people = read(np.arange(6.0), people=[0, 0, 1, 1, 2, 2])
     by_person = block_row(FunctionFit(lambda x: float(x.mean() ** 2)), shape, people, 3, number=0, correct="jackknife")
     means = [np.delete(np.arange(6.0), [2 * k, 2 * k + 1]).mean() ** 2 for k in range(3)]
     assert by_person[0] == pytest.approx(3 * 2.5**2 - 2 * np.mean(means))
@@ -239,7 +240,7 @@ def test_the_callers_own_random_numbers_go_on() -> None:
     np.random.seed(3)
     first = np.random.random()
     fit = FunctionFit(lambda x: float(np.random.random()))
-    block_row(fit, Shape("number", ("value",)), BlockTable.of(np.arange(4.0)), 2, number=7)
+    block_row(fit, Shape("number", ("value",)), read(np.arange(4.0)), 2, number=7)
     assert [first, np.random.random()] == wanted.tolist()
 
 

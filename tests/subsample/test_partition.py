@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.subsample.reading import read
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
@@ -23,6 +24,7 @@ from discreet.subsample import block_table as tables
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.partition import Blocks, codes, partition, slot_parts, units
 from discreet.subsample.run_block import sent
+from discreet.tables.frames import said_kind
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
@@ -64,7 +66,7 @@ def test_replacing_a_row_changes_one_block(rows: int, blocks: int, seed: int, od
     x = np.arange(2.0 * rows).reshape(rows, 2)
     moved = x.copy()
     moved[seed % rows] = odd
-    left, right = (partition(BlockTable.of(data, data[:, 0]), blocks, REPLACE, Seeded(seed)) for data in (x, moved))
+    left, right = (partition(read(data, data[:, 0]), blocks, REPLACE, Seeded(seed)) for data in (x, moved))
     assert changed(left, right) <= 1
     sizes = np.diff(left.edges[::2])
     assert sizes.max() - sizes.min() <= 1
@@ -104,8 +106,8 @@ def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_distributi
     # b, with rows 2 and 6, is replaced by a stranger with three rows elsewhere in the table
     others = [(name, row) for name, row in zip(names, rows, strict=True) if name != "b"]
     changed_rows = [*others[:3], (stranger, 50.0), *others[3:], (stranger, 60.0), (stranger, 70.0)]
-    left_table = BlockTable.of(rows, people=names)
-    right_table = BlockTable.of([row for _, row in changed_rows], people=[name for name, _ in changed_rows])
+    left_table = read(rows, people=names)
+    right_table = read([row for _, row in changed_rows], people=[name for name, _ in changed_rows])
 
     def distribution(table: BlockTable) -> list[list[bytes]]:
         return [contents(partition(table, 2, REPLACE, Dealt(order))) for order in permutations(range(4))]
@@ -132,16 +134,16 @@ def test_a_person_whose_rows_change_in_number_changes_one_block(people: int, blo
     victim = seed % people
     gone = (names == victim) & (np.arange(len(names)) >= people) & (generator.random(len(names)) < 0.5)
     other = np.where(names == victim, 99.0, rows)[~gone]
-    left = partition(BlockTable.of(rows, people=names), blocks, REPLACE, Seeded(seed))
-    right = partition(BlockTable.of(other, people=names[~gone]), blocks, REPLACE, Seeded(seed))
+    left = partition(read(rows, people=names), blocks, REPLACE, Seeded(seed))
+    right = partition(read(other, people=names[~gone]), blocks, REPLACE, Seeded(seed))
     assert changed(left, right) <= 1
     for block in range(blocks):  # every person is whole, in one half
         for half in (0, 1):
             start, stop = left.edges[2 * block + half], left.edges[2 * block + half + 1]
             outside = np.concatenate([left.table.people[:start], left.table.people[stop:]])
             assert not set(left.table.people[start:stop].tolist()) & set(outside.tolist())
-    assert units(BlockTable.of(rows, people=names), REPLACE) == people
-    assert units(BlockTable.of(rows, people=names), ADD) is None
+    assert units(read(rows, people=names), REPLACE) == people
+    assert units(read(rows, people=names), ADD) is None
 
 
 @pytest.mark.claim("partition.3")
@@ -151,8 +153,8 @@ def test_removing_a_row_changes_one_block(rows: list[float], seed: int) -> None:
     """With ties: equal rows are told apart by counting, so it matters not which of them goes."""
     place = seed % (len(rows) + 1)
     more = [*rows[:place], 1.0, *rows[place:]]
-    left = partition(BlockTable.of(np.array(rows)), 4, ADD, Seeded(seed))
-    right = partition(BlockTable.of(np.array(more)), 4, ADD, Seeded(seed))
+    left = partition(read(np.array(rows)), 4, ADD, Seeded(seed))
+    right = partition(read(np.array(more)), 4, ADD, Seeded(seed))
     assert changed(left, right) <= 1
 
 
@@ -164,7 +166,7 @@ def test_removing_a_person_changes_one_block(people: int, seed: int) -> None:
     names = np.array([f"p{k}" for k in generator.integers(people, size=30)])
     rows = pd.DataFrame({"a": generator.normal(size=30), "who": names})
     fewer = rows[rows["who"] != "p0"]
-    left, right = (partition(BlockTable.of(data, people="who"), 3, ADD, Seeded(seed)) for data in (rows, fewer))
+    left, right = (partition(read(data, people="who"), 3, ADD, Seeded(seed)) for data in (rows, fewer))
     assert changed(left, right) <= 1
     assert "who" not in left.table.x.columns
 
@@ -183,9 +185,7 @@ def test_removing_a_row_of_objects_changes_one_block_bit_for_bit(picks: list[int
         for place, pick in enumerate(picked):
             entries[place] = ALIKE[pick]
         numbers = np.zeros(len(picked))
-        return BlockTable.of(
-            pd.DataFrame({"a": entries, "b": numbers}) if framed else numbers, None if framed else entries
-        )
+        return read(pd.DataFrame({"a": entries, "b": numbers}) if framed else numbers, None if framed else entries)
 
     place = seed % len(picks)
     left, right = (partition(table(some), 3, ADD, Seeded(seed)) for some in (picks, picks[:place] + picks[place + 1 :]))
@@ -194,8 +194,8 @@ def test_removing_a_row_of_objects_changes_one_block_bit_for_bit(picks: list[int
 
 @pytest.mark.claim("partition.3")
 def test_where_an_entry_ends_is_part_of_the_row() -> None:
-    rows = pd.DataFrame({"a": ["x\0", "x"], "b": ["y", "\0y"]})
-    assert len(set(BlockTable.of(rows).contents())) == 2
+    rows = pd.DataFrame({"a": ["x\0", "x"], "b": ["y", "\0y"]}, dtype="string")
+    assert len(set(read(rows).contents())) == 2
 
 
 @pytest.mark.claim("partition.3")
@@ -216,8 +216,8 @@ def test_one_odd_entry_changes_how_no_other_is_read(relation: Neighbours, declar
 
     def table(listed: list[Any]) -> BlockTable:
         if declared == "U":
-            return BlockTable.of(np.array(listed), people=None if relation is ADD else np.array(listed) + "p")
-        return BlockTable.of(pd.DataFrame({"a": pd.Series(listed, dtype=kind)}))
+            return read(np.array(listed), people=None if relation is ADD else np.array(listed) + "p")
+        return read(pd.DataFrame({"a": pd.Series(listed, dtype=kind)}))
 
     other: list[Any] = [odd, *entries[1:]] if relation is REPLACE else [*entries, odd]
     if declared == "U" and relation is REPLACE:  # all rows of a person: "a" is replaced by a stranger
@@ -247,8 +247,10 @@ INFERRED: dict[str, tuple[list[Any], list[Any]]] = {
 def test_an_odd_entry_moves_no_other_row(name: str, odd: Any, kind: str) -> None:
     """One entry decides on the type of an array or a column: rows of others keep their bytes, and so their blocks."""
     plain = INFERRED[name][0]
-    left, right = (_seen_of_others(_inferred(listed, kind)) for listed in (plain, [*plain[:4], odd, *plain[5:]]))
-    assert left == right
+    one, other = (_inferred(listed, kind) for listed in (plain, [*plain[:4], odd, *plain[5:]]))
+    if said_kind(one["a"] if kind == "frame" else one) != said_kind(other["a"] if kind == "frame" else other):
+        pytest.skip("dates and texts are declared by the type: another type is another table")
+    assert _seen_of_others(one) == _seen_of_others(other)
 
 
 def _inferred(listed: list[Any], kind: str) -> Any:
@@ -262,8 +264,8 @@ def _seen_of_others(rows: Any) -> list[bytes]:
     """The bytes of all rows but the fifth, and what a block is sent that has none of it."""
     seen = []
     for table in (
-        BlockTable.of(rows),
-        *([] if isinstance(rows, pd.DataFrame) else [BlockTable.of(np.zeros(len(rows)), rows)]),
+        read(rows),
+        *([] if isinstance(rows, pd.DataFrame) else [read(np.zeros(len(rows)), rows)]),
     ):
         seen += [row for place, row in enumerate(table.contents()) if place != 4]
         seen += [pickle.dumps((sent(part.x), sent(part.y))) for part in (table.part(0, 4), table.part(1, 2))]
@@ -276,9 +278,7 @@ def test_hashing_under_replace_would_move_two_blocks() -> None:
     moved = rows.copy()
     moved[0] = 1e9
     most = max(
-        changed(
-            partition(BlockTable.of(rows), 8, ADD, Seeded(seed)), partition(BlockTable.of(moved), 8, ADD, Seeded(seed))
-        )
+        changed(partition(read(rows), 8, ADD, Seeded(seed)), partition(read(moved), 8, ADD, Seeded(seed)))
         for seed in range(10)
     )
     assert most == 2
@@ -287,14 +287,14 @@ def test_hashing_under_replace_would_move_two_blocks() -> None:
 def test_all_draws_are_free() -> None:
     for relation in Neighbours:
         recorder = Recorder(Seeded(0))
-        partition(BlockTable.of(np.arange(20.0)), 4, relation, recorder)
+        partition(read(np.arange(20.0)), 4, relation, recorder)
         assert recorder.log
         assert all(request.loss == Approximate(0, 0) for request, _ in recorder.log)
 
 
 def test_the_compiled_scatter_is_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(0).normal(size=(3000, 3))
-    table = BlockTable.of(x, x[:, 0], people=np.arange(3000) // 2)
+    table = read(x, x[:, 0], people=np.arange(3000) // 2)
     plain = partition(table, 50, REPLACE, Seeded(1))
     monkeypatch.setattr(tables, "LARGE", 10)
     fast = partition(table, 50, REPLACE, Seeded(1))
@@ -310,10 +310,11 @@ def test_names_are_numbered_by_first_appearance() -> None:
 @pytest.mark.parametrize(
     ("make", "word"),
     [
-        (lambda: BlockTable.of(np.ones((3, 2)), np.ones(4)), "length"),
-        (lambda: BlockTable.of(np.ones((3, 2)), people="who"), "named columns"),
-        (lambda: BlockTable.of(pd.DataFrame({"a": [1.0]}), people="who"), "not a column"),
-        (lambda: units(BlockTable.of(np.ones((0, 2))), REPLACE), "empty"),
+        (lambda: read(np.ones((3, 2)), np.ones(4)), "has 3 rows and y has 4"),
+        (lambda: read(np.ones((3, 2)), people=np.ones(4)), "has 3 rows and unit has 4"),
+        (lambda: read(pd.DataFrame({"who": [1.0]}), people="who"), "no column besides"),
+        (lambda: read(np.ones(3), people=np.ones((3, 2))), "unit is of type"),
+        (lambda: units(read(np.ones((0, 2))), REPLACE), "empty"),
     ],
 )
 def test_bad_tables(make: Callable[[], object], word: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
+from tests.subsample.reading import read
 
 import discreet
 from discreet import audit
@@ -21,7 +22,6 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_fits import jackknifed, least_squares
-from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.counted_people import CountedPeople, rarest
 from discreet.subsample.estimators import FunctionFit, SklearnFit
@@ -157,12 +157,12 @@ def test_the_number_of_the_rarest_moves_by_at_most_one() -> None:
         frame = pd.DataFrame(x, columns=list("abc"))
         kept = whose != people.integers(0, 5)
         for spare in (0, 1):
-            every = rarest(BlockTable.of(frame, None, whose, {"c": [0, 1, 2]}), spare)
-            fewer = rarest(BlockTable.of(frame[kept], None, whose[kept], {"c": [0, 1, 2]}), spare)
+            every = rarest(read(frame, None, whose, {"c": [0, 1, 2]}), spare)
+            fewer = rarest(read(frame[kept], None, whose[kept], {"c": [0, 1, 2]}), spare)
             assert 0 <= every - fewer <= 1
         other = x.copy()
         other[whose == 0] = people.integers(0, 9, size=3)
-        assert abs(rarest(BlockTable.of(x, None, whose)) - rarest(BlockTable.of(other, None, whose))) <= 1
+        assert abs(rarest(read(x, None, whose)) - rarest(read(other, None, whose))) <= 1
 
 
 @pytest.mark.claim("counted_people.1")

@@ -49,11 +49,10 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.subsample.aggregate import Engine, SubsampleAggregate
 from discreet.subsample.block_plan import ROWS_A_NUMBER, BlockPlan
-from discreet.subsample.block_table import BlockTable
+from discreet.subsample.block_table import table_of
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.fit_request import planned
 from discreet.subsample.partition import units
-from discreet.tables.entries import numbers
 from discreet.worlds.assumptions import MANY, About, World
 
 SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below
@@ -169,12 +168,6 @@ class LikelihoodSpread:
         return replace(inner, low=self.fitted(inner.low), high=self.fitted(inner.high), about=about)
 
 
-def _table(columns: Mapping[str, Any]) -> BlockTable:
-    data = columns["data"]
-    several = getattr(data, "ndim", 1) == 2
-    return BlockTable.of(data if several else numbers(data), None, columns["people"])
-
-
 def _world(about: About) -> World:
     model = about.option("model", "gamma")
     try:
@@ -195,7 +188,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"data": number("either")}, rows=_table, blocks=True, world=_world)
+@statistic({"data": number("either")}, rows=table_of, blocks=True, world=_world)
 def maximum_likelihood(
     people: Public,
     model: Any,

@@ -2,6 +2,9 @@
 
 A block has its rows in arrays of their own: nothing of anybody else's table can be seen in them.
 
+Columns come from tables/, as those of every other statistic: by their declared kind, each entry by itself ([cells.1]),
+with the same missing entries.
+
 Claims
     [block_table.1] Each entry of the whole table is read by itself. Numbers of any kind become floats with one zero and
           one NaN, which stands for what is missing, also where they stand among others; texts and categories become
@@ -31,7 +34,7 @@ from discreet.noise.distributions import compiled
 from discreet.tables.entries import COMPLEX, NUMBERS, column, key, number, numbers, numbers_of
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import
-MOMENTS: Final = (datetime.datetime, datetime.timedelta, np.datetime64, np.timedelta64)
+MOMENTS: Final = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 OBJECT: Final = b"no number"  # longer than a number: no other entry has the bytes of one
 Integers = npt.NDArray[np.int64]
 
@@ -47,42 +50,22 @@ class BlockTable:
 
     @classmethod
     def of(cls, x: Any, y: Any = None, people: Any = None, categories: Mapping[Any, Any] | None = None) -> "BlockTable":
-        """What was handed in, as arrays or frames of equal length. Shapes may be refused, values never are.
+        """Columns as tables/ reads them: an array, or columns by name; of `categories` those that are declared.
 
-        A plain list has no declared type: it is one column of numbers, whatever its entries are. Several columns come
-        as an array or a frame. Of a frame's types only declared `categories` are handed on: [block_table.1].
+        A plain list is one column of numbers, whatever its entries are. [block_table.1]
         """
         if isinstance(x, BlockTable):
             return x
-        framed = is_frame(x)
-        if framed and isinstance(people, str):
-            if people not in x.columns:
-                raise BadInput(f"unit is {people!r}, which is not a column of the table")
-            x, people = x.drop(columns=[people]), x[people]
-        elif isinstance(people, str):
-            raise BadInput(f"unit is {people!r}, but the rows have no named columns; give the column of names itself")
-        rows = frame_of(x, categories) if framed or categories is not None else _array(x)
-        outcome = None if y is None else _array(y)
-        names = None if people is None else _names(people)
-        for what, other in (("y", outcome), ("unit", names)):
-            if other is not None and len(other) != len(rows):
+        rows = frame_of(x, categories) if isinstance(x, Mapping) or categories is not None else _array(x)
+        table = cls(rows, None if y is None else _array(y), None if people is None else column(people))
+        for what, other in (("y", table.y), ("unit", table.people)):
+            if other is not None and len(other) != table.rows:
                 raise BadInput(f"{what} and the rows differ in length; give one entry of {what} for each row")
-        return cls(rows, outcome, names)
+        return table
 
     def counting(self, people: int | None) -> "BlockTable":
         """The schema of a table of so many people, a public number; None if it is private."""
         return replace(self, declared=people)
-
-    def present(self) -> "BlockTable":
-        """The rows in which nothing is missing."""
-        kept = ~_missing(self.x)
-        if self.y is not None:
-            kept &= ~_missing(self.y)
-        if kept.all():
-            return self
-        x = self.x[kept].reset_index(drop=True) if is_frame(self.x) else self.x[kept]
-        parts = (None if part is None else part[kept] for part in (self.y, self.people))
-        return BlockTable(x, *parts)
 
     @property
     def rows(self) -> int:
@@ -105,67 +88,24 @@ class BlockTable:
         return BlockTable(alone(x), y, None if self.people is None else owners(self.people[start:stop]))
 
     def contents(self) -> Iterator[bytes]:
-        """Each row, with its outcome, as bytes: equal rows alike."""
-        framed = hasattr(self.x, "iloc")
-        columns = [self.x.iloc[:, place] for place in range(self.x.shape[1])] if framed else [self.x]
+        """Each row, with its outcome, as bytes: equal rows alike, and alike in an array and in a frame of numbers."""
+        columns = arrays(self.x) if is_frame(self.x) else [self.x]
+        if all(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in columns):
+            columns = [np.column_stack(columns)]
         parts = [_row_bytes(part) for part in (*columns, *([] if self.y is None else [self.y]))]
         for pieces in zip(*parts, strict=True):
             yield b"".join(len(piece).to_bytes(8, "little") + piece for piece in pieces)  # where each ends is told
 
 
-def _missing(part: Any) -> npt.NDArray[np.bool_]:
-    """Which rows have a missing entry: not a number, None, or no date."""
-    columns = [part.iloc[:, place] for place in range(part.shape[1])] if is_frame(part) else [part]
-    found = np.zeros(len(part), dtype=np.bool_)
-    for one in columns:
-        values = np.asarray(one)
-        if values.dtype.kind == "f":
-            found |= np.isnan(values) if values.ndim == 1 else np.isnan(values).any(axis=1)
-        elif values.dtype.kind in "mM":
-            found |= np.isnat(values)
-        elif values.dtype.kind == "O":
-            found |= np.array([key(entry) is None for entry in one], dtype=np.bool_)
-    return found
-
-
-def _names(people: Any) -> npt.NDArray[Any]:
-    """The column of names; text as objects, for else the type would tell how long the longest is."""
-    try:
-        names = column(people)
-    except BadInput:
-        raise BadInput(
-            f"unit is of type {type(people).__name__}; give the name of a column of the table, or one column that says "
-            "whose row each is"
-        ) from None
-    return names.astype(object) if names.dtype.kind in "UST" else names
+def table_of(columns: Mapping[str, Any]) -> BlockTable:
+    """The columns of a question, with their owners, as what blocks are cut from."""
+    rows = columns["X"] if "X" in columns else columns["data"]
+    return BlockTable.of(rows, columns.get("y"), columns["people"], columns.get("categories"))
 
 
 def _array(rows: Any) -> npt.NDArray[Any]:
-    if isinstance(rows, np.ndarray) and rows.ndim >= 2:
-        if isinstance(rows, np.ma.MaskedArray):  # else what the mask hides would be shown
-            return canonical(np.where(np.ma.getmaskarray(rows), np.nan, numbers_of(np.asarray(rows.data))))
-        return np.ascontiguousarray(canonical(numbers_of(rows)))  # whatever type numpy read off them: [entries.2]
-    if isinstance(rows, np.ndarray) and rows.dtype.kind == "S":  # as where one is missing and numpy has made objects
-        rows = rows.astype(object)
-    values = column(rows)
-    if _all_numbers(rows):
-        return canonical(numbers(values))  # a complex number among them would take the sign off zeros
-    if values.dtype.kind == "V":
-        raise BadInput("the rows are records; give a frame with columns")
-    return plain(values)
-
-
-def _all_numbers(rows: Any) -> bool:
-    """Whether a column is read as numbers: by its declared type, read off no row; a plain list has none, and is.
-
-    A column of whole numbers with one missing entry arrives as objects, one without as integers: it is both times read
-    as numbers, for else one person would change what every block is given.
-    """
-    if isinstance(rows, np.ma.MaskedArray):
-        return rows.dtype.kind in "biuf"
-    if not hasattr(rows, "__array__"):
-        return True
-    return column(getattr(rows, "iloc", rows)[:0]).dtype.kind in "biuf"
+    values = rows if isinstance(rows, np.ndarray) else numbers(rows)
+    return np.ascontiguousarray(canonical(numbers_of(values))) if values.dtype.kind in "biuf" else plain(values)
 
 
 def _row_bytes(part: Any) -> Iterator[bytes]:
@@ -224,26 +164,28 @@ def is_frame(x: Any) -> bool:
     return hasattr(x, "iloc") and hasattr(x, "columns")
 
 
-def frame_of(x: Any, categories: Mapping[Any, Any] | None = None) -> Any:
-    """A plain frame with each column read by itself; of `categories` those that are declared. [block_table.1]"""
-    declared = _declared(x, categories)
-    names = list(x.columns)
-    if not names:
-        raise BadInput("the table has no column besides that of the names; give at least one")
-    return framed(names, [_read(x.iloc[:, place], declared.get(name)) for place, name in enumerate(names)])
+def frame_of(columns: Any, categories: Mapping[Any, Any] | None = None) -> Any:
+    """A plain frame of columns by name; of `categories` those that are declared. [block_table.1]"""
+    declared = _declared(columns, categories)
+    if not columns:
+        raise BadInput("the table has no column; give at least one")
+    return framed(
+        list(columns),
+        [_coded(one, declared[name]) if name in declared else _array(one) for name, one in columns.items()],
+    )
 
 
-def _declared(x: Any, categories: Any) -> dict[Any, Any]:
+def _declared(columns: Any, categories: Any) -> dict[Any, Any]:
     """The public categories of some columns, as types of pandas."""
     if categories is None:
         return {}
-    if not is_frame(x) or not isinstance(categories, Mapping):
+    if not isinstance(columns, Mapping) or not isinstance(categories, Mapping):
         raise BadInput("categories are declared by column of a frame, for example categories={'sex': ['F', 'M']}")
     import pandas
 
     types = {}
     for name, listed in categories.items():
-        if name not in x.columns:
+        if name not in columns:
             raise BadInput(f"categories are declared for {name!r}, which is not a column of the table")
         if not isinstance(listed, list | tuple) or not listed or len({key(one) for one in listed}) != len(listed):
             raise BadInput(f"categories of {name!r} are {listed!r}; list each public one once, for example ['F', 'M']")
@@ -251,20 +193,12 @@ def _declared(x: Any, categories: Any) -> dict[Any, Any]:
     return types
 
 
-def _read(values: Any, categories: Any) -> Any:
-    """A column of a frame, by its declared type. [block_table.1]"""
+def _coded(values: Any, categories: Any) -> Any:
+    """A column of declared categories; an entry that is none of them is missing. [block_table.1]"""
     import pandas
 
-    kind = values.dtype
-    if categories is not None:
-        places = {key(one): place for place, one in enumerate(categories.categories)}
-        codes = [places.get(key(entry), -1) for entry in column(values)]
-        return pandas.Categorical.from_codes(codes, dtype=categories)
-    if pandas.api.types.is_numeric_dtype(kind):
-        return canonical(numbers(values))  # [block_table.1]: a category of numbers has the zero that came first
-    if isinstance(kind, pandas.DatetimeTZDtype):
-        values = values.astype(object)
-    return plain(column(values))
+    places = {key(one): place for place, one in enumerate(categories.categories)}
+    return pandas.Categorical.from_codes([places.get(key(entry), -1) for entry in values], dtype=categories)
 
 
 def canonical(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -275,9 +209,7 @@ def canonical(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column that is none of numbers: dates in microseconds, else objects, each read by itself. [block_table.1]"""
-    if values.dtype.kind in "mM":
-        return coarse(values)
+    """A column that is none of numbers: objects, each read by itself. [block_table.1]"""
     found = np.empty(len(values), dtype=object)
     for place, entry in enumerate(values):
         found[place] = _plain(entry)
@@ -296,15 +228,7 @@ def _plain(entry: Any) -> Any:
         return None
     if issubclass(kind, str):
         return str.__str__(entry)
-    if issubclass(kind, bytes):
-        return memoryview(entry).tobytes()
-    return _interval(entry) if hasattr(kind, "closed_left") else entry
-
-
-def _interval(entry: Any) -> Any:
-    """An interval of pandas': its ends are floats beside a missing one, else as they came."""
-    ends = _plain(entry.left), _plain(entry.right)
-    return type(entry)(*ends, closed=entry.closed) if {type(end) for end in ends} == {float} else entry
+    return memoryview(entry).tobytes() if issubclass(kind, bytes) else entry
 
 
 def _moment(entry: Any) -> Any:
@@ -322,7 +246,7 @@ def _moment(entry: Any) -> Any:
 
 
 def _unit(entry: Any) -> str:
-    return "M8[us]" if isinstance(entry, datetime.datetime) else "m8[us]"
+    return "M8[us]" if isinstance(entry, datetime.date) else "m8[us]"
 
 
 def coarse(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -42,9 +42,9 @@ from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
 from discreet.subsample.block_plan import roomy
+from discreet.subsample.block_table import table_of
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import SourceFit, adapted
-from discreet.subsample.fit import table_of
 from discreet.subsample.partition import units
 from discreet.subsample.returned import Shape
 from discreet.worlds.assumptions import About, Effect

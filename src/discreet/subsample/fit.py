@@ -13,7 +13,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import Engine, Trust, check_seconds
-from discreet.subsample.block_table import BlockTable
+from discreet.subsample.block_table import table_of
 from discreet.subsample.estimators import adapted
 from discreet.subsample.fit_request import planned
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
@@ -21,16 +21,6 @@ from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 
 LARGE: Final = 200_000  # made-up rows on which an estimator's value for the population is taken
 BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not scale
-
-
-def table_of(columns: Mapping[str, Any]) -> BlockTable:
-    """Features, outcome and owners as what blocks are cut from; columns by name are a frame."""
-    rows = columns["X"]
-    if isinstance(rows, dict):
-        import pandas
-
-        rows = pandas.DataFrame(rows)
-    return BlockTable.of(rows, columns.get("y"), columns["people"], columns.get("categories"))
 
 
 def _world(about: About) -> World:

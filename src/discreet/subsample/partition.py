@@ -30,7 +30,8 @@ Why
     show the same type and text; of those the promise is for what they show.) BLAKE2b with 128 bits: two different rows
     share a hash with a chance below n^2 / 2^128.
 Needs
-    unit: everybody has at least one row. A missing name is a name: all rows without one are one person's.
+    unit: everybody has at least one row. A missing name is a name: all rows without one are one person's. (A table's
+    rows without a name are left out before.)
 Source
     Nissim, Raskhodnikova and Smith 2007, where blocks are by position; hashing under REPLACE would move two blocks.
 """

@@ -365,6 +365,15 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     return (np.concatenate(found) if found else np.empty(0, dtype=np.int64)), len(seen)
 
 
+def owner_names(columns: Sequence[Column], kind: Kind) -> npt.NDArray[Any]:
+    """Each row's person by id, which nobody else's row changes; None for none."""
+    found = [np.empty(0, dtype=object)]
+    for column in columns:
+        codes, distinct = keys(column, kind)
+        found.append(rows.column([None if rows.key(cell) is None else cell for cell in distinct])[codes])
+    return np.concatenate(found)
+
+
 def _same_zero(column: Any) -> Any:
     """Floats with one zero, and none that is no number."""
     if not pa.types.is_floating(column.type):

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
-from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owners, pa
+from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_names, owners, pa
 from discreet.tables.dates import READERS
 from discreet.tables.frames import Again, Source, guarded, in_order
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
@@ -39,7 +39,7 @@ from discreet.tables.where import Mask, Test, Where
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
 NO_RULES: Final = Rules()
-OWNER: Final = ""  # the name under which the codes of the owners are given
+OWNER: Final = ""  # the name under which the ids of the owners are given
 
 
 class _Cells:
@@ -250,7 +250,7 @@ class Table:
         """The columns wanted, in that order, of the rows that `where` and entries missing in a column of "drop" leave.
 
         `person` makes the rows of a person one, in order of first appearance, before any row is left out: `where` is
-        about people, whose columns are made by `rules`. `owner` keeps all rows and adds the code of each one's person
+        about people, whose columns are made by `rules`. `owner` keeps all rows and adds the id of each one's person
         under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
         HELD rows, comes as a stream.
         """
@@ -260,12 +260,14 @@ class Table:
         found, ids = self._gathered(question)
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
+        if person is None:
+            names = owner_names(ids, self.kinds[question.owner])
+            there = np.array([name is not None for name in names], dtype=np.bool_)
+            return {want.name: values[there] for want, values in zip(wants, found, strict=True)} | {OWNER: names[there]}
         codes, people = owners(ids, self.kinds[question.owner])
         present = codes >= 0
         if not present.all():
             codes, found = codes[present], [values[present] for values in found]
-        if person is None:
-            return {**dict(zip((want.name for want in wants), found, strict=True)), OWNER: codes}
         return {**question.folded(found, codes, people)}
 
     def check(

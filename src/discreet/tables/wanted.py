@@ -161,6 +161,8 @@ def wanted(
     about: dict[str, Columns | None] = dict.fromkeys(statistic.columns)
     for parameter in statistic.columns:
         given, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
+        if facts is not None and parameter in facts and facts[parameter].frame:  # it stays one, of a single column too
+            reads = replace(reads, width="several")
         if given is None:
             if not reads.optional and not any(isinstance(one, dict) for one in references.values()):
                 raise BadInput(f"{statistic.name} needs {parameter}; give the name of a column")

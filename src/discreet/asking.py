@@ -325,7 +325,8 @@ def prepare(
         for parameter, about in asked.facts.items():
             if about is not None and about.several and isinstance(asked.references[parameter], str):  # of one array
                 empty[asked.references[parameter]] = np.empty((0, len(about.names)))
-        schema = arranged(statistic, asked, empty, arguments)
+        owners = None if people.person is None else np.empty(0, dtype=object)
+        schema = arranged(statistic, asked, empty, arguments, owners)
     found = price(
         statistic,
         people,

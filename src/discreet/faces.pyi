@@ -265,9 +265,11 @@ def fit(
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
-    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. A block
-    of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
-    the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
+    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. Blocks
+    hold numbers as float64 and texts, declared by their type, as objects; a column of objects is one of numbers.
+    `categories` declares the public categories of some columns, {"sex": ["F", "M"]}. Where people are few for blocks,
+    scikit-learn's LinearRegression, LogisticRegression (y declared boolean) and PoissonRegressor (alpha=0) are answered
+    by `linear_regression` and its like, if `delta` is above 0 and nothing is said of blocks.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
     vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
     whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.
@@ -1120,9 +1122,11 @@ class Asking:
         statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
         returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
         its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
-        What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. A block
-        of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
-        the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
+        What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. Blocks
+        hold numbers as float64 and texts, declared by their type, as objects; a column of objects is one of numbers.
+        `categories` declares the public categories of some columns, {"sex": ["F", "M"]}. Where people are few for blocks,
+        scikit-learn's LinearRegression, LogisticRegression (y declared boolean) and PoissonRegressor (alpha=0) are answered
+        by `linear_regression` and its like, if `delta` is above 0 and nothing is said of blocks.
         `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
         vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
         whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.

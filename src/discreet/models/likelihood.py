@@ -29,6 +29,7 @@ Source
 """
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -44,19 +45,32 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval, Spread
 from discreet.privacy.loss import Loss
-from discreet.privacy.mechanism import Mechanism, Randomness
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, check
 from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
+from discreet.statistics.family import FAMILIES, GAUSSIAN, Family
+from discreet.statistics.sufficient import SufficientStatistics
 from discreet.subsample.aggregate import Engine, SubsampleAggregate
-from discreet.subsample.block_plan import ROWS_A_NUMBER, BlockPlan
-from discreet.subsample.block_table import table_of
+from discreet.subsample.block_plan import ROWS_A_NUMBER
+from discreet.subsample.block_table import BlockTable, table_of
 from discreet.subsample.counted_people import CountedPeople
-from discreet.subsample.fit_request import planned
+from discreet.subsample.estimators import Fit
+from discreet.subsample.fit_request import Instead, planned
 from discreet.subsample.partition import units
+from discreet.subsample.returned import Shape
 from discreet.worlds.assumptions import MANY, About, World
 
 SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below
-BY_SUMS: Final = {"gamma": "gamma", "expon": "exponential", "norm": "gaussian", "beta": "beta"}  # other ways to fit
+Turn = tuple[str, Callable[[float], float]]  # a parameter of a family, and what it is here
+SUMS: Final[dict[str, tuple[Family, dict[str, float], dict[str, Turn]]]] = {  # families of sums, what is fixed, and how
+    "norm": (GAUSSIAN, {}, {"loc": ("mean", float), "scale": ("variance", math.sqrt)}),
+    "lognorm": (GAUSSIAN, {"loc": 0.0}, {"s": ("variance", math.sqrt), "scale": ("mean", math.exp)}),
+    "gamma": (FAMILIES["gamma"], {"loc": 0.0}, {"a": ("shape", float), "scale": ("scale", float)}),
+    "expon": (FAMILIES["exponential"], {"loc": 0.0}, {"scale": ("rate", lambda rate: 1 / rate)}),
+    "beta": (FAMILIES["beta"], {"loc": 0.0, "scale": 1.0}, {"a": ("a", float), "b": ("b", float)}),
+}
+AT_ONCE: Final = "people are few for blocks: this is the likelihood of all of them at once, by noisy sums"
+STEP: Final = 1e-6  # of a parameter, for the slope of what is made of it
 LINEAR: Final = 12  # the same for one fast parameter, the logarithm of a mean: what is left of its bias is 1 / m^2
 HALVES: Final = 50  # the same for halves, and for none
 
@@ -92,7 +106,7 @@ class MaximumLikelihood:
     """A distribution fitted by `inner`, whose estimates are on scales without ends; the answer is on their own."""
 
     distribution: ScipyDistribution | OwnDensity
-    inner: SubsampleAggregate | CountedPeople
+    inner: Mechanism[Any]
 
     @property
     def guarantee(self) -> Guarantee:
@@ -104,13 +118,9 @@ class MaximumLikelihood:
         """The blocks'. [likelihood.1]"""
         return self.inner.loss
 
-    def plan(self, rows: Any) -> BlockPlan | str:
-        """What will be done with a table of this schema and public size."""
-        return self.inner.plan(rows)
-
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, where the blocks are."""
-        self.inner.check(size)
+        check(self.inner, size)
 
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The parameters and their intervals, or a refusal."""
@@ -118,10 +128,8 @@ class MaximumLikelihood:
         name = self.distribution.name
         note = f"the data need not have the {name} distribution: the interval is for the one that fits best"
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
-        if found.refusal is not None:
-            family = BY_SUMS.get(self.distribution.name)
-            fewer = f"; or fit_distribution({family!r}, ...), which takes far fewer" if family else ""
-            return replace(found, refusal=f"{found.refusal}{fewer}", provenance=provenance)
+        if found.refusal is not None or isinstance(found.value, Distribution):  # by sums
+            return replace(found, provenance=provenance)
         value = self._fitted(found.value)
         spread = (
             None
@@ -166,6 +174,88 @@ class LikelihoodSpread:
         about = "the parameters, each by itself, that fit" if several else "the parameter that fits"
         about = f"{about} the population best"
         return replace(inner, low=self.fitted(inner.low), high=self.fitted(inner.high), about=about)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedSpread:
+    """The error bars of a family's parameters as those of scipy's, each a monotone function of one of the family's."""
+
+    inner: Spread
+    value: Mapping[str, float]
+    family: str
+    turns: Mapping[str, Turn]
+    made: Callable[..., Any] = field(repr=False)
+
+    @property
+    def target(self) -> str:
+        """Between which values it was taken."""
+        return self._said(str(getattr(self.inner, "target", "")))
+
+    def _sizes(self, sizes: Any) -> dict[str, float] | None:
+        """By the slope at the estimate."""
+        if sizes is None:
+            return None
+        slopes = {}
+        for name, (source, turn) in self.turns.items():
+            at = float(self.value[source])
+            step = STEP * max(abs(at), 1e-300)
+            slopes[name] = abs(turn(at + step) - turn(at - step)) / (2 * step) * float(sizes[source])
+        return slopes
+
+    @property
+    def sampling(self) -> dict[str, float] | None:
+        """Standard deviations from sampling."""
+        return self._sizes(self.inner.sampling)
+
+    @property
+    def privacy(self) -> dict[str, float] | None:
+        """Standard deviations from the noise."""
+        return self._sizes(self.inner.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends of each, turned. [likelihood.2]"""
+        inner = self.inner.interval(confidence)
+        ends = [turned_by(self.turns, end) for end in (inner.low, inner.high)]
+        low, high = (
+            Distribution(self.family, {name: pick(end[name] for end in ends) for name in self.turns}, self.made)
+            for pick in (min, max)
+        )
+        return replace(inner, low=low, high=high, about=self._said(inner.about))
+
+    def _said(self, words: str) -> str:
+        return words.replace("limiting values", "limiting the logarithms") if self.family == "lognorm" else words
+
+
+def turned_by(turns: Mapping[str, Turn], parameters: Mapping[str, float]) -> dict[str, float]:
+    """scipy's parameters from those of a family."""
+    return {name: turn(float(parameters[source])) for name, (source, turn) in turns.items()}
+
+
+def by_sums(chosen: ScipyDistribution | OwnDensity, people: Public) -> Instead:
+    """For a family whose likelihood is a matter of sums: their mechanism on all people at once. [likelihood.1]"""
+
+    def known(_fit: Fit, _shape: Shape) -> Callable[[Number], Mechanism[Any]] | None:
+        family, fixed, turns = SUMS.get(chosen.name, (None, None, {}))
+        if family is None or not isinstance(chosen, ScipyDistribution) or dict(chosen.fixed) != fixed:
+            return None
+        terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+
+        def turned(release: Release[Distribution]) -> Release[Distribution]:
+            provenance = replace(release.provenance, notes=(AT_ONCE,))
+            release = replace(release, provenance=provenance, name=f"{chosen.name} likelihood")
+            if release.refusal is not None or release.spread is None:
+                return release
+            value = Distribution(chosen.name, turned_by(turns, release.value), chosen.made)
+            spread = TurnedSpread(release.spread, release.value, chosen.name, turns, chosen.made)
+            return replace(release, answer=value, spread=spread)
+
+        def column(table: BlockTable) -> Any:
+            with np.errstate(all="ignore"):
+                return np.log(table.x) if chosen.name == "lognorm" else table.x  # each entry by itself
+
+        return lambda epsilon: Wrapped(SufficientStatistics(family, epsilon, **terms), before=column, after=turned)
+
+    return known
 
 
 def _world(about: About) -> World:
@@ -243,6 +333,8 @@ def maximum_likelihood(
         quick = None
     one = asked == "jackknife" and len(chosen.scales) == 1
     fit, smooth = replace(fit, second_order=one), one and quick is not None
+    asked_for = (blocks, aggregator, correct) if isinstance(aggregator, str) else ()
+    plain = asked_for == ("auto",) * 3 and timeout is None and table.people is None and len(table.x.shape) == 1
     inner = planned(
         fit,
         table,
@@ -261,6 +353,7 @@ def maximum_likelihood(
         vectorised=quick is not None,
         neighbours=neighbours,
         unit=people.unit,
+        instead=by_sums(chosen, people) if plain else None,
     )
     size = units(table, neighbours)
     if (
@@ -270,6 +363,6 @@ def maximum_likelihood(
         and size // inner.blocks > LARGEST_JACKKNIFE
     ):
         inner = replace(inner, correct="half")
-    mechanism = MaximumLikelihood(chosen, inner)
-    logging.getLogger("discreet").info("%s", mechanism.plan(table))
-    return mechanism
+    if isinstance(inner, SubsampleAggregate | CountedPeople):
+        logging.getLogger("discreet").info("%s", inner.plan(table))
+    return MaximumLikelihood(chosen, inner)

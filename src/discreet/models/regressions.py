@@ -113,7 +113,7 @@ def linear_regression(
             aggregator="friendly",
             names=returned,
         )
-    pairs = _with_truths((*X.kinds, outcome.kinds[0]), declared_bounds(bounds, X.names, outcome.name))
+    pairs = truth_bounds((*X.kinds, outcome.kinds[0]), declared_bounds(bounds, X.names, outcome.name))
     if method == "sgd":
         if ridge is not None:
             raise BadInput("ridge goes with method 'moments'; leave it out")
@@ -286,7 +286,7 @@ def _features_of(X: Columns, y: Columns | None, names: Any, levels: Any) -> tupl
     return named_columns(X, names), y
 
 
-def _with_truths(kinds: Sequence[str], bounds: Any) -> tuple[Any, ...]:
+def truth_bounds(kinds: Sequence[str], bounds: Any = None) -> tuple[Any, ...]:
     """Bounds for each column: as given, and (0, 1) for those that are declared to hold yes and no."""
     given = bounds if isinstance(bounds, Sequence) and len(bounds) == len(kinds) else (None,) * len(kinds)
     return tuple(
@@ -326,7 +326,7 @@ def _generalised(
             raise BadInput(f"bounds are given for {unknown}, but the columns are {', '.join(X.names)}")
         bounds = tuple(bounds.get(name) for name in X.names)
     if "boolean" in X.kinds and norm is None and method != "friendly" and np.shape(bounds) != (2,):
-        bounds = _with_truths(X.kinds, bounds)
+        bounds = truth_bounds(X.kinds, bounds)
     features = Features(X.names, intercept, bounds, norm)
     if method == "friendly":
         mechanism = _friendly(people, X, features, family, **budget)

@@ -60,11 +60,13 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _codes(self, y: Any) -> Any:
-        """Labels as 0 and 1 in the order of the public classes; anything else is missing, and its block gives none."""
+        """Labels as no and yes, in the order of the public classes; anything else is missing."""
         if not isinstance(self.classes, list | tuple | np.ndarray) or len(self.classes) != 2:
             raise BadInput(f"classes are {self.classes!r}; give the two public labels, in order")
-        places = {key(label): float(code) for code, label in enumerate(self.classes)}
-        return np.array([places.get(key(entry), np.nan) for entry in column(y)], dtype=np.float64)
+        import pandas
+
+        places = {key(label): bool(code) for code, label in enumerate(self.classes)}
+        return pandas.array([places.get(key(entry)) for entry in column(y)], dtype="boolean")  # declared: no and yes
 
     def _learn(self, X: Any, unit: Any) -> None:  # noqa: N803
         """Put what was released into a copy of the estimator, as if it had been fitted."""

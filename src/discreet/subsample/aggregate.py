@@ -94,6 +94,16 @@ class ShapedSpread:
         """Standard deviations from the noise."""
         return None if self.inner.privacy is None else self.shaped(self.inner.privacy)
 
+    @property
+    def target(self) -> str:
+        """What was done to the rows, where the name alone would mislead."""
+        return str(getattr(self.inner, "target", ""))
+
+    @property
+    def limit(self) -> Any:
+        """Of anybody's influence, where there is one."""
+        return getattr(self.inner, "limit", None)
+
     def interval(self, confidence: float) -> Interval:
         """Both ends in shape."""
         inner = self.inner.interval(confidence)

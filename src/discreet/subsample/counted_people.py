@@ -46,7 +46,7 @@ from discreet.hypotheses.private_sizes import people_needed
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, what_to_do
+from discreet.privacy.mechanism import Mechanism, Randomness, check, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -87,6 +87,7 @@ class CountedPeople:
     _: KW_ONLY
     size: int | None = None
     rare: int | None = None  # how many columns may be constant, where the rarest are counted
+    advice: str = ""  # what else would need fewer people
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, None)
@@ -145,9 +146,11 @@ class CountedPeople:
         """Refused, if it is said how many people there are, where about so many would be."""
         if size is not None:
             try:
-                self.checked(size, fewest)
+                found = self.checked(size, fewest)
             except BadInput as reason:
                 raise Refused(str(reason)) from None
+            if self.size is not None:
+                check(found, size)
 
     def check_machine(self) -> None:
         """NoSandbox where this machine cannot make the sandbox asked for."""
@@ -178,7 +181,7 @@ class CountedPeople:
             needed = people_needed(lambda size: self.check(size, max(1, math.floor(size * share)))) + self.caution
             to_do = what_to_do(noisy, self.epsilon, needed, noisy=True, rows="people")
             more = "; merge rare levels, or leave rare columns out" if 2 * fewest < people else ""
-            words = f"{', '.join(told or [f'{people} people'])}, about {needed} are needed: {to_do}{more}"
+            words = f"{', '.join(told or [f'{people} people'])}, about {needed} are needed: {to_do}{more}{self.advice}"
             return Release(self.guarantee, Provenance("CountedPeople", shown, rng.secure), refusal=words)
         found = self.checked(people, fewest).release(table, rng)  # [counted_people.1]
         history = replace(found.provenance, parameters=dict(found.provenance.parameters) | shown)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from discreet.subsample.block_plan import (
     Rate,
     auto_blocks,
     chosen_correction,
+    expected_width,
     predicted_error,
     roomy,
     smallest_block,
@@ -47,8 +48,11 @@ from discreet.subsample.vote import Method, OpenVote, Vote
 PRESENT: Final = 10  # people of the rarest level in a block: one in 2,000 blocks has fewer than two; fewer are skewed
 CHEAP: Final = 1.1  # times as wide: what a smooth estimator may pay for telling what is left of its bias
 DEAR: Final = 3.0  # and one that nothing is known of
+WIDE: Final = 2.5  # times as wide as without noise: what blocks may cost where all people can be asked at once
+FEWER: Final = "; an estimator of fewer numbers needs fewer people"
 BALLOTS: Final[Mapping[str, Method]] = {"vote": "counts", "exponential": "choice", "noisy-max": "noisy-max"}
 AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "friendly", *BALLOTS)
+Instead = Callable[[Fit, Shape], Callable[[Number], Mechanism[Any]] | None]  # by epsilon; None where nothing is known
 
 
 def planned(
@@ -78,11 +82,15 @@ def planned(
     seconds: float | None = None,
     vectorised: bool = True,
     people: int | None = None,
-) -> SubsampleAggregate | CountedPeople:
+    instead: Instead | None = None,
+) -> Mechanism[Any]:
     """The mechanism that was asked for, or an error that says what is needed. Reads the table's schema and size.
 
     `people` is about how many there are, where their number is private: a public guess, or a noisy number that was
     paid for. Without it, and without a number of blocks, such a number is bought first.
+
+    `instead` may know a mechanism for the same numbers that asks all people at once: it is taken where people are too
+    few for blocks, or where blocks are predicted to make intervals wide. [counted_people.2]
     """
     check_given(
         attributes=attributes,
@@ -169,14 +177,27 @@ def planned(
             confidence=confidence,
         )
 
+    whole = instead(fit, shape) if instead is not None and fast is not None else None
+
+    def chosen_for(about: int | None, epsilon: Number, fewest: int | None = None) -> Mechanism[Any]:
+        if whole is None:
+            return made(about, epsilon, fewest)
+        try:
+            found = made(about, epsilon, fewest)
+        except BadInput:  # too few people
+            return whole(epsilon)
+        return found if (expected_width(found.aggregator) or math.inf) <= WIDE else whole(epsilon)
+
     known = size if people is None else people
     planning = ready is None and isinstance(blocks, str)
     columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
     rare = planning and numeric and smallest is None and rate in ("squares", "smooth") and columns > 1
     if planning and (known is None or rare):
         spare = int(isinstance(fit, ModelFit) and formula is None)  # the column of ones
-        return CountedPeople(made, epsilon, delta, unit, size=known, rare=spare if rare else None)
-    return made(known, epsilon)
+        fewer = numeric and shape.width > 1
+        about = {"size": known, "rare": spare if rare else None, "advice": FEWER if fewer else ""}
+        return CountedPeople(chosen_for, epsilon, delta, unit, **about)  # type: ignore[arg-type]
+    return chosen_for(known, epsilon)
 
 
 def _check_levels(formula: str | None, table: BlockTable) -> None:

@@ -263,7 +263,8 @@ class Table:
         if person is None:
             names = owner_names(ids, self.kinds[question.owner])
             there = np.array([name is not None for name in names], dtype=np.bool_)
-            return {want.name: values[there] for want, values in zip(wants, found, strict=True)} | {OWNER: names[there]}
+            whole: dict[str, Any] = {want.name: values[there] for want, values in zip(wants, found, strict=True)}
+            return whole | {OWNER: names[there]}
         codes, people = owners(ids, self.kinds[question.owner])
         present = codes >= 0
         if not present.all():

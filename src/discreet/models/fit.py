@@ -1,24 +1,46 @@
-"""Any estimator, by name, on blocks of people."""
+"""Any estimator, by name, on blocks of people; a known regression of few people, of all of them at once.
+
+Blocks need people: n epsilon of about 23,000 for three numbers of which nothing is known. Least squares, logistic and
+Poisson regression have mechanisms of their own, which answer from a twentieth of that on. Where people are too few for
+blocks, or blocks are predicted to make intervals more than 2.5 times as wide, these are taken instead, by public
+numbers or by the noisy number of people that was bought ([counted_people.2]); the note of the release says so. They
+hold what they say they hold: the coefficients of the whole population, nobody's influence above a limit that the first
+line names. A penalty that vanishes as people grow (scikit-learn's C of at least 1) is left out.
+"""
 
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal
+
+import numpy as np
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
+from discreet.models.descent import Descent
+from discreet.models.features import Features
+from discreet.models.least_squares import LeastSquares
+from discreet.models.regressions import picked, truth_bounds
 from discreet.noise.distributions import stream
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number
-from discreet.privacy.mechanism import Mechanism
+from discreet.privacy.mechanism import Mechanism, Wrapped
+from discreet.privacy.release import Release
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, Trust, check_seconds
-from discreet.subsample.block_table import table_of
-from discreet.subsample.estimators import adapted
-from discreet.subsample.fit_request import planned
+from discreet.subsample.aggregate import Engine, ShapedSpread, SubsampleAggregate, Trust, check_seconds
+from discreet.subsample.batched import Batched, batched
+from discreet.subsample.block_table import BlockTable, table_of
+from discreet.subsample.counted_people import CountedPeople
+from discreet.subsample.estimators import Fit, SklearnFit, adapted
+from discreet.subsample.fit_request import Instead, planned
+from discreet.subsample.returned import Shape
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
 from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 
+MILD: Final = 1.0  # a penalty of the slopes beside the losses of all people
+AT_ONCE: Final = "people are few for blocks: this is the regression of all of them at once, by a mechanism of its own"
 LARGE: Final = 200_000  # made-up rows on which an estimator's value for the population is taken
 BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not scale
 
@@ -70,6 +92,70 @@ def _outcome(estimator: Any) -> str | None:
     return "linear" if inspect.isclass(estimator) else None
 
 
+def of_all_people(
+    people: Public,
+    X: Columns,  # noqa: N803
+    y: Columns | None,
+    delta: Number,
+    confidence: float,
+) -> Instead:
+    """For a regression that is known: its own mechanism on all people at once, as `fit` would return it."""
+
+    def known(fit: Fit, shape: Shape) -> Callable[[Number], Mechanism[Any]] | None:
+        table = people.schema
+        found = batched(fit, shape, table.x, table.y, None)
+        width = len(shape.names) - 1
+        whole = isinstance(found, Batched) and found.intercept and table.people is None and y is not None
+        if not whole or not isinstance(fit, SklearnFit) or len(X.kinds) != width or found.penalty_a_row:
+            return None
+        if found.family == "logistic":  # else nobody has said which of two labels is yes
+            takes = y.kinds == ("boolean",) and found.penalty <= MILD
+        else:
+            takes = bool(delta) and not found.penalty
+        if not takes:
+            return None
+        terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+        names = shape.names[:width]
+
+        def made(epsilon: Number) -> Mechanism[Any]:
+            bounds = truth_bounds((*X.kinds, y.kinds[0]))
+            if found.family == "normal":
+                inner: Mechanism[Any] = LeastSquares(epsilon, delta, names=names, bounds=bounds, **terms)
+            else:
+                known_of = bounds[:-1] if any(bounds[:-1]) else None
+                features = Features(names, True, known_of)
+                inner = (
+                    picked(features, epsilon, delta, confidence=confidence, **terms)
+                    if found.family == "logistic"
+                    else Descent(features, epsilon, delta, family="poisson", **terms)
+                )
+            note = f"{AT_ONCE}{', without its penalty' if found.penalty else ''}"
+            return Wrapped(inner, before=_side_by_side, after=partial(_as_returned, shape, confidence, note))
+
+        return made
+
+    return known
+
+
+def _side_by_side(table: BlockTable) -> Any:
+    """Features and outcome of each row."""
+    return np.column_stack([np.asarray(table.x, dtype=np.float64), np.asarray(table.y, dtype=np.float64)])
+
+
+def _as_returned(shape: Shape, confidence: float, note: str, release: Release[Any]) -> Release[Any]:
+    """Coefficients as the estimator names them."""
+    provenance = replace(release.provenance, notes=(*release.provenance.notes, note))
+    if release.refusal is not None:  # what it advises is not an option of fit
+        said = release.refusal.replace("bounds=", f"bounds= (of {'_'.join(release.name.split())})")
+        return replace(release, provenance=provenance, refusal=said)
+
+    def named(value: Any) -> Any:
+        return dict(zip(shape.names, [*map(float, value.coef), float(value.intercept)], strict=True))
+
+    spread = None if release.spread is None else ShapedSpread(release.spread, named, confidence)
+    return replace(release, answer=named(release.value), spread=spread, provenance=provenance)
+
+
 @statistic(
     {"X": Reads("any", "either"), "y": Reads("any", optional=True)}, rows=table_of, blocks=True, code=True, world=_world
 )
@@ -107,9 +193,11 @@ def fit(
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
-    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. A block
-    of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
-    the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
+    What is returned is found on made-up rows of the same columns, or declared: `names`, or `labels` for a vote. Blocks
+    hold numbers as float64 and texts, declared by their type, as objects; a column of objects is one of numbers.
+    `categories` declares the public categories of some columns, {"sex": ["F", "M"]}. Where people are few for blocks,
+    scikit-learn's LinearRegression, LogisticRegression (y declared boolean) and PoissonRegressor (alpha=0) are answered
+    by `linear_regression` and its like, if `delta` is above 0 and nothing is said of blocks.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
     vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
     whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.
@@ -127,6 +215,9 @@ def fit(
     True
     """
     check_seconds(timeout)
+    asked = (blocks, aggregator, bias_correction) if isinstance(aggregator, str) else ()
+    plain = asked == ("auto",) * 3 and estimate_bias is not True and trust != "sandbox"
+    plain = plain and all(one is None for one in (smallest, scales, unbiased, sandbox, timeout))
     mechanism = planned(
         estimator,
         people.schema,
@@ -152,6 +243,8 @@ def fit(
         vectorised=vectorised,
         neighbours=people.neighbours,
         unit=people.unit,
+        instead=of_all_people(people, X, y, delta, confidence) if plain else None,
     )
-    logging.getLogger("discreet").info("%s", mechanism.plan(people.schema))
+    if isinstance(mechanism, SubsampleAggregate | CountedPeople):
+        logging.getLogger("discreet").info("%s", mechanism.plan(people.schema))
     return mechanism

@@ -1,0 +1,143 @@
+"""Known estimators of few people: answered by a mechanism for all of them at once, as the estimator returns them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
+from tests.subsample.reading import read
+
+import discreet
+from discreet.api import posed
+from discreet.audit.replay import replay
+from discreet.audit.worlds import Pair
+from discreet.models.likelihood import SUMS
+from discreet.noise.randomness import Seeded
+from discreet.privacy.declaration import declared
+from discreet.privacy.neighbours import Neighbours
+from discreet.sklearn import PrivateEstimator
+
+ASKED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
+WHOLE = {"neighbours": "replace", "missing": "keep"}
+AT_ONCE = "all of them at once"
+
+
+def line(people: int, seed: int = 0, columns: int = 2) -> tuple[Any, Any]:
+    draws = np.random.default_rng(seed)
+    x = draws.normal(size=(people, columns))
+    return x, x @ np.arange(1.0, columns + 1) + draws.normal(size=people)
+
+
+def holds(release: Any, truth: dict[str, float]) -> bool:
+    """Within three half-widths: a 95% interval fails that far out once in 10^8 runs."""
+    low, high = release.interval().low, release.interval().high
+    reach = {name: 3 * (high[name] - low[name]) / 2 for name in truth}
+    return all(abs(truth[name] - release.value[name]) < reach[name] for name in truth)
+
+
+def at_once(release: Any) -> bool:
+    return any(AT_ONCE in note for note in release.provenance.notes)
+
+
+@pytest.mark.parametrize("more", [{}, WHOLE], ids=["add or remove", "replace"])
+@pytest.mark.parametrize("framed", [False, True])
+def test_three_coefficients_of_few_people_are_answered(more: dict[str, Any], framed: bool) -> None:
+    x, y = line(4000)
+    names = ["coef_[a]", "coef_[b]"] if framed else ["coef_[0]", "coef_[1]"]
+    rows = pd.DataFrame(x, columns=["a", "b"]) if framed else x
+    release = discreet.fit(LinearRegression(), rows, y, rng=Seeded(1), **ASKED, **more)
+    assert list(release.value) == [*names, "intercept_"]
+    assert holds(release, dict(zip(release.value, (1.0, 2.0, 0.0), strict=True)))
+    assert at_once(release)
+    assert float(release.guarantee.epsilon) == 1.0
+    assert "influence" in str(release).splitlines()[0]
+
+
+def test_many_people_are_fitted_in_blocks() -> None:
+    x, y = line(30_000)
+    release = discreet.fit(LinearRegression(), x, y, epsilon=4.0, delta=1e-6, rng=Seeded(1), **WHOLE)
+    assert holds(release, dict(zip(release.value, (1.0, 2.0, 0.0), strict=True)))
+    assert not at_once(release)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "asked"),
+    [
+        (Ridge(), {}),
+        (LinearRegression(), {"delta": 0.0}),
+        (LinearRegression(), {"aggregator": "friendly"}),
+        (LinearRegression(), {"bias_correction": "half"}),
+        (LinearRegression(), {"unit": np.arange(4000) // 2}),
+        (LogisticRegression(), {}),  # nobody says which of two labels is yes
+        (PoissonRegressor(), {}),  # its penalty is for each row
+    ],
+)
+def test_what_is_not_known_needs_blocks(estimator: Any, asked: dict[str, Any]) -> None:
+    x, y = line(4000)
+    y = np.abs(np.rint(y)) if isinstance(estimator, PoissonRegressor) else y > 0 if hasattr(estimator, "C") else y
+    found = discreet.fit(estimator, x, y, rng=Seeded(1), **{**ASKED, **asked})
+    assert found.refusal is not None
+    assert "people are needed" in found.refusal or "about" in found.refusal
+
+
+def test_a_classifier_with_public_classes_answers_few_people() -> None:
+    draws = np.random.default_rng(2)
+    x = draws.normal(size=(8000, 4))
+    sick = draws.random(8000) < 1 / (1 + np.exp(-x @ [1.0, 0.5, 0.0, -1.0]))
+    model = PrivateEstimator(
+        LogisticRegression(), epsilon=1.0, delta=1e-6, classes=["well", "sick"], settings={"rng": Seeded(1)}
+    )
+    model.fit(x, np.where(sick, "sick", "well"))
+    assert at_once(model.release_)
+    assert holds(model.release_, dict(zip(model.release_.value, (1.0, 0.5, 0.0, -1.0, 0.0), strict=True)))
+    assert set(model.predict(x[:20])) <= {"well", "sick"}
+
+
+@pytest.mark.claim("counted_people.1")
+@pytest.mark.claim("aggregate.1")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_neighbours_of_few_people_are_treated_alike(relation: Neighbours) -> None:
+    """Every draw moves by no more than it may, whoever is replaced, added or removed."""
+    x, y = line(900, columns=1)
+    asked = {"neighbours": relation, "missing": "keep", "epsilon": 2.0, "delta": 1e-6}
+    mechanism = posed(declared("fit"), (LinearRegression(), x, y), asked).price.mechanism
+    for odd in ([1e6, -1e9], [np.nan, 0.0], [np.inf, np.inf]):
+        others = slice(1, None) if relation.size_is_public else slice(None)
+        left, right = read(x, y), read(np.vstack([[odd[:1]], x[others]]), np.append(odd[1], y[others]))
+        assert at_once(mechanism.release(left, Seeded(3)))
+        assert replay(mechanism, Pair(left, right), seed=3) == []
+
+
+MODELS: dict[str, tuple[Any, dict[str, float]]] = {
+    "norm": (stats.norm(50, 3), {"loc": 50.0, "scale": 3.0}),
+    "lognorm": (stats.lognorm(0.5, scale=3), {"s": 0.5, "scale": 3.0}),
+    "gamma": (stats.gamma(2, scale=3), {"a": 2.0, "scale": 3.0}),
+    "expon": (stats.expon(scale=3), {"scale": 3.0}),
+    "beta": (stats.beta(2, 5), {"a": 2.0, "b": 5.0}),
+}
+
+
+@pytest.mark.claim("likelihood.1")
+@pytest.mark.claim("likelihood.2")
+@pytest.mark.parametrize("name", SUMS)
+def test_a_likelihood_of_few_people_is_answered_by_sums(name: str) -> None:
+    made, truth = MODELS[name]
+    waits = made.rvs(size=2000, random_state=np.random.default_rng(4))
+    release = discreet.maximum_likelihood(name, waits, rng=Seeded(1), **ASKED)
+    assert at_once(release)
+    assert holds(release, truth)
+    assert float(release.guarantee.epsilon) == 1.0
+    assert all(release.interval().low[one] < release.value[one] < release.interval().high[one] for one in truth)
+    assert 0 < release.spread.sampling[next(iter(truth))] < 1
+    assert release.value.distribution().mean() == pytest.approx(made.mean(), rel=0.2)
+    private = discreet.maximum_likelihood(name, waits, rng=Seeded(1), **ASKED, **WHOLE)
+    assert holds(private, truth)
+
+
+def test_a_likelihood_with_other_parameters_fixed_needs_blocks() -> None:
+    waits = stats.gamma(2, scale=3).rvs(size=4000, random_state=np.random.default_rng(4))
+    for asked in ({"fixed": {}}, {"fixed": {"loc": 0.0, "scale": 3.0}, "blocks": 30}, {"bias_correction": "half"}):
+        release = discreet.maximum_likelihood("gamma", waits, rng=Seeded(1), **ASKED, **asked)
+        assert release.refusal is not None

@@ -59,10 +59,8 @@ def chosen(estimator: Any, x: Any, y: Any = None, **settings: Any) -> SubsampleA
     """The mechanism that `discreet.fit` would make at epsilon = 1 and delta = 1e-6."""
     asked = DEFAULTS | {"estimate_bias": False} | settings  # a bank has estimates alone
     found = planned(estimator, BlockTable.of(x, y), epsilon=1.0, delta=1e-6, **asked)
-    if isinstance(found, CountedPeople):  # no level is rare
-        inner = found.checked(SIZE)
-        assert isinstance(inner, SubsampleAggregate)
-        return inner
+    found = found.checked(SIZE) if isinstance(found, CountedPeople) else found  # no level is rare
+    assert isinstance(found, SubsampleAggregate)
     return found
 
 

@@ -10,7 +10,7 @@ line names. A penalty that vanishes as people grow (scikit-learn's C of at least
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal
@@ -34,12 +34,14 @@ from discreet.subsample.batched import Batched, batched
 from discreet.subsample.block_table import BlockTable, table_of
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import Fit, SklearnFit, adapted
-from discreet.subsample.fit_request import Instead, planned
+from discreet.subsample.fit_request import Instead, Whole, planned
 from discreet.subsample.returned import Shape
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
 from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 
 MILD: Final = 1.0  # a penalty of the slopes beside the losses of all people
+TOLD: Final = 500  # people times epsilon who tell a column apart: of fewer, its scale may be that of nobody
+CASES: Final = 100  # the same of a logistic model, whose outcome has a scale
 AT_ONCE: Final = "people are few for blocks: this is the regression of all of them at once, by a mechanism of its own"
 LARGE: Final = 200_000  # made-up rows on which an estimator's value for the population is taken
 BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not scale
@@ -101,24 +103,25 @@ def of_all_people(
 ) -> Instead:
     """For a regression that is known: its own mechanism on all people at once, as `fit` would return it."""
 
-    def known(fit: Fit, shape: Shape) -> Callable[[Number], Mechanism[Any]] | None:
+    def known(fit: Fit, shape: Shape) -> Whole | None:
         table = people.schema
         found = batched(fit, shape, table.x, table.y, None)
-        width = len(shape.names) - 1
-        whole = isinstance(found, Batched) and found.intercept and table.people is None and y is not None
-        if not whole or not isinstance(fit, SklearnFit) or len(X.kinds) != width or found.penalty_a_row:
+        names, unknown = shape.names[:-1], not isinstance(fit, SklearnFit) or table.people is not None
+        if unknown or y is None or not isinstance(found, Batched) or not found.intercept or found.penalty_a_row:
             return None
+        kinds = (*X.kinds, *y.kinds)
         if found.family == "logistic":  # else nobody has said which of two labels is yes
             takes = y.kinds == ("boolean",) and found.penalty <= MILD
         else:
             takes = bool(delta) and not found.penalty
-        if not takes:
+        if not takes or len(kinds) != len(shape.names):
             return None
         terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
-        names = shape.names[:width]
 
-        def made(epsilon: Number) -> Mechanism[Any]:
-            bounds = truth_bounds((*X.kinds, y.kinds[0]))
+        def made(epsilon: Number, fewest: int | None) -> Mechanism[Any] | None:
+            if fewest is not None and fewest * float(epsilon) < (CASES if found.family == "logistic" else TOLD):
+                return None
+            bounds = truth_bounds(kinds)
             if found.family == "normal":
                 inner: Mechanism[Any] = LeastSquares(epsilon, delta, names=names, bounds=bounds, **terms)
             else:

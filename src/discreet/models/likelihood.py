@@ -55,7 +55,7 @@ from discreet.subsample.block_plan import ROWS_A_NUMBER
 from discreet.subsample.block_table import BlockTable, table_of
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import Fit
-from discreet.subsample.fit_request import Instead, planned
+from discreet.subsample.fit_request import Instead, Whole, planned
 from discreet.subsample.partition import units
 from discreet.subsample.returned import Shape
 from discreet.worlds.assumptions import MANY, About, World
@@ -234,7 +234,7 @@ def turned_by(turns: Mapping[str, Turn], parameters: Mapping[str, float]) -> dic
 def by_sums(chosen: ScipyDistribution | OwnDensity, people: Public) -> Instead:
     """For a family whose likelihood is a matter of sums: their mechanism on all people at once. [likelihood.1]"""
 
-    def known(_fit: Fit, _shape: Shape) -> Callable[[Number], Mechanism[Any]] | None:
+    def known(_fit: Fit, _shape: Shape) -> Whole | None:
         family, fixed, turns = SUMS.get(chosen.name, (None, None, {}))
         if family is None or not isinstance(chosen, ScipyDistribution) or dict(chosen.fixed) != fixed:
             return None
@@ -253,7 +253,7 @@ def by_sums(chosen: ScipyDistribution | OwnDensity, people: Public) -> Instead:
             with np.errstate(all="ignore"):
                 return np.log(table.x) if chosen.name == "lognorm" else table.x  # each entry by itself
 
-        return lambda epsilon: Wrapped(SufficientStatistics(family, epsilon, **terms), before=column, after=turned)
+        return lambda epsilon, _: Wrapped(SufficientStatistics(family, epsilon, **terms), before=column, after=turned)
 
     return known
 

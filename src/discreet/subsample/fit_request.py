@@ -52,7 +52,8 @@ WIDE: Final = 2.5  # times as wide as without noise: what blocks may cost where 
 FEWER: Final = "; an estimator of fewer numbers needs fewer people"
 BALLOTS: Final[Mapping[str, Method]] = {"vote": "counts", "exponential": "choice", "noisy-max": "noisy-max"}
 AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "friendly", *BALLOTS)
-Instead = Callable[[Fit, Shape], Callable[[Number], Mechanism[Any]] | None]  # by epsilon; None where nothing is known
+Whole = Callable[[Number, int | None], Mechanism[Any] | None]  # by epsilon, and how many tell the rarest column apart
+Instead = Callable[[Fit, Shape], Whole | None]
 
 
 def planned(
@@ -178,26 +179,34 @@ def planned(
         )
 
     whole = instead(fit, shape) if instead is not None and fast is not None else None
-
-    def chosen_for(about: int | None, epsilon: Number, fewest: int | None = None) -> Mechanism[Any]:
-        if whole is None:
-            return made(about, epsilon, fewest)
-        try:
-            found = made(about, epsilon, fewest)
-        except BadInput:  # too few people
-            return whole(epsilon)
-        return found if (expected_width(found.aggregator) or math.inf) <= WIDE else whole(epsilon)
-
+    best = made if whole is None else _or_all_at_once(made, whole)
     known = size if people is None else people
     planning = ready is None and isinstance(blocks, str)
     columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
-    rare = planning and numeric and smallest is None and rate in ("squares", "smooth") and columns > 1
+    rare = planning and numeric and smallest is None and rate in ("squares", "smooth")
+    rare = rare and (columns > 1 or whole is not None)
     if planning and (known is None or rare):
         spare = int(isinstance(fit, ModelFit) and formula is None)  # the column of ones
         fewer = numeric and shape.width > 1
         about = {"size": known, "rare": spare if rare else None, "advice": FEWER if fewer else ""}
-        return CountedPeople(chosen_for, epsilon, delta, unit, **about)  # type: ignore[arg-type]
-    return chosen_for(known, epsilon)
+        return CountedPeople(best, epsilon, delta, unit, **about)  # type: ignore[arg-type]
+    return best(known, epsilon)
+
+
+def _or_all_at_once(made: Callable[..., SubsampleAggregate], whole: Whole) -> Callable[..., Mechanism[Any]]:
+    """Blocks; or all people at once, where they are too few for blocks, or blocks are predicted to be wide."""
+
+    def best(about: int | None, epsilon: Number, fewest: int | None = None) -> Mechanism[Any]:
+        other = whole(epsilon, fewest)
+        if other is None:
+            return made(about, epsilon, fewest)
+        try:
+            found = made(about, epsilon, fewest)
+        except BadInput:  # too few people
+            return other
+        return found if (expected_width(found.aggregator) or math.inf) <= WIDE else other
+
+    return best
 
 
 def _check_levels(formula: str | None, table: BlockTable) -> None:

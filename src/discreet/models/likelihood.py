@@ -70,7 +70,7 @@ SUMS: Final[dict[str, tuple[Family, dict[str, float], dict[str, Turn]]]] = {  # 
     "beta": (FAMILIES["beta"], {"loc": 0.0, "scale": 1.0}, {"a": ("a", float), "b": ("b", float)}),
 }
 AT_ONCE: Final = "people are few for blocks: this is the likelihood of all of them at once, by noisy sums"
-STEP: Final = 1e-6  # of a parameter, for the slope of what is made of it
+STEP: Final = 1e-3  # of an error, for the slope of what is made of a number
 LINEAR: Final = 12  # the same for one fast parameter, the logarithm of a mean: what is left of its bias is 1 / m^2
 HALVES: Final = 50  # the same for halves, and for none
 
@@ -130,61 +130,20 @@ class MaximumLikelihood:
         provenance = replace(found.provenance, mechanism="MaximumLikelihood", notes=(note, *found.provenance.notes))
         if found.refusal is not None or isinstance(found.value, Distribution):  # by sums
             return replace(found, provenance=provenance)
-        value = self._fitted(found.value)
-        spread = (
-            None
-            if found.spread is None
-            else LikelihoodSpread(found.value, found.spread, self._fitted, self.distribution)
-        )
-        return replace(found, answer=value, spread=spread, provenance=provenance)
-
-    def _fitted(self, places: Mapping[str, float]) -> Distribution:
-        free = {name: scale.back(places[name]) for name, scale in self.distribution.scales.items()}
-        return Distribution(self.distribution.name, free, self.distribution.made)
+        turns: dict[str, Turn] = {one: (one, scale.back) for one, scale in self.distribution.scales.items()}
+        about = "the parameters, each by itself, that fit" if len(turns) > 1 else "the parameter that fits"
+        return turned(replace(found, provenance=provenance), turns, self.distribution, f"{about} the population best")
 
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodSpread:
-    """The blocks' error bars on the parameters' own scales."""
+    """The error bars of some numbers as those of the parameters, each a monotone function of one of them."""
 
+    inner: Spread
     places: Mapping[str, float]
-    inner: Spread
-    fitted: Callable[[Mapping[str, float]], Distribution] = field(repr=False)
-    distribution: Any = field(repr=False)
-
-    def _sizes(self, sizes: Any) -> dict[str, float] | None:
-        if sizes is None:
-            return None
-        return {name: scale.slope(self.places[name]) * sizes[name] for name, scale in self.distribution.scales.items()}
-
-    @property
-    def sampling(self) -> dict[str, float] | None:
-        """Standard deviations from sampling."""
-        return self._sizes(self.inner.sampling)
-
-    @property
-    def privacy(self) -> dict[str, float] | None:
-        """Standard deviations from the noise."""
-        return self._sizes(self.inner.privacy)
-
-    def interval(self, confidence: float) -> Interval:
-        """Both ends, mapped back. [likelihood.2]"""
-        inner = self.inner.interval(confidence)
-        several = len(self.places) > 1
-        about = "the parameters, each by itself, that fit" if several else "the parameter that fits"
-        about = f"{about} the population best"
-        return replace(inner, low=self.fitted(inner.low), high=self.fitted(inner.high), about=about)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnedSpread:
-    """The error bars of a family's parameters as those of scipy's, each a monotone function of one of the family's."""
-
-    inner: Spread
-    value: Mapping[str, float]
-    family: str
     turns: Mapping[str, Turn]
-    made: Callable[..., Any] = field(repr=False)
+    distribution: Any = field(repr=False)
+    about: str = ""
 
     @property
     def target(self) -> str:
@@ -192,15 +151,14 @@ class TurnedSpread:
         return self._said(str(getattr(self.inner, "target", "")))
 
     def _sizes(self, sizes: Any) -> dict[str, float] | None:
-        """By the slope at the estimate."""
+        """By the slope of each function."""
         if sizes is None:
             return None
-        slopes = {}
+        found = {}
         for name, (source, turn) in self.turns.items():
-            at = float(self.value[source])
-            step = STEP * max(abs(at), 1e-300)
-            slopes[name] = abs(turn(at + step) - turn(at - step)) / (2 * step) * float(sizes[source])
-        return slopes
+            at, step = self.places[source], STEP * sizes[source]
+            found[name] = abs(turn(at + step) - turn(at - step)) / (2 * STEP)
+        return found
 
     @property
     def sampling(self) -> dict[str, float] | None:
@@ -217,13 +175,31 @@ class TurnedSpread:
         inner = self.inner.interval(confidence)
         ends = [turned_by(self.turns, end) for end in (inner.low, inner.high)]
         low, high = (
-            Distribution(self.family, {name: pick(end[name] for end in ends) for name in self.turns}, self.made)
+            Distribution(self.distribution.name, {one: pick(end[one] for end in ends) for one in self.turns}, self.made)
             for pick in (min, max)
         )
-        return replace(inner, low=low, high=high, about=self._said(inner.about))
+        return replace(inner, low=low, high=high, about=self.about or self._said(inner.about))
+
+    @property
+    def made(self) -> Callable[..., Any]:
+        """scipy's distribution."""
+        found: Callable[..., Any] = self.distribution.made
+        return found
 
     def _said(self, words: str) -> str:
-        return words.replace("limiting values", "limiting the logarithms") if self.family == "lognorm" else words
+        logs = self.distribution.name == "lognorm"
+        return words.replace("limiting values", "limiting the logarithms") if logs else words
+
+
+def turned(
+    release: Release[Any], turns: Mapping[str, Turn], distribution: Any, about: str = ""
+) -> Release[Distribution]:
+    """A release of some numbers, as one of the distribution's parameters. [likelihood.2]"""
+    value = Distribution(distribution.name, turned_by(turns, release.value), distribution.made)
+    spread = None
+    if release.spread is not None:
+        spread = LikelihoodSpread(release.spread, release.value, turns, distribution, about)
+    return replace(release, answer=value, spread=spread)
 
 
 def turned_by(turns: Mapping[str, Turn], parameters: Mapping[str, float]) -> dict[str, float]:
@@ -240,20 +216,16 @@ def by_sums(chosen: ScipyDistribution | OwnDensity, people: Public) -> Instead:
             return None
         terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
 
-        def turned(release: Release[Distribution]) -> Release[Distribution]:
+        def shown(release: Release[Distribution]) -> Release[Distribution]:
             provenance = replace(release.provenance, notes=(AT_ONCE,))
             release = replace(release, provenance=provenance, name=f"{chosen.name} likelihood")
-            if release.refusal is not None or release.spread is None:
-                return release
-            value = Distribution(chosen.name, turned_by(turns, release.value), chosen.made)
-            spread = TurnedSpread(release.spread, release.value, chosen.name, turns, chosen.made)
-            return replace(release, answer=value, spread=spread)
+            return release if release.refusal is not None else turned(release, turns, chosen)
 
         def column(table: BlockTable) -> Any:
             with np.errstate(all="ignore"):
                 return np.log(table.x) if chosen.name == "lognorm" else table.x  # each entry by itself
 
-        return lambda epsilon, _: Wrapped(SufficientStatistics(family, epsilon, **terms), before=column, after=turned)
+        return lambda epsilon, _: Wrapped(SufficientStatistics(family, epsilon, **terms), before=column, after=shown)
 
     return known
 

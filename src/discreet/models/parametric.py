@@ -60,11 +60,6 @@ class Scale:
                 return self.high - math.exp(-cut)
         return place
 
-    def slope(self, place: float) -> float:
-        """How fast the parameter grows there."""
-        step = 1e-5
-        return (self.back(place + step) - self.back(place - step)) / (2 * step)
-
 
 @dataclass(frozen=True, slots=True)
 class ScipyDistribution:

@@ -117,4 +117,3 @@ def test_bad_questions_say_what_to_do(asked: dict[str, Any]) -> None:
 def test_scales_go_there_and_back() -> None:
     for scale, value in ((Scale(), -3.0), (Scale(2.0), 2.5), (Scale(-1.0, 1.0), 0.3), (Scale(-math.inf, 0.0), -4.0)):
         assert scale.back(scale.there(value)) == pytest.approx(value)
-        assert scale.slope(scale.there(value)) > 0

@@ -208,10 +208,10 @@ def inspected(seen: Inside, *, boxed: bool = False) -> Iterator[None]:
         return codes, people
 
     def called(ids: Any, *given: Any) -> Any:
-        names = named(ids, *given)
-        whole = [name for name in names if name is not None]
+        names, there = named(ids, *given)
+        whole = names[there].tolist()
         seen.numbers = {key(name): int(code) for name, code in zip(whole, partition.codes(whole), strict=True)}
-        return names
+        return names, there
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(SubsampleAggregate, "estimates", noted))

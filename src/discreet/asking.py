@@ -322,11 +322,9 @@ def prepare(
     schema = None
     if statistic.blocks:
         empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in asked.wants}
-        for parameter, about in asked.facts.items():
-            if about is not None and about.several and isinstance(asked.references[parameter], str):  # of one array
-                empty[asked.references[parameter]] = np.empty((0, len(about.names)))
-        owners = None if people.person is None else np.empty(0, dtype=object)
-        schema = arranged(statistic, asked, empty, arguments, owners)
+        several = [(asked.references[one], about) for one, about in asked.facts.items() if about and about.several]
+        empty |= {name: np.empty((0, len(about.names))) for name, about in several if isinstance(name, str)}
+        schema = arranged(statistic, asked, empty, arguments, None if people.person is None else np.empty(0))
     found = price(
         statistic,
         people,
@@ -354,14 +352,11 @@ def arranged(
     statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], arguments: Mapping[str, Any], owners: Any = None
 ) -> Any:
     """The columns, as the mechanism of a statistic takes them; by name where an estimator's options speak of names."""
-    options = arguments.get("options")
-    spoken = list(options) if isinstance(options, Mapping) else []
-    named = statistic.blocks and (
-        arguments.get("formula") is not None
-        or arguments.get("categories") is not None
-        or any(about is not None and about.frame for about in asked.facts.values())
-        or any(str(option).endswith("_col") for option in spoken)
-    )
+    spoken = arguments.get("options")
+    said = any(arguments.get(one) is not None for one in ("formula", "categories"))
+    said = said or any(about is not None and about.frame for about in asked.facts.values())
+    said = said or (isinstance(spoken, Mapping) and any(str(option).endswith("_col") for option in spoken))
+    named = statistic.blocks and said
     if not asked.references:  # a count of all
         (one,) = columns.values()
         return np.ones(len(one))

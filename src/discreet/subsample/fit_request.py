@@ -183,13 +183,12 @@ def planned(
     known = size if people is None else people
     planning = ready is None and isinstance(blocks, str)
     columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
-    rare = planning and numeric and smallest is None and rate in ("squares", "smooth")
-    rare = rare and (columns > 1 or whole is not None)
+    plain = planning and numeric and smallest is None and rate in ("squares", "smooth")
+    rare = plain and (columns > 1 or whole is not None)
     if planning and (known is None or rare):
         spare = int(isinstance(fit, ModelFit) and formula is None)  # the column of ones
-        fewer = numeric and shape.width > 1
-        about = {"size": known, "rare": spare if rare else None, "advice": FEWER if fewer else ""}
-        return CountedPeople(best, epsilon, delta, unit, **about)  # type: ignore[arg-type]
+        about: Any = {"rare": spare if rare else None, "advice": FEWER if numeric and shape.width > 1 else ""}
+        return CountedPeople(best, epsilon, delta, unit, size=known, **about)
     return best(known, epsilon)
 
 

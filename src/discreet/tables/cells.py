@@ -365,13 +365,14 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     return (np.concatenate(found) if found else np.empty(0, dtype=np.int64)), len(seen)
 
 
-def owner_names(columns: Sequence[Column], kind: Kind) -> npt.NDArray[Any]:
-    """Each row's person by id, which nobody else's row changes; None for none."""
-    found = [np.empty(0, dtype=object)]
+def owner_names(columns: Sequence[Column], kind: Kind) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Each row's person by id, which nobody else's row changes, and which rows have one."""
+    found, there = [np.empty(0, dtype=object)], [np.empty(0, dtype=np.bool_)]
     for column in columns:
         codes, distinct = keys(column, kind)
-        found.append(rows.column([None if rows.key(cell) is None else cell for cell in distinct])[codes])
-    return np.concatenate(found)
+        found.append(distinct[codes])
+        there.append(np.array([rows.key(cell) is not None for cell in distinct], dtype=np.bool_)[codes])
+    return np.concatenate(found), np.concatenate(there)
 
 
 def _same_zero(column: Any) -> Any:

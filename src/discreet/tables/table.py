@@ -250,9 +250,8 @@ class Table:
         """The columns wanted, in that order, of the rows that `where` and entries missing in a column of "drop" leave.
 
         `person` makes the rows of a person one, in order of first appearance, before any row is left out: `where` is
-        about people, whose columns are made by `rules`. `owner` keeps all rows and adds the id of each one's person
-        under the name "". Both leave out rows without a person. One column of numbers or truths alone, of more than
-        HELD rows, comes as a stream.
+        about people, whose columns are made by `rules`. `owner` keeps all rows and adds the id of each one's person as
+        "". Both leave out rows without a person. One column of numbers or truths, of more than HELD rows, is a stream.
         """
         question = self.check(wants, where=where, person=person, owner=owner, rules=rules)
         if len(wants) == 1 and wants[0].kind != "category" and question.owner is None:
@@ -261,10 +260,9 @@ class Table:
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
         if person is None:
-            names = owner_names(ids, self.kinds[question.owner])
-            there = np.array([name is not None for name in names], dtype=np.bool_)
-            whole: dict[str, Any] = {want.name: values[there] for want, values in zip(wants, found, strict=True)}
-            return whole | {OWNER: names[there]}
+            names, there = owner_names(ids, self.kinds[question.owner])
+            called = [*(want.name for want in wants), OWNER]
+            return dict(zip(called, [values[there] for values in (*found, names)], strict=True))
         codes, people = owners(ids, self.kinds[question.owner])
         present = codes >= 0
         if not present.all():

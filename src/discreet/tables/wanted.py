@@ -158,11 +158,10 @@ def wanted(
     references: dict[str, Any] = {}
     kinds: dict[str, str] = {}
     equals = arguments.get("equals")
-    about: dict[str, Columns | None] = dict.fromkeys(statistic.columns)
+    about, own = dict[str, Columns | None].fromkeys(statistic.columns), facts or {}
     for parameter in statistic.columns:
         given, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
-        if facts is not None and parameter in facts and facts[parameter].frame:  # it stays one, of a single column too
-            reads = replace(reads, width="several")
+        reads = replace(reads, width="several") if parameter in own and own[parameter].frame else reads  # a frame stays
         if given is None:
             if not reads.optional and not any(isinstance(one, dict) for one in references.values()):
                 raise BadInput(f"{statistic.name} needs {parameter}; give the name of a column")
@@ -183,10 +182,9 @@ def wanted(
             if isinstance(levels, Mapping) and name in levels:
                 check_levels("levels", levels[name], table, name)
         references[parameter] = reference
-        seen = tuple([table.kinds.get(name, "boolean") for name in names])
-        about[parameter] = Columns(names, seen, several=not isinstance(reference, str), formula=formula)
-        if facts is not None and parameter in facts:
-            about[parameter] = facts[parameter]
+        kinds_of = tuple([table.kinds.get(name, "boolean") for name in names])
+        seen = Columns(names, kinds_of, several=not isinstance(reference, str), formula=formula)
+        about[parameter] = own.get(parameter, seen)
     missing, rules = _by_column(terms.missing, table), Rules(_by_column(terms.per_person, table), terms.max_rows)
     listed = arguments.get("categories") if statistic.blocks else None  # public, so they are no numbers
     kinds |= {name: "category" for name in kinds if isinstance(listed, Mapping) and name in listed}

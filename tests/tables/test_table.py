@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput
+from discreet.subsample.partition import codes as numbered
 from discreet.tables import entries as rows
 from discreet.tables import frames, table
 from discreet.tables import opening as files
@@ -127,15 +128,15 @@ def test_numbers_of_a_person_are_missing_if_all_are() -> None:
 def test_ids_of_any_kind(ids: list[Any]) -> None:
     held = read({"id": ids, "x": range(5)})
     assert held.people("id") == 2
-    assert list(held.columns([], owner="id")[""]) == [0, 1, 0, 0]
+    assert list(numbered(held.columns([], owner="id")[""])) == [0, 1, 0, 0]
     assert list(held.columns([Want("x", "number", rule="last")], person="id")["x"]) == [4, 1]
 
 
 def test_texts_that_are_declared_whole_are_one_person() -> None:
     held = read({"id": ["01", "1", "2", "x"]}, types={"id": "integer"})
-    assert list(held.columns([], owner="id")[""]) == [0, 0, 1]
+    assert list(numbered(held.columns([], owner="id")[""])) == [0, 0, 1]
     odd = read(pa.table({"id": [2, 3, 0]}), types={"id": "boolean"})
-    assert list(odd.columns([], owner="id")[""]) == [0, 0, 1]
+    assert list(numbered(odd.columns([], owner="id")[""])) == [0, 0, 1]
 
 
 NUMBERS = st.one_of(st.none(), st.floats(), st.sampled_from([1e16, 1.0, -1e16, 1e-300, 0.1, 0.2]))
@@ -348,7 +349,7 @@ def test_pieces_of_different_make_are_one_column(tmp_path: Path, monkeypatch: py
     """Arrow's parser refuses one piece, objects are mixed in another: ids and cells do not tell."""
     monkeypatch.setattr(frames, "ROWS", 2)
     held = read({"id": ["a", "b", "a", 3, b"x", "b"], "x": range(6)})
-    assert list(held.columns([], owner="id")[""]) == [0, 1, 0, 2, 3, 1]
+    assert list(numbered(held.columns([], owner="id")[""])) == [0, 1, 0, 2, 3, 1]
     (tmp_path / "a.csv").write_text("id,x\n" + "a,1\nb,2\n" * 10)
     monkeypatch.setattr(lines, "PIECE", 30)
     parser, calls = pa.csv.read_csv, iter(range(100))
@@ -359,4 +360,4 @@ def test_pieces_of_different_make_are_one_column(tmp_path: Path, monkeypatch: py
         return parser(*given)
 
     monkeypatch.setattr("pyarrow.csv.read_csv", moody)
-    assert list(read(tmp_path / "a.csv").columns([], owner="id")[""]) == [0, 1] * 10
+    assert list(numbered(read(tmp_path / "a.csv").columns([], owner="id")[""])) == [0, 1] * 10

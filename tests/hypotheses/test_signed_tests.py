@@ -203,14 +203,14 @@ def test_symmetry_by_ranks_or_by_signs_passes_the_audit(relation: Neighbours) ->
 def test_which_test_of_symmetry_runs_is_public(relation: str) -> None:
     """By n epsilon^2, wherever the values are; the p-value is that of the test that runs."""
     people = np.random.default_rng(1)
-    for size, epsilon, runs in ((1000, 0.1, "SignTest"), (1000, 1.0, "SignedRankTest"), (5000, 0.1, "SignedRankTest")):
+    for size, epsilon, runs in ((1000, 0.1, "SignTest"), (1000, 1.0, "SignedRankTest"), (1000, 0.3, "SignedRankTest")):
         for shift in (0.0, 3.0):
             x = people.normal(shift, 1, size)
             ask = {"epsilon": epsilon, "neighbours": relation, "missing": "keep"}
             one = paired_test(x, rng=Seeded(2), **ask)  # type: ignore[arg-type]
             other = paired_test(x, method="signs" if runs == "SignTest" else "ranks", rng=Seeded(2), **ask)  # type: ignore[arg-type]
             assert one.provenance.mechanism == other.provenance.mechanism == runs
-            assert one.value == other.value or runs == "SignTest"  # a private number of rows is counted to choose
+            assert one.value == other.value or relation == "add_or_remove"  # rows are counted to choose
 
 
 @pytest.mark.claim("signed_tests.5")

@@ -5,7 +5,7 @@ Releases
     differences that are positive. SymmetryTest: one of the two, by the public (or noisy) number of rows and epsilon.
     The p-value is computed from it.
     Where the number of rows is private: of signs the noisy numbers of both kinds; of ranks a noisy number m of rows
-    first, the rest is of a table of m rows.
+    first, the rest is of a table of m rows. SymmetryTest first looks at a rough number of rows, for 3% of epsilon.
 Promise
     [signed_tests.1] SignTest is pure epsilon: replacing one difference moves the number by at most 1.
     [signed_tests.2] SignedRankTest is pure epsilon: replacing one of n differences moves the sum by at most n.
@@ -29,14 +29,16 @@ Why
     missing differences stand in where there are fewer: [private_sizes.1]. Coins and places are those of the rows'
     secret words, so that they move with their rows. A missing difference has the sign of a coin, which is what the null
     hypothesis says of any row: [private_sizes.2].
-    [signed_tests.5] Which of the two runs depends on public numbers, or on a noisy one that was released before; either
-    is pure epsilon and, as symmetric differences are positive as often as negative, super-uniform.
+    [signed_tests.5] Which of the two runs depends on public numbers, or on a noisy one that was released before; the
+    epsilons sum to epsilon in either case. As symmetric differences are positive as often as negative, both p-values
+    are super-uniform.
 Needs
     n epsilon of 10 (signs) or 20 (signed ranks), else there is no power and it is refused.
 Accuracy
-    Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5. A private number of rows
-    costs a tenth of epsilon. For a small shift of normal differences ranks keep 0.955 of the information and signs
-    0.637; noise adds 24 and 8 over n epsilon^2 of the variance. So signs find more where n epsilon^2 is below 24.
+    Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5. A private number of rows costs
+    a tenth of epsilon. For a small shift of normal differences ranks keep 0.955 of the information and signs 0.637;
+    noise adds 24 and 8 over n epsilon^2 of the variance. So signs find more where n epsilon^2 is below 24. Under
+    ADD_OR_REMOVE noise adds 30 and 4, and the bound is 45.
 Source
     Awan and Slavkovic 2018 (signs); Wilcoxon 1945, Pratt 1959; Couch et al. 2019 for private signed ranks, there with
     noise of the same size on the sum of all signed ranks.
@@ -45,6 +47,7 @@ Source
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -58,7 +61,6 @@ from discreet.hypotheses.private_sizes import (
     seated,
     secret_key,
     secret_words,
-    split_budget,
     stand_ins,
     too_few_people,
     uniform,
@@ -67,7 +69,7 @@ from discreet.hypotheses.result import pure
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
@@ -80,7 +82,8 @@ from discreet.tables.entries import numbers, public_size
 from discreet.worlds.shapes import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
-FEW: Final = 24  # n epsilon^2 below which signs find more than ranks
+FEW: Final = {Neighbours.REPLACE: 24, Neighbours.ADD_OR_REMOVE: 45}  # n epsilon^2: signs find more than ranks below it
+LOOKING: Final = Fraction(3, 100)  # of epsilon: which of the two finds more of a private number
 COUNTED: Final = "the number of rows is a noisy one: so many were drawn at random, or missing ones stand in"
 
 
@@ -185,7 +188,7 @@ class SymmetryTest:
 
     def for_size(self, size: int) -> SignTest | SignedRankTest:
         """The test that finds more for so many differences. Public numbers only. [signed_tests.5]"""
-        kind = SignTest if size * float(self.epsilon) ** 2 < FEW else SignedRankTest
+        kind = SignTest if size * float(self.epsilon) ** 2 < FEW[self.neighbours] else SignedRankTest
         return kind(self.epsilon, self.alternative, self.neighbours, self.unit)
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
@@ -202,26 +205,33 @@ def released(
     test: SignTest | SignedRankTest | SymmetryTest, values: Floats, rng: Randomness, name: str
 ) -> Release[TestResult]:
     """The test of all rows, or of a noisy number of them where theirs is private; or a refusal."""
-    size, about, inner = public_size(values, test.neighbours), "", test
-    public = size is not None
-    if isinstance(test, SignTest) and not public:
-        return signs_released(test, values, rng, name)
+    size = public_size(values, test.neighbours)
+    chosen, spent = test, Fraction(0)
+    if isinstance(test, SymmetryTest):
+        about, spent = (size, spent) if size is not None else (looked(test, values, rng), LOOKING)
+        chosen = replace(test.for_size(about), epsilon=exact(test.epsilon) * (1 - spent))  # [signed_tests.5]
+    if size is None and isinstance(chosen, SignTest):
+        return replace(signs_released(chosen, values, rng, name), guarantee=test.guarantee)  # [signed_tests.4]
+    notes: tuple[str, ...] = ()
+    inner, key = chosen, b""
     if size is None:
-        counting, rest = split_budget(test.epsilon, COUNTING)
-        (size,) = noisy_sizes([len(values)], counting, rng)  # [signed_tests.4]
-        inner, about = replace(test, epsilon=rest, neighbours=Neighbours.REPLACE), f"about {size} people: "
-    chosen = inner.for_size(size) if isinstance(inner, SymmetryTest) else inner  # [signed_tests.5]
+        counting = Laplace(exact(test.epsilon) * (COUNTING - spent))
+        (size,), notes = noisy_sizes([len(values)], counting, rng), (COUNTED,)  # [signed_tests.4]
+        rest = exact(test.epsilon) * (1 - COUNTING)
+        inner, key = replace(chosen, epsilon=rest, neighbours=Neighbours.REPLACE), secret_key(rng)
     shown = {"rows": size, "alternative": test.alternative}
-    provenance = Provenance(type(chosen).__name__, shown, rng.secure, notes=(COUNTED,) if about else ())
+    provenance = Provenance(type(chosen).__name__, shown, rng.secure, notes=notes)
     blank: Release[TestResult] = Release(test.guarantee, provenance, name=name)
     if (refusal := refusal_of(inner, size)) is not None:
-        words = too_few_people(size, test.epsilon, inner.check) if about else refusal
-        return replace(blank, refusal=words)
-    if isinstance(chosen, SignTest) and not public:  # [signed_tests.4]
-        found = signs_released(replace(chosen, neighbours=test.neighbours), values, rng, name)
-        return replace(found, guarantee=test.guarantee)
-    drawn = (values, coins(size, rng), rng.permutation(size)) if public else seats(values, size, secret_key(rng))
-    return replace(blank, answer=chosen.tested(*drawn, rng))  # [signed_tests.4]
+        return replace(blank, refusal=too_few_people(size, test.epsilon, inner.check) if notes else refusal)
+    drawn = seats(values, size, key) if notes else (values, coins(size, rng), rng.permutation(size))
+    return replace(blank, answer=inner.tested(*drawn, rng))  # [signed_tests.4]
+
+
+def looked(test: SymmetryTest, values: Floats, rng: Randomness) -> int:
+    """A rough number of rows, which says which test finds more. [signed_tests.5]"""
+    (about,) = noisy_sizes([len(values)], Laplace(exact(test.epsilon) * LOOKING), rng)  # [signed_tests.5]
+    return about
 
 
 def signs_released(test: SignTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
@@ -300,10 +310,10 @@ def paired_test(
     alternative: Alternative = "two-sided",
     method: Literal["ranks", "signs"] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether pairs differ: is x - y symmetric about 0? With "signs": is it as often positive as negative? Exact.
+    """Null: x - y is symmetric about 0; with "signs", as often positive as negative. Exact.
 
-    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 24 and these find more; "ranks" always
-    takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
+    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 45 (24 under "replace") and these find
+    more; "ranks" always takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
 
     >>> import discreet
     >>> before, after = [k % 30 for k in range(300)], [k % 30 - k % 3 for k in range(300)]

@@ -2,9 +2,9 @@
 
 Releases
     Values are measured from a public or released centre c. A distance C near the median of |x - c|, for each of two
-    samples, and the larger counts; the noisy number of people within 2.8 C, and how many more of those beyond it are
+    samples, and the larger counts; the noisy number of people within 3 C, and how many more of those beyond it are
     above c than below (of two samples the difference of that, in people of the smaller). Where both say that the tails
-    are balanced, the limit is T = 2.8 C; elsewhere it is T = C 2^(k / 4), k = -16, ..., 240. For each sample the noisy
+    are balanced, the limit is T = 3 C; elsewhere it is T = C 2^(k / 4), k = -16, ..., 240. For each sample the noisy
     sums of u = 3 (x - c) / 4 T, which is +-1 where |x - c| > T, and of (m - min(u^2, m)) / 2, with m = 1 for balanced
     tails and m = 9/16 for others, which few people are beyond.
 Promise
@@ -15,7 +15,7 @@ Promise
           T = 2 standard deviations. Samples of one distribution have one mean of u.
 Why
     [tail_limits.1] What the choice of T would have cost goes to the sums if tails are balanced, which released numbers
-    decide. C is [locate.1]. A person is within 2.8 C and counts 1 in the one number, or is beyond and counts at most 1,
+    decide. C is [locate.1]. A person is within 3 C and counts 1 in the one number, or is beyond and counts at most 1,
     up or down, in the other: both together move by at most 1 in L1 for one who joins, and by 2 for one who is replaced.
     T is chosen by whole scores, 2 N - n (N people beyond the limit, n in all) plus a public number for each k: a person
     who joins moves N by 0 or 1 for each k and n by 1, so each score by exactly 1; one who is replaced moves it by at
@@ -30,7 +30,7 @@ Needs
     If more than half of the values are c itself a limit may not be found: a refusal. The balance is looked for where
     n epsilon is 440 or more (REPLACE: 880), in two samples 550 (1100) in the smaller.
 Accuracy
-    Balanced tails: a reach of 3.7 C, 2.5 standard deviations of a normal column. Other tails: a limit e times as wide
+    Balanced tails: a reach of 4 C, 2.7 standard deviations of a normal column. Other tails: a limit e times as wide
     must save as many people as 3 nats are worth, 15 / epsilon (REPLACE: 24 / epsilon); so T leaves out about that
     many over h, the slope of log N over log T there.
 Source
@@ -63,13 +63,13 @@ GRAINS: Final = 64  # steps of a score
 BEYOND: Final = Fraction(4, 3)  # what a value beyond the limit counts as, in limits
 ROUNDED: Final = 2.0**-50  # of the centre: values closer to it are as good as at it
 FINDS: Final = (1e-280, 1e280)  # distances that are neither nothing nor too large to be summed
-SCALE, FAR = Fraction(1, 20), Fraction(1, 5)  # of epsilon
+SCALE, FAR = Fraction(7, 100), Fraction(1, 5)  # of epsilon
 FAR_SEEN: Final = Fraction(1, 4)  # the same as FAR where a row is replaced
-NEAR: Final = 2.8  # median distances within which balanced tails are limited: 1.9 standard deviations of a normal one
+NEAR: Final = 3  # median distances within which balanced tails are limited: two standard deviations of a normal column
 BALANCE: Final = 110  # n epsilon times the share for the balance: an exponential tail is then 6 scales of its noise
 EVEN: Final = 2.5  # scales of noise by which balanced tails may seem to differ
 INSIDE: Final = 0.75  # of all people, who seem to be within the limit of balanced tails
-LOCATED: Final = 25  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
+LOCATED: Final = 50  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
 LOST: Final = (
     "no distance was found that most values stay within; if more than half of them are one number, "
     "give public bounds=(low, high)"

@@ -48,13 +48,14 @@ from discreet.hypotheses.null_distributions import (
     worst_p_value,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
+from discreet.hypotheses.result import pure
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.loss import Laplace
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -101,15 +102,7 @@ class FitTest:
                 f"the probabilities are {given!r}; give {len(self.bins)} numbers, 0 or more, that sum to at most 1"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure  # [goodness_of_fit.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""

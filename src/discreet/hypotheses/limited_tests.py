@@ -92,11 +92,7 @@ class LimitedMeanTest:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, 0, None)
-        check_size(self.size, self.neighbours)
-        check_alternative(self.alternative)
-        if not is_number(self.null):
-            raise BadInput(f"the mean to test is {self.null!r}; give a finite number")
+        check_mean_test(self.null, self.epsilon, self.alternative, self.size, self.neighbours)
 
     guarantee, loss = promised, pure  # [limited_tests.1]
 
@@ -253,6 +249,17 @@ class LimitedMeansTest:
         centre = middle(np.concatenate(parts), cost=cost, neighbours=self.neighbours, rng=rng)
         people = Samples(parts, sizes, centre, self.neighbours)
         return people, *limited_at(people, self.stages, rng)
+
+
+def check_mean_test(
+    null: object, epsilon: Number, alternative: Alternative, size: int | None, neighbours: Neighbours
+) -> None:
+    """What every test of one mean is asked with."""
+    check_budget(epsilon, 0, None)
+    check_size(size, neighbours)
+    check_alternative(alternative)
+    if not is_number(null):
+        raise BadInput(f"the mean to test is {null!r}; give a finite number")
 
 
 def check_enough(size: int | None, epsilon: Number, neighbours: Neighbours) -> None:

@@ -39,15 +39,14 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
+from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest, check_mean_test
 from discreet.hypotheses.null_distributions import LIMIT, inverted, p_value_of_difference
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SymmetryTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
-from discreet.privacy.exact import Number, is_number, show, solve
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.exact import Number, show, solve
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, check, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
@@ -70,7 +69,7 @@ from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
 from discreet.statistics.mean import plan_mean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
-from discreet.statistics.proportion import Alternative, check_alternative
+from discreet.statistics.proportion import Alternative
 from discreet.tables.entries import column, numbers, public_size
 from discreet.worlds.shapes import shifted_sample, two_groups
 
@@ -99,12 +98,8 @@ class MeanTest:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, 0, None)
-        check_size(self.size, self.neighbours)
-        check_alternative(self.alternative)
+        check_mean_test(self.null, self.epsilon, self.alternative, self.size, self.neighbours)
         check_bounds(self.bounds)
-        if not is_number(self.null):
-            raise BadInput(f"the mean to test is {self.null!r}; give a finite number")
         check_model(self.model)
 
     guarantee = promised
@@ -313,8 +308,7 @@ def mean_test(
         return MeanTest(null, epsilon, model=model, bounds=bounds, size=people.size, **terms)
     if bounds is not None:
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
-    if not is_number(null):
-        raise BadInput(f"the mean to test is {null!r}; give a finite number")
+    check_mean_test(null, epsilon, alternative, people.size, people.neighbours)
     return Wrapped(SymmetryTest(epsilon, **terms), before=partial(_less, null=float(null)))
 
 

@@ -5,6 +5,7 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
+from discreet.hypotheses.signed_tests import Method as MethodOfPairedTest
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
@@ -665,7 +666,7 @@ def paired_test(
     *,
     epsilon: Number,
     alternative: Alternative = "two-sided",
-    method: Literal["ranks", "signs"] | None = None,
+    method: MethodOfPairedTest | None = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -1553,7 +1554,7 @@ class Asking:
         *,
         epsilon: Number,
         alternative: Alternative = "two-sided",
-        method: Literal["ranks", "signs"] | None = None,
+        method: MethodOfPairedTest | None = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,

@@ -198,7 +198,7 @@ def _best(
 ) -> tuple[int, float]:
     counts = sorted({max(1, round(most * share)) for share in (1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)})
     tried = [(blocks, choice) for blocks in counts if blocks * epsilon >= 10 for choice in choices]
-    return max(tried, key=lambda plan: power(*plan, epsilon, AIM)) if tried else (most, 0.5)
+    return max(tried, key=lambda plan: power(plan[0], plan[1], epsilon, AIM)) if tried else (most, 0.5)
 
 
 def power_of_votes(blocks: int, vote_level: float, epsilon: float, effect: float, level: float = 0.05) -> float:

@@ -31,7 +31,7 @@ Needs
     n epsilon is 440 or more (REPLACE: 880), in two samples 550 (1100) in the smaller.
 Accuracy
     Balanced tails: a reach of 4 C, 2.7 standard deviations of a normal column. Other tails: a limit e times as wide
-    must save as many people as 3 nats are worth, 15 / epsilon (REPLACE: 24 / epsilon); so T leaves out about that
+    must save as many people as 2.5 nats are worth, 13 / epsilon (REPLACE: 20 / epsilon); so T leaves out about that
     many over h, the slope of log N over log T there.
 Source
     Huang, Liang and Yi 2021 for clips that weigh people against noise; the score without a target rank, the balance
@@ -58,7 +58,7 @@ from discreet.stages.locate import median_distance, moves
 PARTS: Final = 4  # of a binade: candidates for the limit
 PLACES: Final = np.arange(-4 * PARTS, 60 * PARTS + 1)
 LOW: Final = -3 * PARTS  # places from which on there is a limit: below it, nobody seems to be within any
-STEEP: Final = 3.0  # nats that a limit e times as wide must save
+STEEP: Final = 2.5  # nats that a limit e times as wide must save
 GRAINS: Final = 64  # steps of a score
 BEYOND: Final = Fraction(4, 3)  # what a value beyond the limit counts as, in limits
 ROUNDED: Final = 2.0**-50  # of the centre: values closer to it are as good as at it

@@ -5,7 +5,6 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
-from discreet.hypotheses.signed_tests import Method as MethodOfPairedTest
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
@@ -666,7 +665,7 @@ def paired_test(
     *,
     epsilon: Number,
     alternative: Alternative = "two-sided",
-    method: MethodOfPairedTest | None = None,
+    method: Literal["ranks", "signs"] | None = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -1554,7 +1553,7 @@ class Asking:
         *,
         epsilon: Number,
         alternative: Alternative = "two-sided",
-        method: MethodOfPairedTest | None = None,
+        method: Literal["ranks", "signs"] | None = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,

@@ -256,7 +256,7 @@ def paired_test(
     *,
     epsilon: Number,
     alternative: Alternative = "two-sided",
-    method: Method | None = None,
+    method: Literal["ranks", "signs"] | None = None,
 ) -> Mechanism[TestResult]:
     """Null: x - y is symmetric about 0; with "signs", as often positive as negative. Exact.
 

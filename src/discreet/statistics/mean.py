@@ -7,15 +7,14 @@ Releases
     is written here.
 Promise
     [mean.1] RankClippedMean is pure epsilon under both relations, and so is
-    [mean.2] BoundedMean: the stages' epsilons are exact fractions that sum to epsilon.
+    [mean.2] BoundedMean: the stages' epsilons are exact fractions that sum to epsilon; here there is one.
     [mean.3] Refusals, and what the interval is for, read public numbers and earlier answers only.
     [mean.4] The interval is for the population's mean of the clipped values, by the normal approximation; or for that
          of all values, with an allowance for those beyond R, if their tails are as [reach.4] supposes. Its first line
          says which.
 Why
     [mean.1] Adaptive composition of a count [additive.1] and of what [reach.1] has for the rest of epsilon: the search
-    and the two sums [clip.1]. [mean.2] The sums alone; under ADD_OR_REMOVE the first is the pair [clip.3], which tells
-    the size too.
+    and the two sums [clip.1]. [mean.2] The sums alone, for the price of one: [clip.4].
     [mean.3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
     distance beyond 1e299 is refused after it was released. So is a centre that cannot be the median, by all that was
     released: no mean is more than a standard deviation from a median, and from a centre outside the data all distances
@@ -23,7 +22,7 @@ Why
     [mean.4] The sampling variance of the mean is that of a clipped record, over n: M2 - m^2 with both moments released.
     The noise of M2 could make it too small; one scale of that noise is added, and it is at least that. The Laplace
     noise on the mean is of known scale, so the error is a normal plus a Laplace variable. The noisy n moves m by
-    m dn / n; noise on both halves of a pair is taken as one Laplace variable of their joint variance. Below n epsilon =
+    m dn / n; noise on several sums is taken as one Laplace variable of their joint variance. Below n epsilon =
     900 (4,000 if the tail is very flat) too many people lie beyond what was seen. And a radius may be in the gap
     between a centre, at which most records are, and the others, if as many are beyond it as beyond the far distance.
     Then the interval is for the clipped values alone.
@@ -35,7 +34,10 @@ Accuracy
     Noise of scale R / (n e3), twice that under REPLACE, e3 from a third (n epsilon = 180) to two thirds of epsilon
     (2,000): within a constant of what is possible, as the values of the most extreme few cannot be known. At n = 1,000
     and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
-    BoundedMean: noise of scale (high - low) / (0.85 n epsilon).
+    BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE. Under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
+    that, m the mean as a part of the way from the middle to a bound: to know n as well costs a factor of sqrt(2) at
+    the middle. A sum about the middle alone has no such factor, but its mean misses by m times the error of n: with
+    1/30 of epsilon for n, by as much as this one's noise where m is 1/20, and by 9 times that where it is 1/2.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """
@@ -60,7 +62,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.stages.clip import charged, count_error, moments, noisy_size
+from discreet.stages.clip import charged, count_error, joint_moments, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved
@@ -73,7 +75,6 @@ from discreet.worlds.shapes import AssumedColumn, AssumedTable
 COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
 LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if most of them are at the centre
 FLAT: Final = 3.0  # times as flat as the body: then most are at the centre, and the others may be anywhere
-SQUARE: Final = Fraction(3, 20)  # that for the interval
 SUPPOSED: Final = (
     "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
     "most 37% of the people; each further {1}, if all are on one side"
@@ -166,8 +167,8 @@ class BoundedMean:
 
     @property
     def stages(self) -> Allocation:
-        """The mean, with the number of records where that is private, and its square for the interval. [mean.2]"""
-        return Allocation.of(self.epsilon).split(mean=Share(), square=Share(SQUARE))  # [mean.2]
+        """The mean, the square for the interval and, where that is private, the number of records. [mean.2]"""
+        return Allocation.of(self.epsilon).split(mean=Share())  # [mean.2]
 
     @property
     def loss(self) -> Loss:
@@ -233,7 +234,7 @@ def tail_notes(tail: Tail, spread: ConvolvedSpread, epsilon: Number) -> tuple[st
 
 def unlimited(size: float, epsilon: Number) -> str:
     """How to get the mean of all values, and its price."""
-    price = show(3 / (float(epsilon) * float(1 - SQUARE) * max(size, 1.0)))  # the 95% point of Laplace noise
+    price = show(3 / (float(epsilon) * max(size, 1.0)))  # the 95% point of Laplace noise
     return (
         "for the mean without such limits give public bounds: with bounds=(low, high) the noise adds up to "
         f"{price} times (high - low) to either side"
@@ -254,15 +255,11 @@ def clipped_mean_of(
     """The mean of values clipped to centre +- radius, with the error that its own second moment gives it; `off` is the
     relative deviation of a noisy size. [mean.4]"""
     cost = stages.noise("mean")
-    first, second = moments(
-        values,
-        {1: cost, 2: stages.noise("square")},
-        centre=centre,
-        radius=radius,
-        size=size,
-        neighbours=neighbours,
-        rng=rng,
-    )
+    where: dict[str, Any] = {"centre": centre, "radius": radius, "size": size, "rng": rng}
+    if "square" in stages:
+        first, second = moments(values, {1: cost, 2: stages.noise("square")}, neighbours=neighbours, **where)
+    else:  # both are one stage
+        first, second = joint_moments(values, stages.part("mean", Laplace), **where)
     others = max(1.0, first.size - 1)
     variance = max(second.mean + second.noise - first.mean**2, second.noise)  # [mean.4]
     gaussian = first.noise if isinstance(cost, Gaussian) else 0.0

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.session import Session, asked, session_of
 from discreet.tables.opening import read
 from discreet.tables.table import Table
-from discreet.tables.wanted import Terms, known, wanted
+from discreet.tables.wanted import Terms, alone, known, wanted
 
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
@@ -159,7 +160,7 @@ def _path(where: str, folder: Path) -> str:
 def _terms(plan: Plan, entry: PlannedRelease) -> Terms:
     return Terms(
         where=entry.where,
-        groupby=entry.groupby,
+        groupby=alone(entry.groupby),
         keys=entry.keys,
         missing=plan.data.missing or None,
         per_person=plan.data.per_person or None,
@@ -185,8 +186,11 @@ def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
 
 def _rows(plan: Plan, entry: PlannedRelease) -> int | None:
     """About how many people a release is about: in each group, if there are several."""
-    about = entry.rows or plan.data.rows
-    return None if about is None else max(1, about // len(entry.keys)) if entry.keys and not entry.rows else about
+    about, keys = entry.rows or plan.data.rows, entry.keys
+    if about is None or not keys or entry.rows:
+        return about
+    many = prod(len(one) for one in keys) if isinstance(keys[0], list) else len(keys)  # type: ignore[arg-type]
+    return max(1, about // max(1, many))
 
 
 def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:

@@ -191,6 +191,7 @@ class BoundedMean:
         )  # [mean.2]
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
+        shown |= {"counted": round(spread.freedom + 1)} if size is None else {}
         note = f"a missing entry, if kept, counts as {show(low / 2 + high / 2)}, the middle of the bounds"
         provenance = Provenance("BoundedMean", shown, rng.secure, notes=(note,))
         return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")

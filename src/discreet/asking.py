@@ -46,7 +46,7 @@ from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
-from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
+from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import said
@@ -265,7 +265,9 @@ class Question:
 
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
         rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
-        release = self.price.mechanism.release(rows, rng)
+        return self._labelled(self.price.mechanism.release(rows, rng))
+
+    def _labelled(self, release: Release[Any]) -> Release[Any]:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
         if self.price.halved:
             notes.append(HALVED)
@@ -281,22 +283,22 @@ class Question:
         columns = table.columns(wants, where=self.where, person=self.people.person, rules=self.wanted.rules)
         everyone = grouping.entries(columns)
         kept, _ = present(columns | {OWNER: np.arange(len(everyone))}, self.wanted.wants)
-        known = kept.pop(OWNER)
-        label = [everyone[place] for place in known]
+        label = [everyone[place] for place in kept.pop(OWNER)]
         notes = [f"each person is in one group, {grouping.rule}; each interval holds by itself, at its own confidence"]
         keys = grouping.keys
         if keys is None:
             found = self.price.finder.release(grouping.names(label), rng)
             keys = () if found.refusal is not None else tuple(name for name in found.value.bins if name is not None)
             notes.append("the groups were found: those with few people are not shown")
-        absent = np.ones(len(everyone), dtype=np.bool_)
-        absent[known] = False
-        left_out = [int(np.count_nonzero(absent[who])) for who in grouping.members(everyone, keys)]
-        releases = []
-        for name, who, without in zip(keys, grouping.members(label, keys), left_out, strict=True):
+        rows, left_out, releases = [], [], []
+        for who, among in zip(grouping.members(label, keys), grouping.members(everyone, keys), strict=True):
             part = {want.name: np.asarray(kept[want.name])[who] for want in self.wanted.wants}
-            release = self._told(self._released(part, rng), without, None, rng)
-            releases.append((name, replace(release, name=f"{self.title}: {grouping.told(name)}")))
+            rows.append(arranged(self.statistic, self.wanted, part, self.arguments))
+            left_out.append(len(among) - len(who))
+        drawn = by_group(self.price.mechanism, rows, rng)
+        for name, release, without in zip(keys, drawn, left_out, strict=True):
+            told = self._told(self._labelled(release), without, None, rng)
+            releases.append((name, replace(told, name=f"{self.title}: {grouping.told(name)}")))
         answers: dict[str, Any] = {"releases": tuple(releases), "name": self.title, "notes": tuple(notes)}
         return Groups(grouping.name, self.price.guarantee, **answers)
 

@@ -368,7 +368,8 @@ class Groups(Mapping[Any, Release[Any]]):
         lines = [f"{self.name}:"]
         for key, release in self.releases:
             answer, *rest = str(release).splitlines()
-            shown = answer.removeprefix(clean(release.name))  # then a colon, or what was done to the values
+            shown = answer.removeprefix(clean(release.name))  # a colon follows, or what was done to the values
+            shown = f",{shown}" if shown.startswith(" ") else shown
             bar = [line.strip() for line in rest if " interval " in line]
             told = str(key) if isinstance(self.by, str) else ", ".join(map(str, key))
             lines.append(f"  {clean(told)}{shown}" + (f" ({bar[0]})" if bar else ""))

@@ -34,16 +34,15 @@ Accuracy
     Noise of scale R / (n e3), twice that under REPLACE, e3 from a third (n epsilon = 180) to two thirds of epsilon
     (2,000): within a constant of what is possible, as the values of the most extreme few cannot be known. At n = 1,000
     and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
-    BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE. Under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
-    that, m the mean as a part of the way from the middle to a bound: to know n as well costs a factor of sqrt(2) at
-    the middle. A sum about the middle alone has no such factor, but its mean misses by m times the error of n: with
-    1/30 of epsilon for n, by as much as this one's noise where m is 1/20, and by 9 times that where it is 1/2.
+    BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE; under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
+    that, m how far the mean is from the middle to a bound. A sum about the middle alone, with 1/30 of epsilon for n,
+    has 0.73 of that noise at m = 0, as much at m = 1/25 and 9 times as much at m = 1/2.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -55,7 +54,7 @@ from discreet.errors import BadInput, NeedsBounds, Refused
 from discreet.friendly.refine import RefinedMean
 from discreet.lectures.normal_means import lecture
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number, exact, show, show_beside
+from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
@@ -121,21 +120,39 @@ class RankClippedMean:
         if size is not None and size * exact(self.epsilon) < needed:
             raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
 
+    def stages(self, size: int | None) -> Allocation:
+        """The number of records, where it is private, and the rest. [mean.1]"""
+        return Allocation.of(self.epsilon).split(size=Share(COUNT) if size is None else None, rest=Share())  # [mean.1]
+
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
-        parts = Allocation.of(self.epsilon).split(size=Share(COUNT) if size is None else None, rest=Share())  # [mean.1]
-        seen = noisy_size(values, parts.part("size", Laplace), rng) if size is None else size  # [mean.1]
-        shown = {"neighbours": self.neighbours, "rows": size, "costs": parts.shown}
+        seen = noisy_size(values, self.stages(None).part("size", Laplace), rng) if size is None else size  # [mean.1]
+        return self.counted(values, size, seen, rng)
+
+    def by_group(self, parts: Sequence[Any], rng: Randomness) -> list[Release[float]]:
+        """A release for each group, small ones by one clip. [pooled.1]"""
+        from discreet.statistics.pooled import pooled_means
+
+        return pooled_means(self, parts, rng)
+
+    def blank(self, size: int | None, seen: int, rng: Randomness) -> Release[float]:
+        """What is known before anything but a number of records is."""
+        shown = {"neighbours": self.neighbours, "rows": size, "costs": self.stages(size).shown}
         shown |= {"counted": seen} if size is None else {}
-        blank: Release[float] = Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
+        return Release(self.guarantee, Provenance("RankClippedMean", shown, rng.secure), name="mean")
+
+    def counted(self, values: Numbers, size: int | None, seen: int, rng: Randomness) -> Release[float]:
+        """The same for records whose number is public, or was `seen` with noise. [mean.1]"""
+        parts, blank = self.stages(size), self.blank(size, seen, rng)
         if refusal := refusal_of(self, seen):  # [mean.3]
             return replace(blank, refusal=refusal)
         rest, off = parts.part("rest", Laplace).epsilon, count_error(parts, seen)
         tail = find_tail(values, rest, size=seen, neighbours=self.neighbours, rng=rng)  # [mean.1]
         spread = tail_mean(values, tail, rest, neighbours=self.neighbours, rng=rng, off=off)  # [mean.1]
-        provenance = replace(blank.provenance, parameters=shown | {"costs": {**parts.shown, **tail.stages.shown}})
+        shown = {**blank.provenance.parameters, "costs": {**parts.shown, **tail.stages.shown}}
+        provenance = replace(blank.provenance, parameters=shown)
         if isinstance(spread, str):  # [mean.3]
             return replace(blank, refusal=spread, provenance=provenance)
         notes = tail_notes(tail, spread, self.epsilon)
@@ -180,15 +197,8 @@ class BoundedMean:
         values, stages = long_numbers(rows), self.stages
         size = public_size(values, self.neighbours)
         low, high = float(self.low), float(self.high)
-        spread = clipped_mean_of(
-            values,
-            stages,
-            size=size,
-            centre=low / 2 + high / 2,
-            radius=high / 2 - low / 2,
-            neighbours=self.neighbours,
-            rng=rng,
-        )  # [mean.2]
+        where: dict[str, Any] = {"centre": low / 2 + high / 2, "radius": high / 2 - low / 2}
+        spread = clipped_mean_of(values, stages, size=size, neighbours=self.neighbours, rng=rng, **where)  # [mean.2]
         spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
         shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         shown |= {"counted": round(spread.freedom + 1)} if size is None else {}
@@ -204,18 +214,13 @@ def tail_mean(
     [mean.1], [mean.4]"""
     if tail.endless or tail.rare:  # [mean.3]
         return tail.rare or ENDLESS
-    centre, radius = tail.centre, tail.radius
-    low, high = (show_beside(end, centre - radius, centre + radius) for end in (centre - radius, centre + radius))
-    limits = f"after limiting values to between {low} and {high}"
-    limited: dict[str, Any] = {"about": f"the population's mean {limits}", "target": limits}
+    centre, radius, limited = tail.centre, tail.radius, tail.limited
     if not radius:  # what is clipped to the centre is the centre
         return ConvolvedSpread(estimate=centre, sampling=0.0, laplace=0.0, **limited)
-    spread = clipped_mean_of(
-        values, tail.stages, size=tail.size, centre=centre, radius=radius, neighbours=neighbours, rng=rng, off=off
-    )  # [mean.1]
-    shift, far = abs(spread.estimate - centre), tail.far
-    deviation = spread.sampling * math.sqrt(spread.freedom)
-    if shift >= 0.75 * far and (tail.body >= 0.8 * far or shift >= 1.4 * deviation):  # [mean.3]
+    terms: dict[str, Any] = {"size": tail.size, "neighbours": neighbours, "rng": rng, "off": off}
+    spread = clipped_mean_of(values, tail.stages, centre=centre, radius=radius, **terms)  # [mean.1]
+    shift, deviation = abs(spread.estimate - centre), spread.sampling * math.sqrt(spread.freedom)
+    if tail.outside(shift, deviation):  # [mean.3]
         return NOWHERE
     second = tail.size * ((deviation / radius) ** 2 + (shift / radius) ** 2)  # no less than how many are beyond
     gap = not tail.body and not tail.ended and second > 0.8 * tail.beyond

@@ -57,7 +57,7 @@ class Session:
         step = _steps(replace(asking, options=dict(asking.options) | dict(self.guessed)), relation)
         if step is not relation:  # two steps: each has half of epsilon
             some = "delta" in asking.options and not declared(asking.verb).groups
-            asking = replace(asking, options=dict(asking.options) | (MORE if some else self.twice))
+            asking = replace(asking, options=dict(asking.options) | dict(MORE if some else self.twice))
         if step is ADD:
             asking = replace(asking, options=dict(asking.options) | dict(self.guessed))
         sides = pair(rng, step, several=asking.person, people=self.people + int(rng.integers(20)))

@@ -52,7 +52,8 @@ def test_one_person_more_costs_epsilon_whichever_group_they_are_in(name: str) ->
         for run, value in enumerate(HOSTILE):
             other = [np.append(part, value) if at == place else part for at, part in enumerate(base)]
             sides = (base, other) if run % 2 else (other, base)
-            judged = compared(*(asked(mechanism, parts) for parts in sides), run, paid=Guarantee(6.0, 0.0, ADD))
+            one, two = (asked(mechanism, parts) for parts in sides)
+            judged = compared(one, two, run, paid=Guarantee(6.0, 0.0, ADD))
             assert judged.objections == [], (place, value)
             answered += judged.answered
     assert answered == 4 * len(HOSTILE)
@@ -90,7 +91,7 @@ def test_groups_with_many_people_are_answered_as_if_there_were_no_others(name: s
     assert ["the range was found on about" in str(release) for release in pooled] == [False, False, True, True]
     cost = mechanism.stages(None) if name == "mean" else None
     if cost is not None:  # one small group has nobody to share with
-        found = parted([*parts, parts[0][:100]], 1.0, cost["size"], ADD, Seeded(0))  # type: ignore[arg-type]
+        found = parted([*parts, parts[0][:100]], 1.0, cost["size"], ADD, Seeded(0))
         assert found.few == ()
 
 
@@ -139,7 +140,8 @@ def test_pooled_intervals_hold_what_their_first_line_says(name: str) -> None:
                 target = float(np.clip(parts[place], *spread.ends).sum())  # type: ignore[union-attr]
             else:
                 words = spread.target.removeprefix("after limiting values to between ").split(" and ")  # type: ignore[union-attr]
-                limited = np.clip(largest[place], *(float(word.replace(",", "")) for word in words))
+                low, high = (float(word.replace(",", "")) for word in words)
+                limited = np.clip(largest[place], low, high)
                 target = {"mean": limited.mean(), "variance": limited.var(), "std": limited.std()}[name]
                 assert spread.target in str(release).splitlines()[0]  # type: ignore[union-attr]
             held, many = held + (bar.low <= target <= bar.high), many + 1

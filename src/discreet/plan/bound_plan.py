@@ -24,6 +24,7 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Randomness
 from discreet.session import Session, asked, session_of
+from discreet.statistics.pooled import pools
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, alone, known, wanted
@@ -189,7 +190,7 @@ def _rows(plan: Plan, entry: PlannedRelease) -> int | None:
     about, keys = entry.rows or plan.data.rows, entry.keys
     if about is None or not keys or entry.rows:
         return about
-    many = prod(len(one) for one in keys) if isinstance(keys[0], list) else len(keys)  # type: ignore[arg-type]
+    many = prod(len(one) for one in keys if isinstance(one, list)) if isinstance(keys[0], list) else len(keys)
     return max(1, about // max(1, many))
 
 
@@ -217,15 +218,16 @@ def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
 
 
 def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[str, Any] | None:
-    """The error to expect, from public guesses; None where there are none to go by."""
-    rows = _rows(plan, entry)
-    if rows is None:
+    """The error to expect, from public guesses; None where there are none to go by, or groups are small."""
+    rows, mechanism = _rows(plan, entry), question.price.mechanism
+    epsilon = float(mechanism.guarantee.epsilon) if question.price.halved else question.arguments["epsilon"]
+    if rows is None or (question.grouping is not None and pools(mechanism, rows)):
         return None
     try:
         seen = forecast(
             entry.statistic,
             rows=rows,
-            epsilon=question.arguments["epsilon"],
+            epsilon=epsilon,
             delta=question.arguments.get("delta", 0.0),
             **_assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()},
         )

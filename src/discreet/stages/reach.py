@@ -44,7 +44,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -220,7 +220,7 @@ class Tail:
         return min(min(8.0, 4.5 * self._depth) * self.far, self.far + further)
 
     @property
-    def limited(self) -> dict[str, str]:
+    def limited(self) -> dict[str, Any]:
         """What an interval for the clipped values alone is about, and the words for its first line."""
         ends = self.centre - self.radius, self.centre + self.radius
         low, high = (show_beside(end, *ends) for end in ends)

@@ -41,8 +41,8 @@ import numpy as np
 from discreet.accounting.allocation import Share
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, show
-from discreet.privacy.loss import Laplace
-from discreet.privacy.mechanism import Randomness, refusal_of
+from discreet.privacy.loss import Choice, Laplace
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.stages.clip import noisy_size
@@ -101,6 +101,15 @@ class Parted:
             pooled[place] if place in pooled else alone(values, self.seen[place])
             for place, values in enumerate(self.groups)
         ]
+
+
+def pools(mechanism: Mechanism[Any], size: int) -> bool:
+    """Whether groups of about so many people would be pooled. [pooled.2]"""
+    if isinstance(mechanism, Wrapped):
+        return pools(mechanism.inner, size)
+    free = getattr(mechanism, "bounds", None) is None and getattr(mechanism, "model", None) is None
+    shared = isinstance(mechanism, RankClippedMean | Sum | Variance) and free
+    return shared and size * float(mechanism.guarantee.epsilon) < ALONE
 
 
 def parted(parts: Sequence[Any], epsilon: Number, cost: Laplace, neighbours: Neighbours, rng: Randomness) -> Parted:
@@ -204,7 +213,8 @@ def pooled_variances(mechanism: Variance, parts: Sequence[Any], rng: Randomness)
         at = refusal or mechanism.searched(found.pool, stages, found.size, rng, found.alike)  # [pooled.1]
         if isinstance(at, str):  # [pooled.2]
             return [replace(blank, refusal=at) for _ in found.few]
-        searched = sum(float(stages[name].epsilon) for name in ("size", "centre", "reach"))  # type: ignore[union-attr]
+        search = [stages["size"], stages["centre"], stages["reach"]]
+        searched = sum(float(cost.epsilon) for cost in search if isinstance(cost, Laplace | Choice))
         note = POOLED.format(found.size, len(found.few), searched / epsilon)
         releases = []
         for place in found.few:

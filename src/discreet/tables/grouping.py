@@ -92,11 +92,11 @@ class Grouping:
         parts = [[_group(entry) for entry in columns[name]] for name in self.by]
         return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
 
-    def names(self, entries: Sequence[Hashable]) -> list[Any]:
+    def names(self, entries: Sequence[Any]) -> list[Any]:
         """Groups as they are shown; None for whom an entry is missing: they are in none. [grouping.1]"""
         if len(self.by) == 1:
             return [name_of(one) for one in entries]
-        return [None if None in one else tuple(map(name_of, one)) for one in entries]  # type: ignore[operator, arg-type]
+        return [None if None in one else tuple(name_of(part) for part in one) for one in entries]
 
     def members(self, entries: Sequence[Hashable], keys: Sequence[Any]) -> Iterator[npt.NDArray[np.int64]]:
         """For each of these groups who is in it, by place, in order. [grouping.1]"""

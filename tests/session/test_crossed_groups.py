@@ -2,11 +2,13 @@
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.replayed import compared
 
 import discreet
 from discreet.asking import People
@@ -18,6 +20,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups
 from discreet.privacy.stored import recalled_groups
 from discreet.session import asked
+from discreet.tables.grouping import Grouping
 from discreet.tables.opening import read
 from discreet.tables.wanted import Terms
 
@@ -217,3 +220,29 @@ def test_who_is_left_out_of_a_group_moves_one_count_of_one_group(relation: Neigh
         pairs = list(zip(without, requests(last), strict=True))
         assert [place for place, (a, b) in enumerate(pairs) if np.any(a.values != b.values)] == [touched][: touched + 1]
         assert all(a.objection(b) is None for a, b in pairs)
+
+
+@pytest.mark.claim("grouping.1")
+def test_people_in_two_groups_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: whoever is in one group is in the next one as well, and costs twice what was paid."""
+
+    def judged() -> list[str]:
+        sides = []
+        for more in ([], [("F", "a", 1.0)]):
+            rows = [("F", "a", 1.0), ("M", "b", 2.0)] * 20 + more
+            table = read({name: [row[place] for row in rows] for place, name in enumerate(("sex", "town", "x"))})
+            terms = Terms(groupby=["sex", "town"], keys=PAIRS)
+            people = People.of(None, None, Neighbours.ADD_OR_REMOVE)
+            question = asked(table, people, "mean", ("x",), {"epsilon": 1.0, "bounds": (0, 3)}, terms=terms)
+            sides.append(partial(question.answer, table))
+        return compared(sides[0], sides[1], 1, paid=question.price.guarantee).objections
+
+    assert judged() == []
+    right = Grouping.members
+
+    def wrong(*given: Any) -> Any:
+        found = list(right(*given))
+        return iter([found[0], np.sort(np.concatenate(found[:2])), *found[2:]])
+
+    monkeypatch.setattr(Grouping, "members", wrong)
+    assert judged()

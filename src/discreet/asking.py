@@ -213,11 +213,11 @@ class Question:
         """The whole question in plain values, for the ledger."""
         return {
             "statistic": self.statistic.name,
-            "options": {name: said(value) for name, value in self.arguments.items()},
+            "options": said(self.arguments),
             "where": None if self.where is None else self.where.text,
             "by": None if self.grouping is None else said(self.grouping.name),
             "keys": None if self.grouping is None or self.grouping.keys is None else said(self.grouping.keys),
-            "columns": [said(want) for want in self.wanted.wants],
+            "columns": said(list(self.wanted.wants)),
             "person": self.people.person,
         }
 
@@ -234,13 +234,9 @@ class Question:
         if self.grouping is not None:
             return self._grouped(table, self.grouping, rng)
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
-        found = table.columns(
-            self.wanted.wants if whole else whole_columns(self.wanted.wants),
-            where=self.where,
-            person=None if whole else person,
-            owner=person if whole else None,
-            rules=self.wanted.rules,
-        )
+        wants = self.wanted.wants if whole else whole_columns(self.wanted.wants)
+        whose = {"owner": person} if whole else {"person": person}
+        found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
         streams = all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
         kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
         if not streams or not kept:  # whether it is long may be private: nobody is refused for it
@@ -251,7 +247,8 @@ class Question:
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
         found, left_out = present(found, self.wanted.wants)
-        return by_quantile(self._told(self._released(found, rng), left_out, table, rng), self.wanted.of_dates)
+        release = self._told(self._released(found, rng), left_out, table, rng)
+        return by_quantile(release) if self.wanted.of_dates else release
 
     def _told(self, release: Release[Any], left_out: int, table: Table | None, rng: Randomness) -> Release[Any]:
         """With the number of people who are left out, unless it may be none. [asking.5]"""
@@ -324,7 +321,10 @@ def prepare(
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     if asked.of_dates:
         options = dated(options, grouping is not None)
-    empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
+    schema = None
+    if statistic.blocks:
+        empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in asked.wants}
+        schema = arranged(statistic, asked, empty, arguments)
     found = price(
         statistic,
         people,
@@ -332,7 +332,7 @@ def prepare(
         options,
         part=condition is not None or grouping is not None or asked.leaves_out,
         size=lambda: public_size(table, people.person),
-        schema=arranged(statistic, asked, empty, arguments) if statistic.blocks else None,
+        schema=schema,
         grouping=grouping,
     )
     return Question(

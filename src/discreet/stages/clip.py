@@ -45,9 +45,8 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.errors import BadInput
-from discreet.noise.distributions import laplace_scale
-from discreet.noise.integers import LARGEST_SCALE, compiled
-from discreet.noise.lattice import COARSE, slack
+from discreet.noise.additive import COARSE, slack
+from discreet.noise.distributions import LARGEST_SCALE, compiled, laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness

@@ -3,7 +3,7 @@
 Releases
     A noisy number of people for each group. A group with many of them is answered by itself, as a table is. Of the
     people in all others together, the pool, a centre and a radius are found (stages/reach.py, for a variance
-    stages/distances.py); then for each of these groups the noisy sums of its values, clipped there.
+    stages/octaves.py); then for each of these groups the noisy sums of its values, clipped there.
 Promise
     [pooled.1] The answers of all groups together are pure epsilon when one person is added or removed; when one is
          replaced, who may leave one group and enter another, twice that.
@@ -15,7 +15,7 @@ Why
     [pooled.1] Each person is in one group at most. The counts are parallel ([release.1]): they cost what one costs
     ([additive.1]). Given them, each large group and the pool are a partition of the people: what follows is parallel
     again, and costs the largest of its parts. A large group has the rest of epsilon ([mean.1], [sum.1],
-    [variance.1]). In the pool a search ([reach.1], [locate.1] and [distances.1]) is composed with sums in each of its
+    [variance.1]). In the pool a search ([reach.1], [locate.1] and [octaves.1]) is composed with sums in each of its
     groups, parallel for a third time; the search and one group's sums are one allocation of the same rest
     ([allocation.1], [clip.1], [clip.3], [clip.4]). To replace a person is to remove one and to add one, each a step of
     epsilon whichever groups they are in: a session asks at half of epsilon ([asking.2]).

@@ -12,8 +12,8 @@ Promise
     [variance.3] The interval is for the population's variance (of the values winsorised at c +- R if there is neither
          model nor bounds), by the normal approximation of the released means; under the model, if that holds.
 Why
-    [variance.1] Adaptive composition: [locate.1], [distances.1], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
-    [variance.2] As [normal.3] and [distances.2]. Under the model, from a centre far outside the data all distances are
+    [variance.1] Adaptive composition: [locate.1], [octaves.1], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
+    [variance.2] As [normal.3] and [octaves.2]. Under the model, from a centre far outside the data all distances are
     the median distance: the variance, in squares of the scale, is then 0.45 in place of about 1; and where the scale is
     not that of the data either, next to nothing or more than any. It is refused, as released, unless it is between 0.54
     and 9 by three scales of the noise. Without a model the mean is then as far from the centre as nearly all records
@@ -57,11 +57,10 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, enough, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
-from discreet.stages.distances import distance_tail
 from discreet.stages.locate import middle
 from discreet.stages.normal_laplace import ConvolvedSpread, RootSpread, SquareSpread
 from discreet.stages.normal_stages import clipped_square, find_place, located_square
-from discreet.stages.octaves import counts_noise
+from discreet.stages.octaves import counts_noise, distance_tail
 from discreet.statistics.normal import NOTE, NOWHERE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import SDS, About, World

@@ -1,4 +1,4 @@
-"""Run the notebooks of docs/notebooks and keep them with their output and pictures, beside the scripts they are made of.
+"""Run the notebooks of docs/notebooks and keep them with their output, beside the scripts they are made of.
 
 python -m scripts.notebooks [names]
 """

@@ -24,7 +24,7 @@ import contextlib
 import json
 import shutil
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -75,10 +75,10 @@ class Session(Asking):
     """A table behind a budget. Each statistic of `discreet` is a method that takes columns by name.
 
     Beside its own options a statistic takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `groupby`
-    with `keys` (one answer for each group, for the price of one; without keys the groups are found, which needs
-    delta > 0), `missing` ("drop" or a public value that stands in, also by column), `per_person` (what is made of a
-    person's several rows: "first", "last", "mean", "sum" and "count" with `max_rows`, "min", "max", "any", "all"), and
-    `request`: a name under which the same question is answered only once.
+    with `keys` (one answer for each group, for the price of one; several columns have a group for each combination;
+    without keys the groups are found, which needs delta > 0), `missing` ("drop" or a public value that stands in, also
+    by column), `per_person` (what is made of a person's several rows: "first", "last", "mean", "sum" and "count" with
+    `max_rows`, "min", "max", "any", "all"), and `request`: a name under which the same question is answered only once.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Session(Asking):
         statistic: str,
         *columns: Any,
         where: str | None = None,
-        groupby: str | None = None,
+        groupby: str | Sequence[str] | None = None,
         keys: Any = None,
         missing: Any = None,
         per_person: Any = None,

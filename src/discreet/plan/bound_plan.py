@@ -37,9 +37,10 @@ from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.loss import Composed, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.session import Session, asked, session_of
+from discreet.statistics.pooled import pools
 from discreet.tables.opening import read
 from discreet.tables.table import Table
-from discreet.tables.wanted import Terms, known, wanted
+from discreet.tables.wanted import Terms, alone, known, wanted
 
 STEPS: Final = 24  # of the search for how much more than the plain sum fits
 CLOSE: Final = 0.995  # a plan that costs this part of what it may spend is not searched any further
@@ -265,7 +266,7 @@ def _path(where: str, folder: Path) -> str:
 def _terms(plan: Plan, entry: PlannedRelease) -> Terms:
     return Terms(
         where=entry.where,
-        groupby=entry.groupby,
+        groupby=alone(entry.groupby),
         keys=entry.keys,
         missing=plan.data.missing or None,
         per_person=plan.data.per_person or None,
@@ -291,8 +292,11 @@ def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
 
 def _rows(plan: Plan, entry: PlannedRelease) -> int | None:
     """About how many people a release is about: in each group, if there are several."""
-    about = entry.rows or plan.data.rows
-    return None if about is None else max(1, about // len(entry.keys)) if entry.keys and not entry.rows else about
+    about, keys = entry.rows or plan.data.rows, entry.keys
+    if about is None or not keys or entry.rows:
+        return about
+    many = math.prod(len(one) for one in keys if isinstance(one, list)) if isinstance(keys[0], list) else len(keys)
+    return max(1, about // max(1, many))
 
 
 def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
@@ -319,15 +323,16 @@ def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
 
 
 def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[str, Any] | None:
-    """The error to expect, from public guesses; None where there are none to go by."""
-    rows = _rows(plan, entry)
-    if rows is None:
+    """The error to expect, from public guesses; None where there are none to go by, or groups are small."""
+    rows, mechanism = _rows(plan, entry), question.price.mechanism
+    epsilon = float(mechanism.guarantee.epsilon) if question.price.halved else question.arguments["epsilon"]
+    if rows is None or (question.grouping is not None and pools(mechanism, rows)):
         return None
     try:
         seen = forecast(
             entry.statistic,
             rows=rows,
-            epsilon=question.arguments["epsilon"],
+            epsilon=epsilon,
             delta=question.arguments.get("delta", 0.0),
             **_assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()},
         )

@@ -102,8 +102,14 @@ class PlannedRelease(Section):
     formula: Name | None = Field(None, description="of a regression: bmi ~ age + C(sex)")
     outcome: Name | None = Field(None, description="of a regression without a formula: the column that is explained")
     where: Text | None = Field(None, description="which rows it is about: age >= 18 and sex == 'F'")
-    groupby: Name | None = Field(None, description="one answer for each group, for the price of one")
-    keys: list[Scalar] | None = Field(None, description="the groups; without them they are found, which needs delta")
+    groupby: Name | Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None, description="one answer for each group, for the price of one; of several columns for each combination"
+    )
+    keys: list[Scalar] | list[list[Scalar]] | list[dict[Name, Scalar]] | None = Field(
+        None,
+        description="the groups; of several columns a list for each column, or a table for each group, from column to "
+        "entry; without them they are found, which needs delta",
+    )
     share: Positive | None = Field(None, description="of what the fixed prices leave; 1 if no price is given")
     epsilon: Positive | None = Field(None, description="a fixed price")
     accuracy: Positive | None = Field(None, description="half the width of the 95% interval that is wanted")

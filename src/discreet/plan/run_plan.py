@@ -192,7 +192,7 @@ def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str,
         "statistic": asked.statistic,
         "columns": columns or _columns_of(question),
         "where": asked.where,
-        "by": answer.by if isinstance(answer, Groups) else asked.groupby,
+        "by": " and ".join(answer.columns) if isinstance(answer, Groups) else None,
         "options": plain(asked.options),
         "forecast": bound.forecasts[place],
     }

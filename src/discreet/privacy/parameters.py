@@ -27,8 +27,8 @@ MEANING: Final[Mapping[str, str]] = {
     "rng": "Secret noise unless `discreet.Seeded` is given, which makes the answer unpublishable.",
     # questions to a session
     "where": "Only these rows: a condition such as \"age >= 18 and sex == 'Female'\".",
-    "groupby": "A column: one answer for each of its values, for the price of one.",
-    "keys": "The public values of that column. Without them they are found, which needs delta > 0.",
+    "groupby": "A column, or several: one answer for each of their values, for the price of one.",
+    "keys": "The public groups; of several columns a list for each. Without them they are found: needs delta > 0.",
     "per_person": 'Made of a person\'s several rows: "first", "last", "mean", "min", "max", "any", "all", "sum".',
     "max_rows": "How many rows of a person count at most, for sums and counts.",
     "request": "A name for this question: asked again under it, the stored answer is shown and nothing is charged.",

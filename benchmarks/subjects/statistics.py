@@ -5,11 +5,12 @@ from discreet.hypotheses.result import ProportionTest
 from discreet.lectures.normal_means import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
 from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
-from discreet.statistics.covariance import Covariance, MultivariateGaussian
+from discreet.statistics.covariance import Covariance
 from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import GAUSSIAN
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.normal import GaussianMean
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion

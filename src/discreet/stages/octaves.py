@@ -160,13 +160,14 @@ def place_of(
 class Tail:
     """How long the k longest of about `size` rows are: `beyond` of them exceed `edge`, and z(k) tells the rest.
 
-    `typical` is a length that about half of the rows exceed."""
+    `typical` is a length that about half of the rows exceed, `fourth` no less than the mean of fourth powers."""
 
     size: float
     edge: float
     beyond: float
     slope: float
     typical: float
+    fourth: float = math.inf
 
     def _score(self, k: Any) -> Any:
         return -ndtri(np.clip(np.asarray(k) / self.size, 1e-12, 0.98) / 2)
@@ -177,7 +178,8 @@ class Tail:
 
     def times(self, factor: float) -> "Tail":
         """The tail of lengths that are so many times as long."""
-        return replace(self, edge=self.edge * factor, typical=self.typical * factor)
+        longer = {"edge": self.edge * factor, "typical": self.typical * factor, "fourth": self.fourth * factor**4}
+        return replace(self, **longer)
 
     def longer(self, other: "Tail", k: float) -> "Tail":
         """Of two tails the one whose k longest are longer."""
@@ -232,4 +234,7 @@ def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbo
     edge = 2.0 ** (top / 2 + SHORT - 1)
     risen = np.cumsum(np.where(found > noise, found, 0.0)[: top + 1])
     typical = 2.0 ** ((np.searchsorted(risen, risen[-1] / 2) + 0.5) / 2 + SHORT - 1)
-    return Tail(size, edge, beyond(top), slope, float(typical))
+    tail = Tail(size, edge, beyond(top), slope, float(typical))
+    ends = 2.0 ** ((np.arange(top + 1) + 1) / 2 + SHORT - 1)  # of bins: nobody in them is longer
+    fourth = float(np.maximum(found[: top + 1], 0.0) @ ends**4) + tail.excess(tail.beyond, 4)
+    return replace(tail, fourth=fourth / size)

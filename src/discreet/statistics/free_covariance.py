@@ -56,7 +56,7 @@ from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (
     column_cost,
     counts_cost,
@@ -67,7 +67,6 @@ from discreet.stages.octaves import (
     tail_cost,
     tail_of,
 )
-from discreet.statistics.whiten import lengths
 
 COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
@@ -103,6 +102,11 @@ class Fourths:
     def step(self) -> float:
         """What one stands for."""
         return self.inner.step**4
+
+    @property
+    def kernel(self) -> tuple[Frame, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+        """What compiled passes need to know."""
+        return self.inner, self.pairs
 
     def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
         """Of each row: two products each, one after the other. [free_covariance.2]"""
@@ -241,26 +245,26 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     if None in places:  # [free_covariance.2]
         return f"column {places.index(None)} is the same for nearly everybody, by noisy counts; leave it out"
     centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
-    rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
-    whole = np.column_stack([np.ones(len(rows)), rows])
+    if not math.isfinite(float(rows.sum())):  # a sum may be infinite of finite rows, and not the other way round
+        rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
     turn = np.diag(units / (sizes * np.sqrt(np.minimum(shown / size, 1.0))))
 
     def framed(turn: Floats, centre: Floats, one: float = ONE) -> Frame:
         square = np.zeros((many + 1, many + 1))
         square[0, 0], square[1:, 1:] = one, turn
-        return Frame.of(np.append(1.0, units), square, np.append(0.0, centre))
+        return Frame.of(np.append(1.0, units), square, np.append(0.0, centre), led=True)
 
     def back(turn: Floats) -> Floats:
         return np.asarray(np.linalg.solve(turn, np.eye(many)) * units[:, None])
 
     for _ in costs.all("turns", Gaussian):
         frame = framed(turn, centre)
-        tail = tail_of(lengths(whole, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
+        tail = tail_of(lengths(rows, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
         if tail is None:  # [free_covariance.2]
             return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
         radius = float(tail.at(OUTSIDE * size))
         cost = costs.part("turns", Gaussian)
-        total, noise = noisy_gram(whole, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
+        total, noise = noisy_gram(rows, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
         total, noise = total * radius**2 / size, noise * radius**2 / size
         mean = total[0, 1:] / ONE
         centre = centre + back(turn) @ mean
@@ -268,7 +272,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         least = max(noise * math.sqrt(2 * many) / 2, 1e-9 * float(np.abs(values).max()), 1e-300)
         turn = (vectors / np.sqrt(np.maximum(values, 0.0) + least)) @ vectors.T @ turn
     frame = framed(turn, centre)
-    tail = tail_of(lengths(whole, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
+    tail = tail_of(lengths(rows, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
     if tail is None:  # [free_covariance.2]
         return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
     cut = tail.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
@@ -277,7 +281,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     wide = math.sqrt(radius**2 + one**2 - ONE**2)  # the same rows are beyond
     level = 0.0 if stages.rows is not None else min(1.0, wide**2 / 2)
     cost, frame = costs.part("square", Gaussian), framed(turn, centre, one)
-    second, noise = noisy_gram(whole, frame, wide, "clip", cost=cost, less=level / wide**2, **drawn)
+    second, noise = noisy_gram(rows, frame, wide, "clip", cost=cost, less=level / wide**2, **drawn)
     second, noise = second * wide**2 / size, noise * wide**2 / size  # [free_covariance.1], [free_covariance.3]
     mean, shift = second[0, 1:] / one, noise / math.sqrt(2) / one
     own = np.eye(many)
@@ -286,7 +290,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     scales = np.linalg.norm(way, axis=1)
     fourths = Fourths(Frame.of(units, np.diag(units / scales), centre + way @ mean))
     cost = costs.part("fourth", Gaussian)
-    summed, off = noisy_sum(whole[:, 1:], fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]
+    summed, off = noisy_sum(rows, fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]
     products = np.zeros((many, many))
     products[fourths.pairs] = (summed + off / 2) * radius**4 + tail.excess(cut, 4)
     if many > PAIRED:

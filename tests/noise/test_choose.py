@@ -28,7 +28,7 @@ def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Distribution:
     """The distribution of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
     seen: list[Bounds] = []
 
-    def look(weights: Callable[[int], Bounds], source: BitSource) -> int:
+    def look(weights: Callable[[int], Bounds], source: BitSource, **_: Any) -> int:
         seen.append(weights(192))
         return 0
 
@@ -390,3 +390,16 @@ def test_floats_tell_an_index_only_away_from_its_ends() -> None:
     assert clear_index(weights * 2.0**-90, whole // 8, 128) is None  # what is not listed could weigh as much
     assert clear_index(np.ones(2**20), whole // 8, 128) is None
     assert clear_index(np.array([np.nan, 1.0]), whole // 8, 128) is None
+
+
+@pytest.mark.claim("choose.5")
+def test_candidates_that_floats_tell_are_those_that_exact_weights_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(60):
+        g = np.random.default_rng(seed)
+        scores = g.integers(0, int(g.choice([2, 50, 2**50])), size=int(g.choice([1, 5, 300])))
+        request = Choose(scores, 1, Choice(Fraction(int(g.choice([1, 100, 3000])), 1000)))
+        found = [request.answer(SeededSource(seed))]
+        with monkeypatch.context() as context:
+            context.setattr(choose, "clear_index", lambda *_: None)
+            found.append(request.answer(SeededSource(seed)))
+        assert found[0] == found[1]

@@ -12,8 +12,8 @@ Claims
     [choose.2] `pick` returns index i with probability w_i / sum w, provided the intervals contain the true weights, the
          order of the indices is the same at every precision, and the interval widths shrink to 0.
     [choose.5] `clear_index` returns the index that the whole real U picks, or None, of up to 2^20 weights that err by
-         less than 2^-40 of themselves, and in all by less than 2^-bits more. Exact weights that err by less than 2^29
-         2^-bits in all would tell it from the same bits.
+         less than 2^-40 of themselves, and in all by less than `rest` or 2^-640 more. Exact weights that err by less
+         than 2^29 2^-bits in all would tell it from the same bits.
 
 Private choice among listed candidates.
 
@@ -33,12 +33,12 @@ Why
     most 2 D between neighbours (its own score by D, the best of the others by D), and P(G >= t + 2D) >= e^-epsilon P(G
     >= t) for geometric noise: P(G >= t) = a^max(t, 0), a^{2D} >= e^-epsilon. This is the discrete form of
     permute-and-flip's exponential noise; ties go by index, which no data decides.
-
-    [choose.5] Sums of so many floats err by less than 2^-32 of themselves; a total of at least 2^(60 - bits) makes the
-    rest 2^-60 of it or less. U is rounded once and 2^-bits wide. So U and the partial sums over the total are within
-    2^-30 of the truth, and a U farther than 2^-28 from both ends of its part is in it. Exact weights err by less than
-    2^-31 of the total: they tell it too. U is nearer with a chance of 2^-27 a part; then, or where the total is
-    smaller, they decide.
+    [choose.5] Sums of so many floats err by less than 2^-32 of themselves, and the rest is at most 2^-40 of the total.
+    U is rounded once and 2^-bits wide. So U and the partial sums over the total are within 2^-30 of the truth, and a U
+    farther than 2^-28 from both ends of its part is in it. Of a total of at least 2^(60 - bits) exact weights err by
+    less than 2^-31: they tell it too. U is nearer with a chance of 2^-27 a part; then, or where the total is smaller,
+    they decide. In `Choose` the largest weight is 1, and a factor exp(-x) errs by less than 2^-41 of itself or is less
+    than 2^-1000.
 
 Needs
     Whole scores and a whole-number or rational sensitivity in the same units; at least one candidate.
@@ -154,13 +154,15 @@ def pick(
         bits *= 2
 
 
-def clear_index(weights: Floats, uniform: int, bits: int) -> int | None:
-    """The index that the first bits of U pick, by weights as floats; None if these cannot tell. [choose.5]"""
+def clear_index(weights: Floats, uniform: int, bits: int, rest: float = 0.0) -> int | None:
+    """The index that the first bits of U pick, by weights as floats; None if these cannot tell. [choose.5]
+
+    `rest` is no less than what is not listed, or than 2^-bits."""
     if not 0 < len(weights) < MANY:
         return None
     upto = np.cumsum(weights)
     place, total = uniform / (1 << bits), float(upto[-1])
-    if not total >= 2.0 ** max(60 - bits, -600):  # [choose.5]
+    if not total >= max(2.0**40 * rest, 2.0 ** (60 - bits), 2.0**-600):  # [choose.5]
         return None
     upto /= total
     found = int(np.searchsorted(upto, place))
@@ -215,7 +217,11 @@ class Choose:
             low = [int(count) * small for count, (small, _) in zip(members, pairs, strict=True)]
             return low, [int(count) * large for count, (_, large) in zip(members, pairs, strict=True)]
 
-        level = pick(weights, source)  # [choose.3]
+        def sure(bits: int, uniform: int) -> int | None:
+            factors = np.exp(np.array(heights, dtype=np.float64) * -float(unit))
+            return clear_index(members.astype(np.float64) * factors, uniform, bits)  # [choose.5]
+
+        level = pick(weights, source, sure=sure)  # [choose.3]
         candidates = np.flatnonzero(scores == levels[level])
         return int(candidates[source.below(len(candidates))])
 

@@ -27,9 +27,9 @@ Why
     2^-53. Up to 2^49 units k is therefore found again, and its cell ends before the float of k + 1. From there on, by
     the float of 2^49 units and not by a quotient, each float is a cell of its own. Were a float in two cells, it would
     be drawn by the sum of their weights, which a record more in one of them can double.
-    [choose_float.5] [choose.5]: a share of the prior is rounded once, a factor exp(-x) errs by less than 2^-41 of
-    itself or, from x = 2^9 on, by less than 2^-700; what is not listed weighs less than 2^-bits. The exact weights,
-    with 5 units for each power of a rung, err by less than 2^29 units of 2^-bits.
+    [choose_float.5] [choose.5]: a share of the prior is rounded three times at most, a factor exp(-x), x <= 50, errs by
+    less than 2^-44 of itself; what is not listed weighs less than e^-50 < 2^-72. Those listed are the first of the
+    exact weights, in the same order; these, with 5 units for each power of a rung, err by less than 2^29 of 2^-bits.
 Needs
     A public prior; optional public bounds, to which the data are clamped record by record.
 Accuracy
@@ -59,6 +59,7 @@ from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
 from discreet.tables.entries import Stream
 
+NEAR: Final = 50  # times scores: how far floats are asked [choose_float.5]
 TRIED: Final = 64  # keys that are looked at together
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
@@ -367,10 +368,12 @@ class ChooseFloat:
 
         def sure(bits: int, uniform: int) -> int | None:
             nonlocal first, last
-            levels, first, last = stairs.levels(ceil(bits * Fraction(7, 10) / unit))
-            shares = (stairs.measure.between_all(first, last) / whole).astype(np.float64)
+            levels, first, last = stairs.levels(ceil(NEAR / unit))
+            masses = stairs.measure.between_all(first, last)
+            short = whole.bit_length() < 1000  # else they are too large for floats
+            shares = masses.astype(np.float64) / float(whole) if short else (masses / whole).astype(np.float64)
             factors = np.exp(levels.astype(np.float64) * -float(unit / stairs.grain))
-            return clear_index(shares * factors, uniform, bits)  # [choose_float.5]
+            return clear_index(shares * factors, uniform, bits, 2.0**-72)  # [choose_float.5]
 
         # the lightest float against all the others
         chosen = pick(weights, source, bits=64 + whole.bit_length(), sure=sure)

@@ -44,6 +44,7 @@ Source
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -134,14 +135,7 @@ class ColumnMeans:
     @property
     def _whole(self) -> Allocation:
         """What all draws may cost, their slack kept. [column_means.2]"""
-        most = Fraction(STRONGEST)
-        costs = (
-            sum_cost(most, self.width, self.neighbours),
-            squares_cost(most, self.width, self.neighbours),
-            distance_cost(most, self.neighbours),
-        )
-        off = SLACK + sum(exact(cost.slack) for cost in costs)
-        return Allocation.of(self.epsilon, self.delta, slack=off, lower=True)
+        return _together_cost(self.epsilon, self.delta, self.width, self.neighbours)
 
     @property
     def parts(self) -> Allocation:
@@ -149,6 +143,7 @@ class ColumnMeans:
         counted = None if self.neighbours.size_is_public else Share(SIZE)
         return Allocation.of(self.epsilon).split(size=counted, each=Share(times=self.width))  # [column_means.1]
 
+    @lru_cache(maxsize=1024)  # noqa: B019  of public numbers: forecasts ask again and again
     def plan(self, rows: int | None) -> Allocation:
         """Together: the stages for so many rows, a public or a noisy number. [column_means.3]"""
         whole, private, number = self._whole, not self.neighbours.size_is_public, max(rows or 1, 1)
@@ -289,6 +284,15 @@ class ColumnMeans:
             target=target,
         )  # [column_means.4]
         return spread.estimate, spread
+
+
+@lru_cache(maxsize=64)
+def _together_cost(epsilon: Number, delta: Number, width: int, neighbours: Neighbours) -> Allocation:
+    """What all draws may cost, their slack kept. Public numbers. [column_means.2]"""
+    most = Fraction(STRONGEST)
+    costs = sum_cost(most, width, neighbours), squares_cost(most, width, neighbours), distance_cost(most, neighbours)
+    off = SLACK + sum(exact(cost.slack) for cost in costs)
+    return Allocation.of(epsilon, delta, slack=off, lower=True)
 
 
 def squares_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:

@@ -19,7 +19,7 @@ Why
     [column_means.1] One row is one record of every column. Each column's draws are those of [mean.1], and those of all
     columns compose adaptively with the count: [allocation.1].
     [column_means.2] The count is of sensitivity 1, the choices are [locate.1] and [locate.2]; a length is a fixed
-    function of one row and of what was released ([gram.4]), so their counts are [distances.1]; the sums are [gram.2],
+    function of one row and of what was released ([gram.4]), so their counts are [octaves.1]; the sums are [gram.2],
     their squares [column_means.5]. Squares of mu add up adaptively, with their slacks, whatever the shares that the
     count gives them, if their sum never exceeds what was fixed before ([filter.3]): they are parts of one allocation
     ([allocation.4]).
@@ -52,7 +52,7 @@ import numpy as np
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.friendly.average import SLACK, RegionSpread, noisy_count
-from discreet.noise.lattice import ROOM, slack
+from discreet.noise.additive import ROOM, slack
 from discreet.privacy.exact import Number, exact, root_above, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Spread
@@ -63,11 +63,10 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
-from discreet.stages.distances import distance_cost, distance_tail
 from discreet.stages.gram import Frame, fitting_bits, lengths, longest, moments, noisy_sum, sum_cost
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
-from discreet.stages.octaves import counts_noise
+from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
 from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE

@@ -13,7 +13,7 @@ from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
 from discreet.hypotheses.mean_tests import MeanTest, NormalMeansTest
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
-from discreet.hypotheses.signed_tests import SignedRankTest, SignTest, SymmetryTest
+from discreet.hypotheses.signed_tests import SymmetryTest
 from discreet.statistics.histogram import Categories
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.custom_test import P_VALUE
@@ -33,9 +33,13 @@ def some_positive(x: Any) -> float:
 
 
 SUBJECTS = {
-    "SignTest": Subject(lambda r: SignTest(9.0, neighbours=r), NUMBERS, edge_pairs(1.0, -1.0, FEW), 12),
+    "SignTest": Subject(
+        lambda r: SymmetryTest(9.0, neighbours=r, method="signs"), NUMBERS, edge_pairs(1.0, -1.0, FEW), 12
+    ),
     "SymmetryTest": Subject(lambda r: SymmetryTest(1.3, neighbours=r), NUMBERS, edge_pairs(1.0, -1.0, FEW), 12),
-    "SignedRankTest": Subject(lambda r: SignedRankTest(9.0, neighbours=r), NUMBERS, edge_pairs(9.0, -9.0, FEW), 12),
+    "SignedRankTest": Subject(
+        lambda r: SymmetryTest(9.0, neighbours=r, method="ranks"), NUMBERS, edge_pairs(9.0, -9.0, FEW), 12
+    ),
     "RankSumTest": Subject(lambda _: RankSumTest(6, 2.0), NUMBERS, edge_pairs(-9.0, 9.0, FEW), 12, REPLACE),
     "GroupsTest": Subject(
         lambda _: GroupsTest((4, 4), 3.0, draws=DRAWS), NUMBERS, edge_pairs(-9.0, 9.0, FEW), 12, REPLACE

@@ -64,7 +64,7 @@ def anova(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
+    """Null: several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 
     Under the default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are
     public.
@@ -87,7 +87,7 @@ def closeness_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether two samples have the same probabilities of public bins. Holds for many people.
+    """Null: two samples have the same probabilities of public bins. Holds for many people.
 
     Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
     public.
@@ -351,7 +351,7 @@ def goodness_of_fit_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether entries have these probabilities, or this distribution. Exact.
+    """Null: entries have these probabilities, or this distribution. Exact.
 
     `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
     scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
@@ -401,7 +401,7 @@ def independence_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+    """Null: two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
     >>> import discreet
     >>> x, y = ["a", "b", "a"] * 200, [0, 1, 1] * 200
@@ -456,7 +456,7 @@ def likelihood_ratio_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
+    """Null: the distribution is p, and not q: two distributions of scipy.stats, or dictionaries of probabilities.
 
     Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
 
@@ -628,13 +628,15 @@ def mean_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether the population's mean is `null`, far values limited at a distance found privately. For many people.
+    """Null: the population's mean, far values limited at a distance found privately, is `null`. For many people.
 
-    Values beyond that distance from `null` count as 4/3 of it: few in a short tail, and right for an exponential one.
-    In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
-    `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
-    `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
-    (signed ranks, or signs), and no test of the mean of skewed data.
+    Values beyond that distance from `null` count as 4/3 of it. Where both tails seem to hold as many people, the
+    distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
+    the mean for symmetric, for slightly skewed and for exponential tails. In a longer tail that few people are in, the
+    test is about the mean so limited; the first line of the release says where. Give `bounds` for the mean of all
+    values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
+    another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
+    test of the mean of skewed data.
 
     >>> import discreet
     >>> x = [float(age % 80) for age in range(4000)]
@@ -674,10 +676,10 @@ def paired_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether pairs differ: is x - y symmetric about 0? With "signs": is it as often positive as negative? Exact.
+    """Null: x - y is symmetric about 0; with "signs", as often positive as negative. Exact.
 
-    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 24 and these find more; "ranks" always
-    takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
+    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 45 (24 under "replace") and these find
+    more; "ranks" always takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
 
     >>> import discreet
     >>> before, after = [k % 30 for k in range(300)], [k % 30 - k % 3 for k in range(300)]
@@ -748,7 +750,7 @@ def proportion_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+    """Null: the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
     With `equals` it is the share of entries that are this text, number or date.
 
@@ -876,12 +878,13 @@ def two_means_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether two independent groups have one mean, far values limited alike. For many people.
+    """Null: two independent groups have one mean, far values limited alike. For many people.
 
-    The limit is a distance from the middle of all values, found privately; values beyond it count as 4/3 of it. Or
-    give public `bounds`, or model="gaussian" if both are normal. For whether groups have one *distribution*, which is
-    found sooner by ranks, ask two_samples_test: under unequal spreads or shapes that is another hypothesis. Under the
-    default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
+    The limit is a distance from the middle of all values, found privately; values beyond it count as 4/3 of it. It is
+    close where the tails of both groups seem alike, and one that few people are beyond elsewhere. Or give public
+    `bounds`, or model="gaussian" if both are normal. For whether groups have one *distribution*, which is found sooner
+    by ranks, ask two_samples_test: under unequal spreads or shapes that is another hypothesis. Under the default
+    relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]
@@ -900,7 +903,7 @@ def two_samples_test(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[TestResult]:
-    """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
+    """Null: two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
 
     "greater" is for x that tends to be larger. Under the default relation, "add_or_remove", a person's group and
     presence are hidden too; under "replace" they are public.
@@ -1204,7 +1207,7 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether entries have these probabilities, or this distribution. Exact.
+        """Null: entries have these probabilities, or this distribution. Exact.
 
         `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
         scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
@@ -1272,7 +1275,7 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+        """Null: two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
         Example: session.independence_test("sex", "bmi", categories=(['a', 'b'], [0, 1]), epsilon=0.5)
         """
@@ -1321,7 +1324,7 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
+        """Null: the distribution is p, and not q: two distributions of scipy.stats, or dictionaries of probabilities.
 
         Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
 
@@ -1501,13 +1504,15 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether the population's mean is `null`, far values limited at a distance found privately. For many people.
+        """Null: the population's mean, far values limited at a distance found privately, is `null`. For many people.
 
-        Values beyond that distance from `null` count as 4/3 of it: few in a short tail, and right for an exponential one.
-        In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
-        `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
-        `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
-        (signed ranks, or signs), and no test of the mean of skewed data.
+        Values beyond that distance from `null` count as 4/3 of it. Where both tails seem to hold as many people, the
+        distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
+        the mean for symmetric, for slightly skewed and for exponential tails. In a longer tail that few people are in, the
+        test is about the mean so limited; the first line of the release says where. Give `bounds` for the mean of all
+        values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
+        another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
+        test of the mean of skewed data.
 
         Example: session.mean_test("age", 30.0, epsilon=0.5)
         """
@@ -1566,10 +1571,10 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether pairs differ: is x - y symmetric about 0? With "signs": is it as often positive as negative? Exact.
+        """Null: x - y is symmetric about 0; with "signs", as often positive as negative. Exact.
 
-        Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 24 and these find more; "ranks" always
-        takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
+        Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 45 (24 under "replace") and these find
+        more; "ranks" always takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
 
         Example: session.paired_test("age", epsilon=0.5)
         """
@@ -1652,7 +1657,7 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[TestResult]:
-        """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+        """Null: the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
         With `equals` it is the share of entries that are this text, number or date.
 

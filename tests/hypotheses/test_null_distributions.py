@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from discreet.hypotheses.null_distributions import (
     NoisyDistribution,
     check_powerful,
     noise_beyond,
+    over_variances,
     prime_above,
     simulated_p_value,
     wave_of_sums,
 )
 from discreet.noise.distributions import laplace, stream
 from discreet.noise.randomness import Seeded
+from discreet.privacy.exact import bisect
 
 
 def enumerated(values: list[int], chances: list[float], times: int, scale: Fraction, t: int) -> float:
@@ -88,3 +91,29 @@ def test_a_test_without_power_is_refused_with_its_best_power() -> None:
 def test_primes() -> None:
     small = [n for n in range(3, 200) if all(n % d for d in range(2, n))]
     assert sorted({prime_above(n) for n in range(1, 190)}) == [p for p in small if p <= 191]
+
+
+@pytest.mark.claim("null_distributions.4")
+@pytest.mark.parametrize(("level", "noise"), [(0.05, 0.15), (0.05, 0.1), (0.01, 0.1)])
+def test_a_variance_seen_with_noise_leaves_the_level(level: float, noise: float) -> None:
+    """Integrated over the noise: a variance of 1 is seen as w, and a normal variable is tested at the level for w."""
+    chances = (np.arange(400) + 0.5) / 400
+    seen = 1 + noise * np.where(chances < 0.5, np.log(2 * chances), -np.log(2 - 2 * chances))
+
+    def share(averaged: bool) -> float:
+        found = []
+        for one in seen:
+            tail_at = (
+                over_variances(float(one), noise, normal_beyond) if averaged else partial(normal_beyond, sd=one**0.5)
+            )
+            critical = bisect(lambda t, at=tail_at: 2 * at(t) <= level, 0.0, 20.0, steps=40)[1]  # type: ignore[misc]
+            found.append(2 * normal_beyond(critical, 1.0))
+        return float(np.mean(found))
+
+    assert abs(share(averaged=True) / level - 1) < 0.03
+    assert share(averaged=False) / level > 1.05  # what is averaged away
+
+
+def normal_beyond(t: float, sd: float) -> float:
+    """P(Z > t) of a normal variable."""
+    return 0.5 * math.erfc(t / (math.sqrt(2) * sd))

@@ -257,7 +257,7 @@ def _world_of_two(about: About) -> Effect:
 def closeness_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any = None, edges: Any = None
 ) -> Mechanism[TestResult]:
-    """Whether two samples have the same probabilities of public bins. Holds for many people.
+    """Null: two samples have the same probabilities of public bins. Holds for many people.
 
     Under the default relation, "add_or_remove", a person's sample and presence are hidden too; under "replace" they are
     public.
@@ -300,7 +300,7 @@ def _world_of_pairs(about: About) -> Effect:
 def independence_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any
 ) -> Mechanism[TestResult]:
-    """Whether two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
+    """Null: two columns are independent; `categories` lists those of x, then those of y. Holds for many people.
 
     >>> import discreet
     >>> x, y = ["a", "b", "a"] * 200, [0, 1, 1] * 200

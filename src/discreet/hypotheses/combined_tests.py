@@ -22,6 +22,7 @@ Source
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
@@ -45,6 +46,7 @@ from discreet.statistics.proportion import KnownSize, centred
 
 STEPS: Final = 64  # from 0 to the clip
 REACHES: Final = (0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1.1, 1.3, 1.6, 2.0, 2.5)
+VOTE_LEVELS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 AIM: Final = 2.8  # plans are for the effect that the usual test at level 0.05 finds with power 0.88
 
 
@@ -183,22 +185,20 @@ def clipped_normal(mean: float, reach: float) -> tuple[float, float]:
 
 def best_plan(most: int, epsilon: float) -> tuple[int, float]:
     """How many blocks, at most `most`, and which clip: the greatest expected power. Public numbers only."""
-    counts = sorted({max(1, round(most * share)) for share in (1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)})
-    tried = [(blocks, reach) for blocks in counts if blocks * epsilon >= 10 for reach in REACHES]
-    if not tried:
-        return most, 0.5
-    return max(tried, key=lambda plan: expected_power(*plan, epsilon, AIM))
+    return _best(most, epsilon, REACHES, expected_power)
 
 
 def best_votes(most: int, epsilon: float) -> tuple[int, float]:
     """How many blocks, at most `most`, and at which level they vote: the greatest expected power. Public numbers."""
+    return _best(most, epsilon, VOTE_LEVELS, power_of_votes)
+
+
+def _best(
+    most: int, epsilon: float, choices: Sequence[float], power: Callable[[int, float, float, float], float]
+) -> tuple[int, float]:
     counts = sorted({max(1, round(most * share)) for share in (1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)})
-    tried = [
-        (blocks, level) for blocks in counts if blocks * epsilon >= 10 for level in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-    ]
-    if not tried:
-        return most, 0.5
-    return max(tried, key=lambda plan: power_of_votes(plan[0], plan[1], epsilon, AIM))
+    tried = [(blocks, choice) for blocks in counts if blocks * epsilon >= 10 for choice in choices]
+    return max(tried, key=lambda plan: power(plan[0], plan[1], epsilon, AIM)) if tried else (most, 0.5)
 
 
 def power_of_votes(blocks: int, vote_level: float, epsilon: float, effect: float, level: float = 0.05) -> float:

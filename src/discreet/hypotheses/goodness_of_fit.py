@@ -11,11 +11,11 @@ Why
     so that the counts move by at most 2 in L1; adding it moves them by 1. Then [additive.1]. Under ADD_OR_REMOVE a
     twentieth of epsilon goes to the number of people before, which moves by 1 too.
     [goodness_of_fit.2] The statistic is a function of the noisy counts, whose distribution under the null hypothesis is
-    known and simulated: [null_distributions.2]. It is sum (c - n p)^2 / (n p (1 - p) + V) over the cells, V the
-    variance of the noise: cells where noise is all there is count little. Under ADD_OR_REMOVE the noisy total stands
-    for n in the numerators, and the noisy number of before, with noise of its own, in the denominators, which are
-    therefore constants for the counts; the p-value is the largest of all n in a band around the noisy total:
-    [null_distributions.3].
+    known and simulated: [null_distributions.2]. It is sum (d - mean d)^2 / (n p (1 - p) + V) over the cells, d = c - n
+    p and V the variance of the noise: cells where noise is all there is count little, and the sum of all d, which is
+    noise alone, counts nothing. Under ADD_OR_REMOVE the noisy total stands for n in the numerators, and the noisy
+    number of before, with noise of its own, in the denominators, which are therefore constants for the counts; the
+    p-value is the largest of all n in a band around the noisy total: [null_distributions.3].
 Needs
     Public categories or bins; n epsilon of 10 where n is public. (Where it is private and there are hardly any people,
     the p-value is about uniform.)
@@ -23,8 +23,8 @@ Accuracy
     Each count has noise of standard deviation 2.8 / epsilon, or 1.5 / epsilon under ADD_OR_REMOVE; a cell tells little
     that expects fewer people than that.
 Source
-    Gaboardi, Lim, Rogers and Vadhan 2016; Kifer and Rogers 2017. The statistic with V in each denominator is ours, and
-    so is the form without a public n.
+    Gaboardi, Lim, Rogers and Vadhan 2016; Kifer and Rogers 2017 for a statistic that leaves out the sum of the noise.
+    The one with V in each denominator is ours, and so is the form without a public n.
 """
 
 import math
@@ -48,13 +48,14 @@ from discreet.hypotheses.null_distributions import (
     worst_p_value,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
+from discreet.hypotheses.result import pure
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
+from discreet.privacy.guarantee import check_budget
+from discreet.privacy.loss import Laplace
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -101,15 +102,7 @@ class FitTest:
                 f"the probabilities are {given!r}; give {len(self.bins)} numbers, 0 or more, that sum to at most 1"
             )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Pure epsilon."""
-        return Guarantee(self.epsilon, 0.0, self.neighbours, self.unit)
-
-    @property
-    def loss(self) -> Approximate:
-        """Pure epsilon."""
-        return Approximate(self.epsilon, 0)
+    guarantee, loss = promised, pure  # [goodness_of_fit.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
@@ -155,11 +148,10 @@ class FitTest:
 
 
 def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:
-    """sum (c - n p)^2 / (n p (1 - p) + V), of each row of counts. [goodness_of_fit.2]"""
-    expected = size * chances
-    found: Floats = ((table - expected) ** 2 / (expected * (1 - chances) + LaplaceDistribution(scale).sd ** 2)).sum(
-        axis=1
-    )
+    """sum (d - mean d)^2 / (n p (1 - p) + V), d = c - n p, of each row of counts. [goodness_of_fit.2]"""
+    apart = table - size * chances
+    spreads = size * chances * (1 - chances) + LaplaceDistribution(scale).sd ** 2
+    found: Floats = ((apart - apart.mean(axis=1, keepdims=True)) ** 2 / spreads).sum(axis=1)
     return found
 
 
@@ -283,7 +275,7 @@ def goodness_of_fit_test(
     edges: Any = None,
     bins: int = 10,
 ) -> Mechanism[TestResult]:
-    """Whether entries have these probabilities, or this distribution. Exact.
+    """Null: entries have these probabilities, or this distribution. Exact.
 
     `null` is a dictionary of probabilities, a list of them (with `categories` or `edges`), or a distribution of
     scipy.stats, compared on `edges` or on `bins` intervals of equal probability.

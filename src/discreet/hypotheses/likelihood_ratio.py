@@ -349,7 +349,7 @@ def likelihood_ratio_test(
     method: Literal["clamped", "vote"] = "clamped",
     clamp: tuple[float, float] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether the distribution is p, against q: two distributions of scipy.stats, or dictionaries of probabilities.
+    """Null: the distribution is p, and not q: two distributions of scipy.stats, or dictionaries of probabilities.
 
     Exact. method="vote" is the lecture's, kept for comparison: blocks of people vote by their likelihood ratios.
 

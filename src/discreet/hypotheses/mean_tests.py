@@ -17,10 +17,9 @@ Why
     of one sample does, [clip.1]. So each pair is blurred at the price of one.
     [mean_tests.3] The difference of two means has the normal parts of both, added in squares, and two Laplace noises;
     Student's factor has the degrees of freedom of Welch and Satterthwaite. The squares' noises move the estimated
-    variance of the difference by about the root of the sum of their squares, h; h / 2 is added, and the variance is at
-    least h. With the normal model the clip is hard, and where spreads differ one sample's mean follows c more than
-    the other's: each is divided by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its
-    square tells.
+    variance of the difference by about the root of the sum of their squares: [null_distributions.4]. With the normal
+    model the clip is hard, and where spreads differ one sample's mean follows c more than the other's: each is divided
+    by the slope d E clip(a + Z) / da, the share of its sample within the clip, which its square tells.
 Needs
     As many people as the mean needs; otherwise a refusal.
 Accuracy
@@ -40,15 +39,14 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
+from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest, check_mean_test
 from discreet.hypotheses.null_distributions import LIMIT, inverted, p_value_of_difference
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SymmetryTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
-from discreet.privacy.exact import Number, is_number, show, solve
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.exact import Number, show, solve
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, check, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
@@ -71,7 +69,7 @@ from discreet.stages.normal_laplace import ConvolvedSpread, tail
 from discreet.stages.normal_stages import clipped_square, find_place, mean_radius
 from discreet.statistics.mean import plan_mean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
-from discreet.statistics.proportion import Alternative, check_alternative
+from discreet.statistics.proportion import Alternative
 from discreet.tables.entries import column, numbers, public_size
 from discreet.worlds.shapes import shifted_sample, two_groups
 
@@ -100,12 +98,8 @@ class MeanTest:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, 0, None)
-        check_size(self.size, self.neighbours)
-        check_alternative(self.alternative)
+        check_mean_test(self.null, self.epsilon, self.alternative, self.size, self.neighbours)
         check_bounds(self.bounds)
-        if not is_number(self.null):
-            raise BadInput(f"the mean to test is {self.null!r}; give a finite number")
         check_model(self.model)
 
     guarantee = promised
@@ -292,13 +286,15 @@ def mean_test(
     model: Literal["gaussian", "symmetric"] | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether the population's mean is `null`, far values limited at a distance found privately. For many people.
+    """Null: the population's mean, far values limited at a distance found privately, is `null`. For many people.
 
-    Values beyond that distance from `null` count as 4/3 of it: few in a short tail, and right for an exponential one.
-    In a long tail that few people are in, the test is about the mean so limited; the release says where. Give
-    `bounds` for the mean of all values, model="gaussian" if a normal model is true: these invert the interval of
-    `mean`. model="symmetric" tests another hypothesis, that the distribution is symmetric about `null`; it is exact
-    (signed ranks, or signs), and no test of the mean of skewed data.
+    Values beyond that distance from `null` count as 4/3 of it. Where both tails seem to hold as many people, the
+    distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
+    the mean for symmetric, for slightly skewed and for exponential tails. In a longer tail that few people are in, the
+    test is about the mean so limited; the first line of the release says where. Give `bounds` for the mean of all
+    values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
+    another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
+    test of the mean of skewed data.
 
     >>> import discreet
     >>> x = [float(age % 80) for age in range(4000)]
@@ -312,8 +308,7 @@ def mean_test(
         return MeanTest(null, epsilon, model=model, bounds=bounds, size=people.size, **terms)
     if bounds is not None:
         raise BadInput("bounds are not used with model='symmetric'; leave them out")
-    if not is_number(null):
-        raise BadInput(f"the mean to test is {null!r}; give a finite number")
+    check_mean_test(null, epsilon, alternative, people.size, people.neighbours)
     return Wrapped(SymmetryTest(epsilon, **terms), before=partial(_less, null=float(null)))
 
 
@@ -333,12 +328,13 @@ def two_means_test(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether two independent groups have one mean, far values limited alike. For many people.
+    """Null: two independent groups have one mean, far values limited alike. For many people.
 
-    The limit is a distance from the middle of all values, found privately; values beyond it count as 4/3 of it. Or
-    give public `bounds`, or model="gaussian" if both are normal. For whether groups have one *distribution*, which is
-    found sooner by ranks, ask two_samples_test: under unequal spreads or shapes that is another hypothesis. Under the
-    default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
+    The limit is a distance from the middle of all values, found privately; values beyond it count as 4/3 of it. It is
+    close where the tails of both groups seem alike, and one that few people are beyond elsewhere. Or give public
+    `bounds`, or model="gaussian" if both are normal. For whether groups have one *distribution*, which is found sooner
+    by ranks, ask two_samples_test: under unequal spreads or shapes that is another hypothesis. Under the default
+    relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are public.
 
     >>> import discreet
     >>> x, y = [float(k % 80) for k in range(4000)], [float(k % 80) + 9 for k in range(4000)]

@@ -302,7 +302,7 @@ def all_sizes(sizes: Sequence[int], size: int | None) -> tuple[int, ...]:
 def two_samples_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, alternative: Alternative = "two-sided"
 ) -> Mechanism[TestResult]:
-    """Whether two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
+    """Null: two independent groups have one distribution (Mann and Whitney). Exact, whatever the distribution.
 
     "greater" is for x that tends to be larger. Under the default relation, "add_or_remove", a person's group and
     presence are hidden too; under "replace" they are public.
@@ -336,7 +336,7 @@ def _world(about: About) -> Effect:
 
 @statistic({"groups": number(sample=True)}, rows=grouped, world=_world)
 def anova(people: Public, *groups: Columns, epsilon: Number) -> Mechanism[TestResult]:
-    """Whether several independent groups have one distribution, by ranks. Exact, whatever the distribution.
+    """Null: several independent groups have one distribution, by ranks. Exact, whatever the distribution.
 
     Under the default relation, "add_or_remove", a person's group and presence are hidden too; under "replace" they are
     public.

@@ -110,7 +110,7 @@ def proportion_test(
     alternative: Alternative = "two-sided",
     equals: Any = None,
 ) -> ProportionTest:
-    """Whether the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
+    """Null: the population's share of true entries is `null`. The value has `.p_value` and `.decide(level)`. Pure.
 
     With `equals` it is the share of entries that are this text, number or date.
 

@@ -1,14 +1,14 @@
 """One sample, or pairs: are the differences centred at 0? The sign test and Wilcoxon's signed ranks.
 
 Releases
-    SignTest: a noisy number of positive differences. SignedRankTest: the noisy sum of the ranks of the absolute
-    differences that are positive. SymmetryTest: one of the two, by the public (or noisy) number of rows and epsilon.
+    Signs: a noisy number of positive differences. Ranks: the noisy sum of the ranks of the absolute differences that
+    are positive. SymmetryTest is one of the two, by the public (or noisy) number of rows and epsilon unless told which.
     The p-value is computed from it.
     Where the number of rows is private: of signs the noisy numbers of both kinds; of ranks a noisy number m of rows
-    first, the rest is of a table of m rows.
+    first, the rest is of a table of m rows. SymmetryTest first looks at a rough number of rows, for 3% of epsilon.
 Promise
-    [signed_tests.1] SignTest is pure epsilon: replacing one difference moves the number by at most 1.
-    [signed_tests.2] SignedRankTest is pure epsilon: replacing one of n differences moves the sum by at most n.
+    [signed_tests.1] Of signs it is pure epsilon: replacing one difference moves the number by at most 1.
+    [signed_tests.2] Of ranks it is pure epsilon: replacing one of n differences moves the sum by at most n.
     [signed_tests.3] If each difference is positive as often as negative, the sign test's p-value is exactly uniform. If
           its distribution is symmetric about 0, that of signed ranks is super-uniform. Ties, zeros and missing values
           are allowed for.
@@ -29,14 +29,16 @@ Why
     missing differences stand in where there are fewer: [private_sizes.1]. Coins and places are those of the rows'
     secret words, so that they move with their rows. A missing difference has the sign of a coin, which is what the null
     hypothesis says of any row: [private_sizes.2].
-    [signed_tests.5] Which of the two runs depends on public numbers, or on a noisy one that was released before; either
-    is pure epsilon and, as symmetric differences are positive as often as negative, super-uniform.
+    [signed_tests.5] Which of the two runs depends on public numbers, or on a noisy one that was released before; the
+    epsilons sum to epsilon in either case. As symmetric differences are positive as often as negative, both p-values
+    are super-uniform.
 Needs
     n epsilon of 10 (signs) or 20 (signed ranks), else there is no power and it is refused.
 Accuracy
-    Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5. A private number of rows
-    costs a tenth of epsilon. For a small shift of normal differences ranks keep 0.955 of the information and signs
-    0.637; noise adds 24 and 8 over n epsilon^2 of the variance. So signs find more where n epsilon^2 is below 24.
+    Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5. A private number of rows costs
+    a tenth of epsilon. For a small shift of normal differences ranks keep 0.955 of the information and signs 0.637;
+    noise adds 24 and 8 over n epsilon^2 of the variance. So signs find more where n epsilon^2 is below 24. Under
+    ADD_OR_REMOVE noise adds 30 and 4, and the bound is 45.
 Source
     Awan and Slavkovic 2018 (signs); Wilcoxon 1945, Pratt 1959; Couch et al. 2019 for private signed ranks, there with
     noise of the same size on the sum of all signed ranks.
@@ -45,6 +47,7 @@ Source
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -58,7 +61,6 @@ from discreet.hypotheses.private_sizes import (
     seated,
     secret_key,
     secret_words,
-    split_budget,
     stand_ins,
     too_few_people,
     uniform,
@@ -67,7 +69,7 @@ from discreet.hypotheses.result import pure
 from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
@@ -80,95 +82,24 @@ from discreet.tables.entries import numbers, public_size
 from discreet.worlds.shapes import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
-FEW: Final = 24  # n epsilon^2 below which signs find more than ranks
+FEW: Final = {Neighbours.REPLACE: 24, Neighbours.ADD_OR_REMOVE: 45}  # n epsilon^2: signs find more than ranks below it
+LOOKING: Final = Fraction(3, 100)  # of epsilon: which of the two finds more of a private number
+Method = Literal["ranks", "signs"]
+NAMES: Final = {"signs": "SignTest", "ranks": "SignedRankTest"}
+WORDS: Final = {"signs": "sign test", "ranks": "signed-rank test", None: "test of symmetry"}
 COUNTED: Final = "the number of rows is a noisy one: so many were drawn at random, or missing ones stand in"
-
-
-@dataclass(frozen=True, slots=True)
-class SignTest:
-    """Are differences positive as often as negative?
-
-    >>> from discreet.noise.randomness import Seeded
-    >>> SignTest(1.0).release([1.0] * 80 + [-1.0] * 20, Seeded(1)).value.decide(0.001)
-    True
-    """
-
-    epsilon: Number
-    alternative: Alternative = "two-sided"
-    neighbours: Neighbours = Neighbours.REPLACE
-    unit: str = "row"
-
-    def __post_init__(self) -> None:
-        check_budget(self.epsilon, 0, None)
-        check_alternative(self.alternative)
-
-    guarantee, loss = promised, pure
-
-    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
-        """The noisy share of positive differences and the p-value."""
-        return released(self, numbers(rows), rng, f"sign test ({self.alternative})")
-
-    def check(self, size: int | None) -> None:
-        """Refused, by public numbers, if noise would drown so many signs."""
-        if size is not None:
-            words = f"{size} signs at epsilon {float(self.epsilon):g}"
-            check_powerful(signs_distribution(size, self.epsilon), 0, size, words, Refused)
-
-    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:  # noqa: ARG002
-        """The test of a public number of differences."""
-        noisy = rng.blur(int(signs(values, drawn).sum()), sensitivity=1, cost=Laplace(self.epsilon))  # [signed_tests.1]
-        seen = KnownSize(noisy + centred(rng), len(values), float(1 / laplace_scale(1, self.epsilon)))
-        return TestResult(seen.share, seen.p_value(0.5, self.alternative))  # [signed_tests.3]
-
-
-@dataclass(frozen=True, slots=True)
-class SignedRankTest:
-    """Is the distribution of the differences symmetric about 0?
-
-    >>> from discreet.noise.randomness import Seeded
-    >>> SignedRankTest(1.0).release([k % 10 - 2.0 for k in range(300)], Seeded(1)).value.decide(0.001)
-    True
-    """
-
-    epsilon: Number
-    alternative: Alternative = "two-sided"
-    neighbours: Neighbours = Neighbours.REPLACE
-    unit: str = "row"
-
-    def __post_init__(self) -> None:
-        check_budget(self.epsilon, 0, None)
-        check_alternative(self.alternative)
-
-    guarantee, loss = promised, pure
-
-    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
-        """The noisy sum of positive ranks, centred, in standard deviations without noise, and the p-value."""
-        return released(self, numbers(rows), rng, f"signed-rank test ({self.alternative})")
-
-    def check(self, size: int | None) -> None:
-        """Refused, by public numbers, if noise would drown so many signed ranks."""
-        if size is not None:
-            words = f"{size} signed ranks at epsilon {float(self.epsilon):g}"
-            check_powerful(signed_ranks_distribution(size, self.epsilon), 0, size * (size + 1) // 2, words, Refused)
-
-    def tested(self, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:
-        """The test of a public number of differences."""
-        size = len(values)
-        ranked = positive_ranks(values, drawn, places)
-        noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(self.epsilon))  # [signed_tests.2]
-        centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
-        distribution = signed_ranks_distribution(size, self.epsilon)
-        return TestResult(
-            (noisy - centre) / deviation, distribution.p_value(noisy, self.alternative)
-        )  # [signed_tests.3]
 
 
 @dataclass(frozen=True, slots=True)
 class SymmetryTest:
     """Is the distribution of the differences symmetric about 0? By ranks, or by signs where these find more.
 
+    With method="signs": are differences positive as often as negative?
+
     >>> from discreet.noise.randomness import Seeded
     >>> SymmetryTest(1.0).release([k % 10 - 2.0 for k in range(300)], Seeded(1)).value.decide(0.001)
+    True
+    >>> SymmetryTest(1.0, method="signs").release([1.0] * 80 + [-1.0] * 20, Seeded(1)).value.decide(0.001)
     True
     """
 
@@ -176,55 +107,82 @@ class SymmetryTest:
     alternative: Alternative = "two-sided"
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    method: Method | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
         check_alternative(self.alternative)
+        if self.method is not None and self.method not in NAMES:
+            raise BadInput(f"method is {self.method!r}; give 'ranks' or 'signs', or None for the better one")
 
     guarantee, loss = promised, pure
 
-    def for_size(self, size: int) -> SignTest | SignedRankTest:
+    def for_size(self, size: int) -> "SymmetryTest":
         """The test that finds more for so many differences. Public numbers only. [signed_tests.5]"""
-        kind = SignTest if size * float(self.epsilon) ** 2 < FEW else SignedRankTest
-        return kind(self.epsilon, self.alternative, self.neighbours, self.unit)
-
-    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
-        """What the test that is chosen releases."""
-        return released(self, numbers(rows), rng, f"test of symmetry ({self.alternative})")
+        few = size * float(self.epsilon) ** 2 < FEW[self.neighbours]
+        return self if self.method is not None else replace(self, method="signs" if few else "ranks")
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if noise would drown so many differences."""
         if size is not None:
-            self.for_size(size).check(size)
+            distribution, most, kind = (
+                (signs_distribution, size, "signs")
+                if self.for_size(size).method == "signs"
+                else (signed_ranks_distribution, size * (size + 1) // 2, "signed ranks")
+            )
+            words = f"{size} {kind} at epsilon {float(self.epsilon):g}"
+            check_powerful(distribution(size, self.epsilon), 0, most, words, Refused)
+
+    def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
+        """The noisy share of positive differences; or the noisy sum of positive ranks, centred, in standard deviations
+        without noise; and the p-value. Of a noisy number of rows where theirs is private; or a refusal."""
+        values = numbers(rows)
+        size, name = public_size(values, self.neighbours), f"{WORDS[self.method]} ({self.alternative})"
+        chosen, spent = self, Fraction(0)
+        if self.method is None:
+            about, spent = (size, spent) if size is not None else (self._looked(values, rng), LOOKING)
+            chosen = replace(self.for_size(about), epsilon=exact(self.epsilon) * (1 - spent))  # [signed_tests.5]
+        if size is None and chosen.method == "signs":
+            return replace(signs_released(chosen, values, rng, name), guarantee=self.guarantee)  # [signed_tests.4]
+        notes: tuple[str, ...] = ()
+        inner, key = chosen, b""
+        if size is None:
+            counting = Laplace(exact(self.epsilon) * (COUNTING - spent))
+            (size,), notes = noisy_sizes([len(values)], counting, rng), (COUNTED,)  # [signed_tests.4]
+            rest = exact(self.epsilon) * (1 - COUNTING)
+            inner, key = replace(chosen, epsilon=rest, neighbours=Neighbours.REPLACE), secret_key(rng)
+        shown = {"rows": size, "alternative": self.alternative}
+        provenance = Provenance(NAMES[inner.for_size(size).method or "ranks"], shown, rng.secure, notes=notes)
+        blank: Release[TestResult] = Release(self.guarantee, provenance, name=name)
+        if (refusal := refusal_of(inner, size)) is not None:
+            return replace(blank, refusal=too_few_people(size, self.epsilon, inner.check) if notes else refusal)
+        drawn = seats(values, size, key) if notes else (values, coins(size, rng), rng.permutation(size))
+        tested = tested_signs if inner.method == "signs" else tested_ranks
+        return replace(blank, answer=tested(inner, *drawn, rng))  # [signed_tests.4]
+
+    def _looked(self, values: Floats, rng: Randomness) -> int:
+        """A rough number of rows, which says which test finds more. [signed_tests.5]"""
+        (about,) = noisy_sizes([len(values)], Laplace(exact(self.epsilon) * LOOKING), rng)  # [signed_tests.5]
+        return about
 
 
-def released(
-    test: SignTest | SignedRankTest | SymmetryTest, values: Floats, rng: Randomness, name: str
-) -> Release[TestResult]:
-    """The test of all rows, or of a noisy number of them where theirs is private; or a refusal."""
-    size, about, inner = public_size(values, test.neighbours), "", test
-    public = size is not None
-    if isinstance(test, SignTest) and not public:
-        return signs_released(test, values, rng, name)
-    if size is None:
-        counting, rest = split_budget(test.epsilon, COUNTING)
-        (size,) = noisy_sizes([len(values)], counting, rng)  # [signed_tests.4]
-        inner, about = replace(test, epsilon=rest, neighbours=Neighbours.REPLACE), f"about {size} people: "
-    chosen = inner.for_size(size) if isinstance(inner, SymmetryTest) else inner  # [signed_tests.5]
-    shown = {"rows": size, "alternative": test.alternative}
-    provenance = Provenance(type(chosen).__name__, shown, rng.secure, notes=(COUNTED,) if about else ())
-    blank: Release[TestResult] = Release(test.guarantee, provenance, name=name)
-    if (refusal := refusal_of(inner, size)) is not None:
-        words = too_few_people(size, test.epsilon, inner.check) if about else refusal
-        return replace(blank, refusal=words)
-    if isinstance(chosen, SignTest) and not public:  # [signed_tests.4]
-        found = signs_released(replace(chosen, neighbours=test.neighbours), values, rng, name)
-        return replace(found, guarantee=test.guarantee)
-    drawn = (values, coins(size, rng), rng.permutation(size)) if public else seats(values, size, secret_key(rng))
-    return replace(blank, answer=chosen.tested(*drawn, rng))  # [signed_tests.4]
+def tested_signs(test: SymmetryTest, values: Floats, drawn: Coins, _: Integers, rng: Randomness) -> TestResult:
+    """The test of the signs of a public number of differences."""
+    noisy = rng.blur(int(signs(values, drawn).sum()), sensitivity=1, cost=Laplace(test.epsilon))  # [signed_tests.1]
+    seen = KnownSize(noisy + centred(rng), len(values), float(1 / laplace_scale(1, test.epsilon)))
+    return TestResult(seen.share, seen.p_value(0.5, test.alternative))  # [signed_tests.3]
 
 
-def signs_released(test: SignTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
+def tested_ranks(test: SymmetryTest, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:
+    """The test of the signed ranks of a public number of differences."""
+    size, ranked = len(values), positive_ranks(values, drawn, places)
+    noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(test.epsilon))  # [signed_tests.2]
+    centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
+    p_value = signed_ranks_distribution(size, test.epsilon).p_value(noisy, test.alternative)  # [signed_tests.3]
+    return TestResult((noisy - centre) / deviation, p_value)
+
+
+def signs_released(test: SymmetryTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
     """The sign test where the number of rows is private: that half of them are positive. [signed_tests.4]"""
     heads = uniform(secret_words(values, secret_key(rng))) < 0.5
     found = Proportion(test.epsilon, test.neighbours, test.unit).release(signs(values, heads), rng)  # [signed_tests.4]
@@ -300,17 +258,14 @@ def paired_test(
     alternative: Alternative = "two-sided",
     method: Literal["ranks", "signs"] | None = None,
 ) -> Mechanism[TestResult]:
-    """Whether pairs differ: is x - y symmetric about 0? With "signs": is it as often positive as negative? Exact.
+    """Null: x - y is symmetric about 0; with "signs", as often positive as negative. Exact.
 
-    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 24 and these find more; "ranks" always
-    takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
+    Symmetry is tested by signed ranks, or by signs where n * epsilon^2 is below 45 (24 under "replace") and these find
+    more; "ranks" always takes ranks. Without y, x holds the differences. Zeros and ties are allowed for.
 
     >>> import discreet
     >>> before, after = [k % 30 for k in range(300)], [k % 30 - k % 3 for k in range(300)]
     >>> discreet.paired_test(before, after, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
     True
     """
-    if method not in (None, "ranks", "signs"):
-        raise BadInput(f"method is {method!r}; give 'ranks' or 'signs', or None for the better one")
-    kind = SymmetryTest if method is None else SignedRankTest if method == "ranks" else SignTest
-    return kind(epsilon, alternative=alternative, neighbours=people.neighbours, unit=people.unit)
+    return SymmetryTest(epsilon, alternative, people.neighbours, people.unit, method)

@@ -1,0 +1,216 @@
+"""Where far values of data of any shape are limited, at a distance that is chosen privately, and their sums within it.
+
+Releases
+    Values are measured from a public or released centre c. A distance C near the median of |x - c|, for each of two
+    samples, and the larger counts; the noisy number of people within 3 C, and how many more of those beyond it are
+    above c than below (of two samples the difference of that, in people of the smaller). Where both say that the tails
+    are balanced, the limit is T = 3 C; elsewhere it is T = C 2^(k / 4), k = -16, ..., 240. For each sample the noisy
+    sums of u = 3 (x - c) / 4 T, which is +-1 where |x - c| > T, and of (m - min(u^2, m)) / 2, with m = 1 for balanced
+    tails and m = 9/16 for others, which few people are beyond.
+Promise
+    [tail_limits.1] Pure: the epsilons of the stages that run sum to the same, with balanced tails and without, under
+          both relations. In two samples who is in which is public under REPLACE, and hidden under ADD_OR_REMOVE.
+    [tail_limits.2] For a distribution that is symmetric about c the mean of u is 0 wherever the limit is; so it is for
+          a tail beyond T that falls by a factor e with each T / 3, and for a slightly skewed normal distribution with
+          T = 2 standard deviations. Samples of one distribution have one mean of u.
+Why
+    [tail_limits.1] What the choice of T would have cost goes to the sums if tails are balanced, which released numbers
+    decide. C is [locate.1]. A person is within 3 C and counts 1 in the one number, or is beyond and counts at most 1,
+    up or down, in the other: both together move by at most 1 in L1 for one who joins, and by 2 for one who is replaced.
+    T is chosen by whole scores, 2 N - n (N people beyond the limit, n in all) plus a public number for each k: a person
+    who joins moves N by 0 or 1 for each k and n by 1, so each score by exactly 1; one who is replaced moves it by at
+    most 2. Then [choose.3]. u is a whole number of steps of 2^-26, a fixed function of one row, c and T, in [-1, 1];
+    the other number is rounded down to whole steps. It is at most (1 - u^2) / 2 <= 1 - |u|, so that a row counts by at
+    most 1 in both together: one that joins moves the sums by at most 1 in L1, one that is replaced by at most 2:
+    [additive.1]. So the spread costs nothing more. A person is in one of two samples, whose sums are blurred together.
+    [tail_limits.2] In an exponential tail the mean of x - c beyond T is T + T / 3: what u counts it as. To first order
+    in the skewness g of a density f(x) (1 + g (x^3 - 3 x) / 6), f the normal one, the surplus beyond t is
+    g (t^2 - 1) f(t) / 3 and its integral beyond T is g T f(T) / 3: T / (T^2 - 1) for each person, T / 3 for T = 2.
+Needs
+    If more than half of the values are c itself a limit may not be found: a refusal. The balance is looked for where
+    n epsilon is 440 or more (REPLACE: 880), in two samples 550 (1100) in the smaller.
+Accuracy
+    Balanced tails: a reach of 4 C, 2.7 standard deviations of a normal column. Other tails: a limit e times as wide
+    must save as many people as 2.5 nats are worth, 13 / epsilon (REPLACE: 20 / epsilon); so T leaves out about that
+    many over h, the slope of log N over log T there.
+Source
+    Huang, Liang and Yi 2021 for clips that weigh people against noise; the score without a target rank, the balance
+    and what far values count as are ours.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from discreet.accounting.allocation import Allocation, Share
+from discreet.errors import Refused
+from discreet.hypotheses.null_distributions import Floats
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.loss import Choice, Laplace
+from discreet.privacy.mechanism import Randomness
+from discreet.privacy.neighbours import Neighbours
+from discreet.stages.clip import Moment, enough, fitting_bits, noise_size
+from discreet.stages.locate import median_distance, moves
+
+PARTS: Final = 4  # of a binade: candidates for the limit
+PLACES: Final = np.arange(-4 * PARTS, 60 * PARTS + 1)
+LOW: Final = -3 * PARTS  # places from which on there is a limit: below it, nobody seems to be within any
+STEEP: Final = 2.5  # nats that a limit e times as wide must save
+GRAINS: Final = 64  # steps of a score
+BEYOND: Final = Fraction(4, 3)  # what a value beyond the limit counts as, in limits
+ROUNDED: Final = 2.0**-50  # of the centre: values closer to it are as good as at it
+FINDS: Final = (1e-280, 1e280)  # distances that are neither nothing nor too large to be summed
+SCALE, FAR = Fraction(7, 100), Fraction(1, 5)  # of epsilon
+FAR_SEEN: Final = Fraction(1, 4)  # the same as FAR where a row is replaced
+NEAR: Final = 3  # median distances within which balanced tails are limited: two standard deviations of a normal column
+BALANCE: Final = 110  # n epsilon times the share for the balance: an exponential tail is then 6 scales of its noise
+EVEN: Final = 2.5  # scales of noise by which balanced tails may seem to differ
+INSIDE: Final = 0.75  # of all people, who seem to be within the limit of balanced tails
+LOCATED: Final = 50  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
+LOST: Final = (
+    "no distance was found that most values stay within; if more than half of them are one number, "
+    "give public bounds=(low, high)"
+)
+
+
+class Limits(NamedTuple):
+    """Values count by their distance from the centre; one beyond the limit counts as `reach` away. Their squares count
+    up to `most` of the squared reach."""
+
+    centre: float
+    limit: float
+    reach: float
+    most: Fraction = Fraction(1)
+
+
+class Samples(NamedTuple):
+    """The values of each sample, a public or noisy number of them, and where they are measured from."""
+
+    parts: Sequence[Floats]
+    sizes: Sequence[int]
+    centre: float
+    neighbours: Neighbours
+
+
+def limit_shares(
+    sizes: Sequence[int], epsilon: Number, neighbours: Neighbours, balanced: bool, most: Fraction
+) -> dict[str, Share | None]:
+    """What the limit costs, for so many people by a public or a noisy number."""
+    samples, balance, public = max(1, len(sizes)), None, neighbours.size_is_public
+    scale = located(min(sizes, default=0), epsilon, neighbours, Fraction(1, 8 * samples) if public else SCALE)
+    if sizes:
+        nats = BALANCE * moved_by_one(neighbours)
+        balance = Fraction(nats, min(sizes)) / exact(epsilon)
+    return {
+        "scale": Share(scale * samples, Choice, times=samples),
+        "balance": None if balance is None or balance > most else Share(balance),
+        "limit": None if balanced else Share(FAR_SEEN if public else FAR, Choice),
+    }
+
+
+def located(size: int, epsilon: Number, neighbours: Neighbours, most: Fraction) -> Fraction:
+    """The share with which a median of so many is found; the most there is where nobody knows how many they are."""
+    nats = LOCATED * moved_by_one(neighbours) ** 2
+    return enough(nats, size, epsilon, SCALE if neighbours.size_is_public else SCALE / 2, most) if size else most
+
+
+def limited_at(
+    people: Samples, stages: Callable[[Sequence[int], bool], Allocation], rng: Randomness
+) -> tuple[Limits, Allocation]:
+    """Where values are limited, and what the sums then cost: close by, if tails are balanced. [tail_limits.1]"""
+    given, centre, relation = stages(people.sizes, False), people.centre, people.neighbours
+    cost = given.part("scale", Choice)
+    found = [median_distance(part, centre=centre, cost=cost, neighbours=relation, rng=rng) for part in people.parts]
+    near = min(max(*found, abs(centre) * ROUNDED, FINDS[0]), FINDS[1])  # [tail_limits.1]
+    if "balance" in given and tails_are_balanced(people, NEAR * near, given.part("balance", Laplace), rng):
+        return Limits(centre, NEAR * near, float(BEYOND) * NEAR * near), stages(people.sizes, True)  # [tail_limits.1]
+    return limits_of(people, near, given, rng), given
+
+
+def tails_are_balanced(people: Samples, limit: float, cost: Laplace, rng: Randomness) -> bool:
+    """Whether about as many people are far above the centre as far below, or the surplus is that of the other sample;
+    and most are near. [tail_limits.1]"""
+    bits = fitting_bits(cost)
+    moved = moved_by_one(people.neighbours) << bits  # [tail_limits.1]
+    noisy = rng.blur(counted_tails(people, limit, bits), sensitivity=moved, cost=cost)  # [tail_limits.1]
+    most = INSIDE * sum(people.sizes) * 2**bits
+    return abs(int(noisy[0])) <= EVEN * noise_size(moved, cost) and int(noisy[1]) >= most
+
+
+def counted_tails(people: Samples, limit: float, bits: int) -> Any:
+    """The surplus of those far above, in people of the smaller sample, and how many are near; in steps.
+    [tail_limits.1]"""
+    surplus = within = 0
+    for number, (part, size) in enumerate(zip(people.parts, people.sizes, strict=True)):
+        above = int(np.count_nonzero(part > people.centre + limit))
+        below = int(np.count_nonzero(part < people.centre - limit))
+        weight = (min(people.sizes) << bits) // size  # at most 2^bits
+        surplus += (above - below) * (-weight if number else weight)
+        within += (len(part) - above - below) << bits
+    return np.array([surplus, within], dtype=object)
+
+
+def moved_by_one(neighbours: Neighbours) -> int:
+    """How far one person moves what a row counts by at most 1 in, up or down. [tail_limits.1]"""
+    return 2 if neighbours is Neighbours.REPLACE else 1
+
+
+def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness) -> Limits:
+    """A limit that few people are beyond, as far as it is worth its noise; refused if there is none.
+    [tail_limits.1]"""
+    values, cost, moved = np.concatenate(people.parts), stages.part("limit", Choice), 2 * moves(people.neighbours)
+    candidates = near * 2.0 ** (PLACES / PARTS)
+    with np.errstate(all="ignore"):
+        distances = np.nan_to_num(np.abs(values - people.centre), nan=0.0, posinf=np.inf)
+    within = np.cumsum(np.bincount(np.searchsorted(candidates, distances), minlength=len(PLACES) + 1))[:-1]
+    price = np.rint(PLACES * float(STEEP * math.log(2) * 2 * moved * GRAINS / (PARTS * exact(cost.epsilon))))
+    scores = GRAINS * (len(values) - 2 * within) + price.astype(np.int64)  # 2 N - n, N = n - within
+    chosen = rng.choose(scores, sensitivity=moved * GRAINS, cost=cost)  # [tail_limits.1]
+    if PLACES[chosen] < LOW or near >= FINDS[1]:
+        raise Refused(LOST)
+    limit = float(candidates[chosen])
+    return Limits(people.centre, limit, float(BEYOND) * limit, 1 / BEYOND**2)
+
+
+def limited_sums(people: Samples, at: Limits, stages: Allocation, rng: Randomness) -> list[list[Moment]]:
+    """The noisy sums of u and of its square in each sample, and their noise. [tail_limits.1]"""
+    cost, count = stages.part("mean", Laplace), len(people.parts)
+    bits = fitting_bits(cost)
+    moved = moved_by_one(people.neighbours) << bits  # [tail_limits.1]
+    steps = [limited_steps(part, at, bits) for part in people.parts]
+    totals = np.array([int(both[kind].sum()) for kind in (0, 1) for both in steps], dtype=object)
+    noisy = rng.blur(totals, sensitivity=moved, cost=cost)  # [tail_limits.1]
+    noise, sums = noise_size(moved, cost) / 2**bits, [int(total) / 2**bits for total in noisy]
+    counted = 1 / float(stages.part("size", Laplace).epsilon) if "size" in stages else 0.0
+    return [
+        [Moment(total, noise, 1.0) for total in sums[:count]],
+        [
+            Moment(float(at.most) * size - 2 * rest, math.hypot(float(at.most) * counted, 2 * noise), 1.0)
+            for size, rest in zip(people.sizes, sums[count:], strict=True)
+        ],
+    ]
+
+
+def limited_steps(values: Floats, at: Limits, bits: int) -> tuple[Any, Any]:
+    """Each row's u and (m - min(u^2, m)) / 2 in whole steps; a missing value is at the centre. [tail_limits.1]"""
+    one = 2**bits
+    with np.errstate(all="ignore"):
+        share = np.nan_to_num((values - at.centre) / at.limit, nan=0.0, posinf=2.0, neginf=-2.0)
+    far = np.where(np.abs(share) > 1, np.sign(share), share * (at.limit / at.reach))  # [tail_limits.2]
+    steps = np.rint(far * float(one)).astype(np.int64)
+    most = int(at.most * one * one)
+    return steps, (most - np.minimum(steps * steps, most)) // (2 * one)  # [tail_limits.1]
+
+
+def limited(at: Limits) -> str:
+    """Where values are limited, for the first line: a test is about these."""
+    return f" of values limited to {show(at.centre - at.limit)} to {show(at.centre + at.limit)}"
+
+
+def said(at: Limits) -> str:
+    """The same, and what a value outside counts as."""
+    further = f"; one outside counts as {show(at.reach)} from {show(at.centre)}" if at.reach > at.limit else ""
+    return f"the test is about means{limited(at)}{further}"

@@ -1,0 +1,86 @@
+"""Where far values are limited, and what they count as."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
+from discreet.hypotheses.tail_limits import NEAR, Limits, Samples, limited_at, limited_steps, limits_of
+from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import atoms, compose
+from discreet.privacy.neighbours import Neighbours
+
+ADD = Neighbours.ADD_OR_REMOVE
+
+
+@pytest.mark.claim("tail_limits.2")
+def test_what_far_values_count_as() -> None:
+    """A symmetric sample sums to 0 wherever the limit is; so does an exponential one whose limit is 3 of its means off,
+    and a slightly skewed one whose limit is 2 standard deviations off.
+
+    Four million draws: within 6 standard errors, with terms of higher order for the last.
+    """
+    u, rest = limited_steps(np.array([-9.0, -1.5, 1.5, 9.0, math.nan, math.inf, 2.0]), Limits(0.0, 2.0, 8 / 3), 20)
+    assert u[:4].sum() == 0
+    assert list(u[2:6] / 2**20) == [pytest.approx(1.5 * 3 / 8, abs=1e-6), 1.0, 0.0, 1.0]
+    assert list(rest[2:6] / 2**20) == [pytest.approx((1 - (1.5 * 3 / 8) ** 2) / 2, abs=2e-6), 0.0, 0.5, 0.0]
+    people = np.random.default_rng(1)
+    u, _ = limited_steps(people.exponential(1, 4_000_000), Limits(1.0, 3.0, 4.0), 26)
+    assert abs(u.mean()) < 6 * u.std() / 2000
+    u, _ = limited_steps((people.gamma(100, 1, 4_000_000) - 100) / 10, Limits(0.0, 2.0, 8 / 3), 26)
+    assert abs(u.mean() / 2**26 * 8 / 3) < 0.004  # a clip at 2 would be 0.007 off
+
+
+@pytest.mark.claim("tail_limits.1")
+def test_a_row_counts_by_at_most_one_in_both_sums() -> None:
+    """Every whole number of steps, on a small grid; and rows of all sizes on the one that is used."""
+    for bits, values in ((6, np.arange(-64, 65) / 64), (26, np.random.default_rng(0).standard_cauchy(10_000))):
+        for most in (Fraction(1), Fraction(9, 16)):
+            u, rest = limited_steps(values, Limits(0.0, 1.0, 1.0 if bits == 6 else 4 / 3, most), bits)
+            assert rest.min() >= 0
+            assert (np.abs(u) + rest).max() == 2**bits
+            if bits == 26:  # the spread that is told
+                squares = np.minimum((u / 2**bits) ** 2, float(most)).sum()
+                assert float(most) * len(u) - 2 * rest.sum() / 2**bits == pytest.approx(squares, rel=1e-3)
+
+
+def test_the_limit_leaves_few_people_out() -> None:
+    """Normal data: between 2.2 and 200 standard deviations in 40 runs, whatever the unit; further with more people."""
+    people = np.random.default_rng(2)
+    test = LimitedMeanTest(0.0, 1.0, neighbours=ADD)
+    middles = []
+    for size in (1000, 100_000):
+        found = []
+        for run, unit in enumerate((1.0, 1e9, 1e-9, 3600.0) * 10):
+            given = Samples([unit * people.normal(0, 1, size)], (size,), 0.0, ADD)
+            found.append(limits_of(given, 0.67 * unit, test.stages((size,)), Seeded(run)).limit / unit)
+        assert 2.2 < min(found) < max(found) < 200
+        middles.append(np.median(found))
+    assert middles[0] < middles[1]
+
+
+def test_balanced_tails_are_limited_close_by() -> None:
+    """40 runs each. Normal tails and those of two skewed samples alike: most are limited within three median
+    distances. An exponential tail, or that of one sample of two: hardly any."""
+    people, size = np.random.default_rng(3), 2000
+    one, two = LimitedMeanTest(0.0, 1.0, neighbours=ADD), LimitedMeansTest(None, 1.0)
+    skewed = [people.exponential(1, (40, size)) - 1 for _ in range(2)]
+    normal = people.normal(0, 1, (40, size))
+
+    def near(test: LimitedMeanTest | LimitedMeansTest, *samples: object) -> int:
+        close = 0
+        for run in range(40):
+            parts = [np.asarray(sample)[run] for sample in samples]
+            at, stages = limited_at(Samples(parts, [size] * len(parts), 0.0, ADD), test.stages, Seeded(run))
+            close += "limit" not in stages
+            spent = compose(*(draw for draws in stages.parts.values() for draw in draws))
+            assert sum(part.epsilon for part in atoms(spent)) == 1  # type: ignore[union-attr, misc]
+            assert "limit" in stages or at.limit < 1.5 * NEAR
+        return close
+
+    assert near(one, normal) >= 25  # 36 expected
+    assert near(two, *skewed) >= 25
+    assert near(one, skewed[0]) <= 8  # at most 1 expected
+    assert near(two, skewed[0], normal) <= 8

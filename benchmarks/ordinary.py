@@ -354,6 +354,13 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
     limits = LIMITS.search(about)
     if limits and question.statistic in ("mean", "sum", "variance", "std") and len(question.columns["x"]) == 1:
         return named(question, columns, limits)
+    ball = getattr(getattr(spread, "covariance", spread), "ball", None)
+    if ball is not None:
+        (x,) = (np.asarray(part, dtype=float) for part in columns.values())
+        mean, covariance = pulled_in(x, *ball)
+        return (
+            covariance[np.triu_indices(WIDTH)] if question.statistic == "covariance" else [*mean, *covariance.ravel()]
+        )
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
         return limited(x, y, *spread.limit)
@@ -368,6 +375,15 @@ def named(question: Question, columns: Mapping[str, Any], limits: re.Match[str])
     (x,) = (np.asarray(part, dtype=float) for part in columns.values())
     low, high = (float(limits[1]), float(limits[2])) if limits[2] else x.mean() + float(limits[1]) * np.array([-1, 1])
     return np.ravel(TWINS[question.statistic](np.clip(x, low, high)))
+
+
+def pulled_in(x: Any, way: Any, centre: Any, one: float, radius: float) -> tuple[Any, Any]:
+    """Mean and covariance of rows that are pulled into a ball in a frame."""
+    seen = (x - centre) @ way.T
+    within = np.minimum(1.0, radius**2 / ((seen**2).sum(axis=1) + one**2))
+    mean, back = (within[:, None] * seen).mean(axis=0), np.linalg.inv(way)
+    second = (within[:, None] * seen).T @ seen / len(x) - np.outer(mean, mean)
+    return centre + back @ mean, back @ second @ back.T
 
 
 def limited(x: Any, y: Any, way: Any, limit: float) -> Any:

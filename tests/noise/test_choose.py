@@ -15,7 +15,7 @@ from tests.noise.distribution_checks import Constant, Script, chi_square, enumer
 from discreet.errors import BadInput
 from discreet.noise import choose
 from discreet.noise.additive import ROOM
-from discreet.noise.choose import Bounds, Choose, NoisyMax, exp_bounds, exp_ladder, pick
+from discreet.noise.choose import Bounds, Choose, NoisyMax, clear_index, exp_bounds, exp_ladder, pick
 from discreet.noise.distributions import BitSource, drawn_scale, geometric
 from discreet.noise.randomness import SeededSource, SystemSource
 from discreet.privacy.loss import Approximate, Choice
@@ -28,7 +28,7 @@ def weighed(request: Choose, monkeypatch: pytest.MonkeyPatch) -> Distribution:
     """The distribution of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
     seen: list[Bounds] = []
 
-    def look(weights: Callable[[int], Bounds], source: BitSource) -> int:
+    def look(weights: Callable[[int], Bounds], source: BitSource, **_: Any) -> int:
         seen.append(weights(192))
         return 0
 
@@ -374,3 +374,32 @@ def test_one_candidate_needs_one_look() -> None:
     source = Script(1 - Fraction(1, 2**2000))
     assert pick(lambda bits: ([1 << bits], [1 << bits]), source) == 0
     assert source.calls == 1
+
+
+@pytest.mark.claim("choose.5")
+def test_floats_tell_an_index_only_away_from_its_ends() -> None:
+    weights = np.array([1.0, 2.0, 0.0, 1.0])
+    whole = 1 << 128
+    for place, found in ((0.1, 0), (0.3, 1), (0.74, 1), (0.76, 3), (0.999, 3)):
+        assert clear_index(weights, int(place * whole), 128) == found
+    for end in (Fraction(1, 4), Fraction(3, 4), Fraction(1)):
+        for off in (0, 1, -1, 1 << 99, -(1 << 99)):  # 2^-29 of all
+            assert clear_index(weights, min(int(end * whole) + off, whole - 1), 128) is None
+    assert clear_index(np.zeros(3), 5, 128) is None
+    assert clear_index(np.zeros(0), 5, 128) is None
+    assert clear_index(weights * 2.0**-90, whole // 8, 128) is None  # what is not listed could weigh as much
+    assert clear_index(np.ones(2**20), whole // 8, 128) is None
+    assert clear_index(np.array([np.nan, 1.0]), whole // 8, 128) is None
+
+
+@pytest.mark.claim("choose.5")
+def test_candidates_that_floats_tell_are_those_that_exact_weights_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(60):
+        g = np.random.default_rng(seed)
+        scores = g.integers(0, int(g.choice([2, 50, 2**50])), size=int(g.choice([1, 5, 300])))
+        request = Choose(scores, 1, Choice(Fraction(int(g.choice([1, 100, 3000])), 1000)))
+        found = [request.answer(SeededSource(seed))]
+        with monkeypatch.context() as context:
+            context.setattr(choose, "clear_index", lambda *_: None)
+            found.append(request.answer(SeededSource(seed)))
+        assert found[0] == found[1]

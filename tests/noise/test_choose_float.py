@@ -14,7 +14,7 @@ from tests.noise.distribution_checks import Script, chi_square, log_ratios
 
 from discreet.errors import BadInput
 from discreet.noise import choose_float as floats
-from discreet.noise.choose import Bounds
+from discreet.noise.choose import Bounds, pick
 from discreet.noise.choose_float import (
     BINADES,
     LARGEST_KEY,
@@ -193,7 +193,7 @@ def weighed(request: ChooseFloat, patch: pytest.MonkeyPatch) -> dict[float, floa
     """The distribution of the implementation from its own weights, which `lazy.pick` draws from exactly [choose.2]."""
     seen: list[Bounds] = []
 
-    def look(weights: Callable[[int], Bounds], source: BitSource, bits: int) -> int:
+    def look(weights: Callable[[int], Bounds], source: BitSource, bits: int, **_: Any) -> int:
         seen.append(weights(bits))
         return 0
 
@@ -452,3 +452,48 @@ def test_short_numbers_weigh_more_and_weights_add_up() -> None:
         assert 0 <= offset - prior.between(low, found) + prior.between(found, found) < prior.between(found, found)
     weights = [prior.between(key, key) for key in range(-3, 4)]
     assert sum(weights) == prior.between(-3, 3)
+
+
+@pytest.mark.claim("choose_float.5")
+@pytest.mark.parametrize("prior", [None, uniform(), short_numbers()])
+def test_what_floats_tell_is_what_exact_weights_tell(prior: Prior | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the same bits, of which equally many are used: ties, far and tiny values, few and many records."""
+    told: list[bool] = []
+
+    def both(weights: Any, source: Any, bits: int, sure: Any) -> int:
+        def watched(digits: int, uniform: int) -> int | None:
+            found: int | None = sure(digits, uniform)
+            told.append(found is not None)
+            return found
+
+        at, ahead = source._at, source._ahead
+        state = source._generator.bit_generator.state
+        quick, used = pick(weights, source, bits, watched), source._at
+        source._at, source._ahead, source._generator.bit_generator.state = at, ahead, state
+        assert pick(weights, source, bits) == quick
+        assert source._at == used
+        return quick
+
+    monkeypatch.setattr(floats, "pick", both)
+    for seed in range(120):
+        g = np.random.default_rng(seed)
+        rows = g.normal(g.choice([0.0, 1e9]), g.choice([1.0, 1e-9]), size=int(g.choice([0, 3, 300, 4000])))
+        rows = np.round(rows, 1) if seed % 3 == 0 else rows
+        low, high = (-MAX, MAX) if prior is not uniform() else (-10.0, 1e10)
+        stairs = Staircase(rows, Fraction(len(rows), 2), low=low, high=high, prior=prior)
+        ChooseFloat(stairs, 1, Choice(Fraction(int(g.choice([1, 10, 200])), 100))).answer(SeededSource(seed))
+    assert sum(told) > 40
+
+
+@pytest.mark.claim("choose_float.5")
+@pytest.mark.parametrize("off", [Fraction(0), Fraction(1, 2**27), Fraction(1, 2**31), Fraction(-1, 2**31)])
+def test_a_number_near_the_end_of_a_segment_is_left_to_the_exact_weights(off: Fraction) -> None:
+    """Two floats of equal weights: half of all numbers, more or less a little, is as exact weights have it."""
+    stairs = Staircase([], 0, low=1.0, high=math.nextafter(1.0, 2))
+    chosen = ChooseFloat(stairs, 1, Choice(1))
+    assert chosen.answer(Script(Fraction(1, 3), then=[0])) == 1.0
+    two = Staircase([1.0], Fraction(1, 2), low=1.0, high=math.nextafter(1.0, 2))  # scores 0 and 1/2
+    edge = Fraction(1 / (1 + math.exp(-0.25)))
+    found = ChooseFloat(two, 1, Choice(1)).answer(Script(edge + off, then=[0]))
+    if off:
+        assert (found > 1.0) is (off > 0)

@@ -1,3 +1,4 @@
+import math
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -9,8 +10,8 @@ from tests.noise.distribution_checks import GaussianDistribution, LaplaceDistrib
 from discreet.errors import BadInput
 from discreet.noise import distributions as sources
 from discreet.noise.distributions import drawn_scale
-from discreet.noise.randomness import Seeded, SeededSource
-from discreet.privacy.loss import Choice, Laplace
+from discreet.noise.randomness import MadeUp, Seeded, SeededSource
+from discreet.privacy.loss import Choice, Gaussian, Laplace
 
 MANY = 20_000
 
@@ -83,3 +84,17 @@ def test_bytes_fetched_ahead_are_those_of_the_stream() -> None:
     source, stream = SeededSource(5), np.random.Generator(np.random.Philox(5))
     for count in (0, 1, 4, 5, 8, 31, 4096, 4097, 20_000, 3, 0, 64) * 3:
         assert source._bytes(count) == stream.bytes(count)
+
+
+def test_noise_for_made_up_rows_is_as_wide_as_the_real_one_and_marked() -> None:
+    """20,000 draws: their root mean square is off by 0.06 of itself less than once in 10^6 runs."""
+    door = MadeUp(1)
+    assert not door.secure
+    for cost, wide in (
+        (Gaussian(Fraction(1, 8), Fraction(1, 10**6)), 2.0**27),
+        (Laplace(Fraction(1, 8)), math.sqrt(2) * 2.0**27),
+    ):
+        found = door.blur(np.zeros(20_000, dtype=np.int64), sensitivity=2**24, cost=cost)
+        assert math.sqrt(float((found.astype(float) ** 2).mean())) == pytest.approx(wide, rel=0.06)
+    narrow = MadeUp(2).blur(np.zeros(50, dtype=np.int64), sensitivity=1, cost=Laplace(1))
+    assert (narrow == Seeded(2).blur(np.zeros(50, dtype=np.int64), sensitivity=1, cost=Laplace(1))).all()

@@ -12,10 +12,11 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.mechanism import check, refusal_of
 from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
-from discreet.statistics.covariance import Covariance, MultivariateGaussian
+from discreet.statistics.covariance import Covariance
 from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import FAMILIES, GAUSSIAN
 from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.normal import GaussianMean
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.sufficient import SufficientStatistics

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from discreet.accounting.compose import implies
 from discreet.accounting.currency import pure
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, NeedsBounds, Refused
+from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
+from discreet.stages.gram import Frame
 from discreet.statistics import column_means as module
-from discreet.statistics.column_means import ColumnMeans
+from discreet.statistics.column_means import ColumnMeans, noisy_squares, squares_cost
 from discreet.statistics.mean import RankClippedMean
 
 BOTH = list(Neighbours)
@@ -50,7 +53,7 @@ def test_every_small_pair_alone(relation: Neighbours) -> None:
 
 
 @pytest.mark.claim("column_means.2")
-@pytest.mark.claim("gram.5")
+@pytest.mark.claim("column_means.5")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_together(relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "JOINT", 4.0)  # else two columns are taken alone
@@ -187,3 +190,23 @@ def test_a_large_epsilon_has_an_answer_with_delta_too(epsilon: float) -> None:
     assert mechanism.release(rows, Seeded(1)).refusal is None
     with pytest.raises(BadInput, match="private here"):
         ColumnMeans(2, epsilon, 0.05, neighbours=Neighbours.ADD_OR_REMOVE)
+
+
+@pytest.mark.claim("column_means.5")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_the_squares_of_every_pair_of_small_rows(relation: Neighbours) -> None:
+    """What is handed to the noise, of every row that is there or not, or stands in for another."""
+    frame, cost = Frame.of(np.ones(2), np.eye(2)), squares_cost(Fraction(1), 2, relation)
+    asked = []
+    values_of_a_row = (0.0, 1.0, -1.0, 2.0, 0.7071, 1e-9, 1e6, -1e300, math.inf, -math.inf, math.nan)
+    small = np.array(list(product(values_of_a_row, repeat=2)))
+    for rows in (small[:0], *small[:, None]):
+        recorder = Recorder(Seeded(0))
+        noisy_squares(rows, frame, 1.0, cost=cost, neighbours=relation, rng=recorder)
+        asked += [request for request, _ in recorder.log if isinstance(request, Blur)]
+    moved = [blur.sensitivity for blur in asked]
+    values = [blur.values.tolist() for blur in asked]
+    others = values if relation is REPLACE else values[:1]
+    worst = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in product(values, others))
+    assert 0.95 * float(moved[0]) ** 2 < worst <= moved[0] ** 2
+    assert set(moved) == {moved[0]}

@@ -134,7 +134,7 @@ def test_what_it_shows() -> None:
         ({"epsilon": 0, "categories": ["a"]}, "epsilon"),
         ({"epsilon": 1, "delta": 0.02, "categories": ["a"]}, "delta"),
         ({"epsilon": 1, "delta": -1e-9, "categories": ["a"]}, "delta"),
-        ({"epsilon": 1, "categories": ["a"], "edges": [0, 1]}, "both"),
+        ({"epsilon": 1, "categories": ["a"], "edges": [0, 1]}, "two of categories, edges and width"),
         ({"epsilon": 1, "categories": "abc"}, "text"),
         ({"epsilon": 1, "categories": ["a"], "noise": "gaussian"}, "delta"),
         ({"epsilon": 1, "categories": ["a"], "noise": "cauchy"}, "noise"),

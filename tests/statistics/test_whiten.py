@@ -12,7 +12,7 @@ from discreet.audit.replay import Recorder, Replayer
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice, atoms
 from discreet.privacy.neighbours import Neighbours
-from discreet.stages.gram import Frame, gram_cost
+from discreet.stages.gram import Frame, gram_cost, lengths
 from discreet.statistics.whiten import (
     MOST_PAIRS,
     Whitening,
@@ -20,7 +20,6 @@ from discreet.statistics.whiten import (
     differences,
     find_frame,
     inverse_root,
-    lengths,
     measured,
     pairs_of,
 )

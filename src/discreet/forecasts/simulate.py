@@ -19,7 +19,7 @@ from discreet.accounting.calibrate import gaussian
 from discreet.api import Posed, posed
 from discreet.errors import BadInput, Refused
 from discreet.noise import distributions as simulated
-from discreet.noise.randomness import Seeded
+from discreet.noise.randomness import MadeUp, Seeded
 from discreet.privacy.declaration import Statistic
 from discreet.privacy.exact import Number, bisect, exact
 from discreet.privacy.mechanism import check
@@ -169,7 +169,7 @@ def _run(trial: Trial, world: World, cost: Fraction, count: int) -> Runs:
             break
         made = trial.made(SEED + run)
         try:
-            release = trial.posed(made, cost).answer(Seeded(SEED + run))
+            release = trial.posed(made, cost).answer(MadeUp(SEED + run))
         except (BadInput, Refused) as reason:  # a size that turns out too small when the rows are counted
             refusals.append(str(reason))
             continue
@@ -210,7 +210,7 @@ def rejected(trial: Trial, level: float, target: float | None = None) -> tuple[f
             count = run
             break
         try:
-            release = trial.posed(trial.made(SEED + run), trial.cost).answer(Seeded(SEED + run))
+            release = trial.posed(trial.made(SEED + run), trial.cost).answer(MadeUp(SEED + run))
         except (BadInput, Refused) as few:
             refusals.append(str(few))
             continue

@@ -78,7 +78,7 @@ from discreet.privacy.loss import Approximate, Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (
     Tail,
     column_cost,
@@ -87,7 +87,6 @@ from discreet.stages.octaves import (
     tail_cost,
     tail_of,
 )
-from discreet.statistics.whiten import lengths
 
 # of mu squared: columns, the first sum, H, the squares, each of three steps
 FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.045)

@@ -52,9 +52,8 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds
-from discreet.stages.gram import FINE, Frame, Scores, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import FINE, Frame, Scores, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, place_of, tail_cost, tail_of
-from discreet.statistics.whiten import lengths
 
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 10  # columns from which on a frame takes more of the budget

@@ -11,6 +11,9 @@ Claims
     [choose.1] `exp_bounds(x, bits)` returns integers low <= 2^bits exp(-x) <= high, high - low <= 4.
     [choose.2] `pick` returns index i with probability w_i / sum w, provided the intervals contain the true weights, the
          order of the indices is the same at every precision, and the interval widths shrink to 0.
+    [choose.5] `clear_index` returns the index that the whole real U picks, or None, of up to 2^20 weights that err by
+         less than 2^-40 of themselves, and in all by less than `rest` or 2^-640 more. Exact weights that err by less
+         than 2^29 2^-bits in all would tell it from the same bits.
 
 Private choice among listed candidates.
 
@@ -30,6 +33,12 @@ Why
     most 2 D between neighbours (its own score by D, the best of the others by D), and P(G >= t + 2D) >= e^-epsilon P(G
     >= t) for geometric noise: P(G >= t) = a^max(t, 0), a^{2D} >= e^-epsilon. This is the discrete form of
     permute-and-flip's exponential noise; ties go by index, which no data decides.
+    [choose.5] Sums of so many floats err by less than 2^-32 of themselves, and the rest is at most 2^-40 of the total.
+    U is rounded once and 2^-bits wide. So U and the partial sums over the total are within 2^-30 of the truth, and a U
+    farther than 2^-28 from both ends of its part is in it. Of a total of at least 2^(60 - bits) exact weights err by
+    less than 2^-31: they tell it too. U is nearer with a chance of 2^-27 a part; then, or where the total is smaller,
+    they decide. In `Choose` the largest weight is 1, and a factor exp(-x) errs by less than 2^-41 of itself or is less
+    than 2^-1000.
 
 Needs
     Whole scores and a whole-number or rational sensitivity in the same units; at least one candidate.
@@ -46,7 +55,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +66,9 @@ from discreet.noise.distributions import BitSource, claimed, drawn_scale, geomet
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Loss
 
+CLEAR: Final = 2.0**-28  # of all weights: how far from the ends of its part a number must be [choose.5]
+MANY: Final = 2**20  # weights beyond which floats are not asked [choose.5]
+Floats = npt.NDArray[np.float64]
 Bounds = tuple[Sequence[int], Sequence[int]]  # low and high ends of the weights, times a common 2^bits
 
 
@@ -111,16 +123,25 @@ def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> npt.NDArray[
     return np.array(found, dtype=object).reshape(-1, 2)
 
 
-def pick(weights: Callable[[int], Bounds], source: BitSource, bits: int = 192) -> int:
+def pick(
+    weights: Callable[[int], Bounds],
+    source: BitSource,
+    bits: int = 192,
+    sure: Callable[[int, int], int | None] | None = None,
+) -> int:
     """Index i with probability w_i / sum w; `weights(bits)` bounds all w_i * 2^bits. [choose.2]
 
-    A last index may stand for everything not listed yet, with low end 0: it is never returned, only refined.
+    A last index may stand for everything not listed yet, with low end 0: it is never returned, only refined. Of the
+    first random bits `sure(bits, uniform)` may tell the index sooner, where it is certain and `weights` would tell it.
     """
-    uniform = drawn = 0
+    uniform, drawn = source.below(1 << bits), bits
+    if sure is not None and (found := sure(bits, uniform)) is not None:
+        return found  # [choose.2]
     while True:
+        if drawn < bits:
+            uniform = (uniform << (bits - drawn)) | source.below(1 << (bits - drawn))
+            drawn = bits
         low, high = weights(bits)
-        uniform = (uniform << (bits - drawn)) | source.below(1 << (bits - drawn))
-        drawn = bits
         total_low, total_high = sum(low), sum(high)
         at_least, at_most = uniform * total_low >> bits, -(-(uniform + 1) * total_high >> bits)
         before_high = after_low = 0
@@ -132,6 +153,22 @@ def pick(weights: Callable[[int], Bounds], source: BitSource, bits: int = 192) -
             if before_high > at_most:
                 break
         bits *= 2
+
+
+def clear_index(weights: Floats, uniform: int, bits: int, rest: float = 0.0) -> int | None:
+    """The index that the first bits of U pick, by weights as floats; None if these cannot tell. [choose.5]
+
+    `rest` is no less than what is not listed, or than 2^-bits."""
+    if not 0 < len(weights) < MANY:
+        return None
+    upto = np.cumsum(weights)
+    place, total = uniform / (1 << bits), float(upto[-1])
+    if not total >= max(2.0**40 * rest, 2.0 ** (60 - bits), 2.0**-600):  # [choose.5]
+        return None
+    upto /= total
+    found = int(np.searchsorted(upto, place))
+    before = float(upto[found - 1]) if found else -1.0
+    return found if found < len(upto) and before + CLEAR < place < upto[found] - CLEAR else None  # [choose.5]
 
 
 def whole_scores(scores: Any) -> Steps:
@@ -180,7 +217,11 @@ class Choose:
             low, high = (members.astype(object)[:, None] * exp_ladder(unit, heights, bits)).T.tolist()
             return low, high
 
-        level = pick(weights, source)  # [choose.3]
+        def sure(bits: int, uniform: int) -> int | None:
+            factors = np.exp(np.array(heights, dtype=np.float64) * -float(unit))
+            return clear_index(members.astype(np.float64) * factors, uniform, bits)  # [choose.5]
+
+        level = pick(weights, source, sure=sure)  # [choose.3]
         candidates = np.flatnonzero(scores == levels[level])
         return int(candidates[source.below(len(candidates))])
 

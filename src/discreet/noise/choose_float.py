@@ -11,6 +11,7 @@ Promise
     [choose_float.2] For a target rank fixed in advance, D = 1 under REPLACE. For tau = q n under ADD_OR_REMOVE, D =
     max(q, 1-q).
     [choose_float.3] The distribution is exact: every float64 is a candidate, no weight is rounded and none is cut off.
+    [choose_float.5] A segment that floats tell is the one that the exact weights would tell, from the same random bits.
 Why
     [choose_float.1] The exponential mechanism with a base measure; as [choose.3], the prior cancels.
     [choose_float.2] Replacing one record moves #{x < t} and #{x <= t} each by at most 1, and the distance of tau to an
@@ -26,6 +27,9 @@ Why
     2^-53. Up to 2^49 units k is therefore found again, and its cell ends before the float of k + 1. From there on, by
     the float of 2^49 units and not by a quotient, each float is a cell of its own. Were a float in two cells, it would
     be drawn by the sum of their weights, which a record more in one of them can double.
+    [choose_float.5] [choose.5]: a share of the prior is rounded three times at most, a factor exp(-x), x <= 50, errs by
+    less than 2^-44 of itself; what is not listed weighs less than e^-50 < 2^-72. Those listed are the first of the
+    exact weights, in the same order; these, with 5 units for each power of a rung, err by less than 2^29 of 2^-bits.
 Needs
     A public prior; optional public bounds, to which the data are clamped record by record.
 Accuracy
@@ -48,13 +52,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.choose import Bounds, exp_bounds, exp_ladder, pick
+from discreet.noise.choose import Bounds, clear_index, exp_bounds, exp_ladder, pick
 from discreet.noise.distributions import BitSource, claimed
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
 from discreet.tables.entries import Stream
 
+NEAR: Final = 50  # times scores: how far floats are asked [choose_float.5]
 TRIED: Final = 64  # keys that are looked at together
 TOGETHER: Final = 1 << 14  # keys weighed at once: short ones need 30 numbers for each
 BINADES: Final = 2047
@@ -363,7 +368,17 @@ class ChooseFloat:
                 high.append(rest * exp_bounds(unit * reach, bits)[1])
             return low, high
 
-        chosen = pick(weights, source, bits=64 + whole.bit_length())  # the lightest float against all the others
+        def sure(bits: int, uniform: int) -> int | None:
+            nonlocal first, last
+            levels, first, last = stairs.levels(ceil(NEAR / unit))
+            masses = stairs.measure.between_all(first, last)
+            short = whole.bit_length() < 1000  # else they are too large for floats
+            shares = masses.astype(np.float64) / float(whole) if short else (masses / whole).astype(np.float64)
+            factors = np.exp(levels.astype(np.float64) * -float(unit / stairs.grain))
+            return clear_index(shares * factors, uniform, bits, 2.0**-72)  # [choose_float.5]
+
+        # the lightest float against all the others
+        chosen = pick(weights, source, bits=64 + whole.bit_length(), sure=sure)
         start, stop = int(first[chosen]), int(last[chosen])
         # [choose_float.3]
         return float_of(stairs.measure.locate(start, source.below(stairs.measure.between(start, stop))))

@@ -4,8 +4,8 @@ A frame centres, turns and scales rows by what is public or was released. The no
 covariance.
 
 Releases
-    The sum of v v' - k I over all rows, k a number that is public or was released, or the sum of v, or that of the
-    squares of its entries, plus Gaussian noise. v is a row seen in a frame and bent into the ball of a public or
+    The sum of v v' - k I over all rows, k a number that is public or was released, or the sum of v, plus Gaussian
+    noise. v is a row seen in a frame and bent into the ball of a public or
     released radius: "clip" pulls it to the surface, "taper" beyond the radius pulls it back towards 0, which it
     reaches at twice the radius, "sphere" puts every row on the surface.
 Promise
@@ -19,8 +19,6 @@ Promise
     [gram.4] `turned` and `plain` are fixed functions of one row: neither the other rows, nor their number, nor the
           row's place, nor blocks, threads or the linear algebra library change a bit of it, and no value raises. A row
           with a missing entry, or with infinite ones that cancel, is flagged by `turned`.
-    [gram.5] One row moves the sums of squared entries by at most sqrt(2) b^2 under REPLACE and b^2 under ADD_OR_REMOVE,
-          in L2.
 Why
     [gram.1] By [gram.4] a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
@@ -41,8 +39,6 @@ Why
     entries are then whole numbers of at most 2^26, those of `whole` at most 2^(26 - ceil(log2 d)), so every partial sum
     of a product of d of them is a whole number of at most 2^52: exact in float64 in any order, with or without fused
     operations. `plain` adds products column by column, one rounding after the other.
-    [gram.5] The squares of a row's entries are a vector without negative entries, no longer than their sum |v|^2 <=
-    b^2; of two such vectors the squared distance is at most the sum of their squared lengths.
 Needs
     At most 2^12 columns. Sums saturate beyond 2^25 rows.
 Accuracy
@@ -64,7 +60,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.additive import ROOM, slack, summed
-from discreet.noise.distributions import LARGEST_SCALE
+from discreet.noise.distributions import LARGEST_SCALE, compiled
 from discreet.privacy.exact import exact, root_above
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
@@ -74,6 +70,8 @@ from discreet.stages.clip import Floats
 ENTRY: Final = 26  # bits of an entry
 FINE: Final = 20  # of them below the unit: entries reach 64 units
 MOST: Final = 1 << 13  # rows at a time
+LARGE: Final = 1 << 15  # rows from which compiled passes are worth their import
+WIDE: Final = 64  # entries up to which they are quicker than the linear algebra library; fourth moments have all pairs
 SMALL: Final = 1 << 18  # multiplications at a time: so few are not worth a library's threads
 BITS: Final = 15  # the radius in steps: 2^15
 DIAGONAL, BESIDE = 29, 41  # [gram.3]
@@ -99,22 +97,26 @@ class Seen(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """y = step * whole @ rint((x - centre) * per): every field is public or was released."""
+    """y = step * whole @ rint((x - centre) * per): every field is public or was released.
+
+    If it is `led`, the first entry of x is 1, and not among the columns of rows.
+    """
 
     centre: Floats
     per: Floats
     whole: Floats
     step: float
+    led: bool = False
 
     @classmethod
-    def of(cls, units: Floats, turn: Floats, centre: Floats | None = None) -> "Frame":
+    def of(cls, units: Floats, turn: Floats, centre: Floats | None = None, *, led: bool = False) -> "Frame":
         """The frame nearest to y = turn @ ((x - centre) / units)."""
         size = len(units)
         largest = float(2 ** (ENTRY - math.ceil(math.log2(max(size, 2)))))  # [gram.4]
         step = float(np.abs(turn).max()) / largest
         whole = np.clip(np.rint(turn / step), -largest, largest)
         place = np.zeros(size) if centre is None else np.asarray(centre, dtype=np.float64)
-        return cls(place, 2.0**FINE / np.asarray(units), whole, step / 2**FINE)
+        return cls(place, 2.0**FINE / np.asarray(units), whole, step / 2**FINE, led)
 
     @property
     def size(self) -> int:
@@ -123,7 +125,12 @@ class Frame:
 
     def at(self, centre: Floats) -> "Frame":
         """The same frame about another centre."""
-        return Frame(np.asarray(centre, dtype=np.float64), self.per, self.whole, self.step)
+        return Frame(np.asarray(centre, dtype=np.float64), self.per, self.whole, self.step, self.led)
+
+    @property
+    def kernel(self) -> "tuple[Frame, None]":
+        """What compiled passes need to know."""
+        return self, None
 
     @property
     def matrix(self) -> Floats:
@@ -136,10 +143,11 @@ class Frame:
 
     def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
         """whole @ entries, one column for each row, all of them whole numbers; and which rows are missing, if any."""
-        entries = np.empty((rows.shape[1], len(rows)))
+        entries = np.empty((len(self.per), len(rows)))
+        columns: tuple[Any, ...] = (1.0, *rows.T) if self.led else tuple(rows.T)
         with np.errstate(all="ignore"):
-            for column, (entry, place, per) in enumerate(zip(entries, self.centre, self.per, strict=True)):
-                np.subtract(rows[:, column], place, out=entry)
+            for entry, column, place, per in zip(entries, columns, self.centre, self.per, strict=True):
+                np.subtract(column, place, out=entry)
                 np.multiply(entry, per, out=entry)
         np.rint(entries, out=entries)
         np.clip(entries, -(2.0**ENTRY), 2.0**ENTRY, out=entries)  # [gram.4]
@@ -199,6 +207,41 @@ class Moments:
         return Moments(self.first.astype(object) + other.first, self.second.astype(object) + other.second)  # [gram.1]
 
 
+def lengths(rows: Floats, frame: Seen) -> Floats:
+    """How long each row is in the frame; 0 where it is missing. A fixed function of each. [gram.4]"""
+    if (fast := _fast(rows, frame)) is not None:
+        kernels, (inner, _) = fast
+        found: Floats = kernels.lengths(rows, inner, 2.0**ENTRY)
+        return found * frame.step
+    parts = []
+    for block in blocks(rows, rows.shape[1]):
+        seen, lost = frame.turned(block)
+        parts.append(lengths_of(seen) * frame.step)
+        if lost is not None:
+            parts[-1][lost] = 0.0
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _fast(rows: Floats, frame: Seen) -> Any:
+    """The compiled passes, the same integers, where rows are worth their import and the frame is one they know."""
+    kernel = getattr(frame, "kernel", None)
+    if kernel is None or not LARGE <= len(rows) <= ROOM >> 2 * BITS or not compiled():
+        return None
+    known = kernel[1] is None or len(kernel[1][0]) <= WIDE
+    if not (known and rows.dtype == np.float64 and len(kernel[0].whole) <= WIDE):
+        return None
+    from discreet._compiled import vector_kernels
+
+    return vector_kernels, kernel
+
+
+def _fast_sums(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int, *, both: bool) -> Any:
+    if (fast := _fast(rows, frame)) is None or (both and fast[1][1] is not None):
+        return None
+    kernels, (inner, pairs) = fast
+    return kernels.sums(rows, inner, pairs, 2.0**ENTRY, radius / frame.step, shape, 2.0**bits, both=both)  # [gram.1]
+
+
 def steps_of(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Floats:
     """Each row as whole numbers of steps, one column for each row, of length at most `longest(d, bits)`. [gram.1]"""
     seen, lost = frame.turned(rows)
@@ -234,6 +277,8 @@ def moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = 
     if not (math.isfinite(radius) and radius > 0):
         raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
     size = frame.size
+    if (fast := _fast_sums(rows, frame, radius, shape, bits, both=True)) is not None:
+        return Moments(*fast)
 
     def parts() -> Iterator[Floats]:
         for block in blocks(rows, size):
@@ -246,6 +291,9 @@ def moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = 
 
 def first_moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Integers:
     """The sum of v alone, over an array of rows. [gram.1]"""
+    if (fast := _fast_sums(rows, frame, radius, shape, bits, both=False)) is not None:
+        found: Integers = fast[0]
+        return found
     parts = (steps_of(block, frame, radius, shape, bits).sum(axis=1) for block in blocks(rows, frame.size))
     return summed(parts, (frame.size,), SUMMED)  # [gram.1]
 
@@ -344,34 +392,4 @@ def noisy_sum(
     moved = sum_sensitivity(size, bits, neighbours)
     room = ROOM >> bits
     blurred = rng.blur(np.clip(found, -room, room) * 2**bits, sensitivity=moved, cost=cost)  # [gram.2]
-    return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits
-
-
-def squares_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
-    """How far one row moves the sums of squared entries, in steps. [gram.5]"""
-    return longest(size, bits) ** 2 * (root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1))
-
-
-def squares_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
-    """The cost of sums of squared entries with this mu, its slack included."""
-    sigma = math.ceil(squares_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
-    return Gaussian(mu, slack(size, sigma))
-
-
-def noisy_squares(
-    rows: Floats,
-    frame: Frame,
-    radius: float,
-    shape: Shape,
-    *,
-    cost: Gaussian,
-    neighbours: Neighbours,
-    rng: Randomness,
-) -> tuple[Floats, float]:
-    """The sums of squared entries of v in units of radius^2, and the noise on each. [gram.5]"""
-    size = len(frame.whole)
-    bits = fitting_bits(exact(cost.mu), size)
-    found = np.clip(np.diag(moments(rows, frame, radius, shape, bits).second), -ROOM, ROOM)
-    moved = squares_sensitivity(size, bits, neighbours)
-    blurred = rng.blur(found, sensitivity=moved, cost=cost)  # [gram.5]
     return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits

@@ -13,10 +13,10 @@ Promise
           that is public or was released. No value raises.
 Why
     [octaves.1] A row is in one bin or in none (where the number is missing, equal to the centre or more than 2^200 from
-    it), by a fixed function of its own entry: a difference, `frexp` and comparisons. Counts are whole numbers and leave
-    in steps of 2^-bits: [additive.1], [additive.2]. Those beyond 2^27 are cut before, which enlarges no distance.
-    Quarters of octaves likewise: a record's cell (stages/locate.py) is the exponent and two bits of |x - centre|; those
-    below 2^-80 are in none, those above 2^80 are in the last.
+    it), by a fixed function of its own entry: a difference, and the bits of its exponent and fraction. Counts are whole
+    numbers and leave in steps of 2^-bits: [additive.1], [additive.2]. Those beyond 2^27 are cut before, which enlarges
+    no distance. Quarters of octaves likewise: a record's cell (stages/locate.py) is the exponent and two bits of
+    |x - centre|; those below 2^-80 are in none, those above 2^80 are in the last.
     [octaves.2] As the code reads.
 Needs
     Some 4 deviations of noise in a bin: 4 / mu rows, 6 / mu under REPLACE.
@@ -39,6 +39,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from discreet.accounting.allocation import Allocation
@@ -69,7 +70,20 @@ STEEP: Final = 10.0  # deviations of noise from which a number of rows tells the
 STEEPER: Final = 1.5  # times the slope farther down
 SLOPES: Final = (0.2, 2.5)
 ROOT: Final = math.sqrt(0.5)
+DIGITS, BIAS, BIASED = 52, 1022, 2048  # of a float64: x = f 2^(exponent - BIAS), f from 1/2 to 1
+CARRY: Final = (1 << DIGITS) - int(np.float64(ROOT).view(np.int64)) % (1 << DIGITS)
 HALVES: Final = 2 * (LENGTH - SHORT + 1)  # half octaves of a length
+
+
+def _words(positive: Floats) -> npt.NDArray[np.int64]:
+    """The bits of floats without a sign: an exponent, then DIGITS of a fraction."""
+    return np.ascontiguousarray(positive).view(np.int64)
+
+
+def _halves(positive: Floats) -> npt.NDArray[np.int64]:
+    """Twice the exponent, and one more where the fraction is ROOT or more: then a sum carries into the exponent."""
+    words = _words(positive)
+    return (words >> DIGITS) + ((words + CARRY) >> DIGITS)
 
 
 def counts_cost(mu: Fraction, bins: int, neighbours: Neighbours) -> Gaussian:
@@ -136,9 +150,9 @@ def column_unit(
     """A power of two above |x - centre| of all rows but a few, the root mean square of those that differ, and how many
     they are, more or less; None where too few do. [octaves.2]"""
     with np.errstate(all="ignore"):
-        _, octave = np.frexp(away := np.abs(values - centre))
-        known = np.isfinite(away) & (away > 0) & (np.abs(octave) <= COLUMN)  # [octaves.1]
-    counts = np.bincount(octave[known] + COLUMN, minlength=2 * COLUMN + 1)
+        away = np.abs(values - centre)
+    exponents = np.bincount(_words(away) >> DIGITS, minlength=BIASED)  # missing, infinite and 0 at the ends
+    counts = exponents[BIAS - COLUMN : BIAS + COLUMN + 1]  # [octaves.1]
     found, noise = noisy_counts(counts, cost=cost, neighbours=neighbours, rng=rng)
     odd = (np.arange(len(found)) - COLUMN < USUAL[0]) | (np.arange(len(found)) - COLUMN > USUAL[1])
     clear = np.where(odd, found * (SEEN / SEEN_FAR), found)  # a unit of 2^-100 made of noise would spoil everything
@@ -172,13 +186,14 @@ def place_of(
 class Tail:
     """How long the k longest of about `size` rows are: `beyond` of them exceed `edge`, and z(k) tells the rest.
 
-    `typical` is a length that about half of the rows exceed."""
+    `typical` is a length that about half of the rows exceed, `fourth` no less than the mean of fourth powers."""
 
     size: float
     edge: float
     beyond: float
     slope: float
     typical: float
+    fourth: float = math.inf
 
     def _score(self, k: Any) -> Any:
         return -ndtri(np.clip(np.asarray(k) / self.size, 1e-12, 0.98) / 2)
@@ -189,7 +204,8 @@ class Tail:
 
     def times(self, factor: float) -> "Tail":
         """The tail of lengths that are so many times as long."""
-        return replace(self, edge=self.edge * factor, typical=self.typical * factor)
+        longer = {"edge": self.edge * factor, "typical": self.typical * factor, "fourth": self.fourth * factor**4}
+        return replace(self, **longer)
 
     def longer(self, other: "Tail", k: float) -> "Tail":
         """Of two tails the one whose k longest are longer."""
@@ -214,11 +230,13 @@ class Tail:
 
 def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> Tail | None:
     """The tail of positive lengths, `size` a number of rows that is public or was released. [octaves.2]"""
-    with np.errstate(all="ignore"):
-        fraction, octave = np.frexp(lengths)
-        known = np.isfinite(lengths) & (lengths > 0)  # [octaves.1]
-    half = np.clip(2 * (octave[known] - SHORT) + (fraction[known] >= ROOT), 0, HALVES - 1)
-    found, noise = noisy_counts(np.bincount(half, minlength=HALVES), cost=cost, neighbours=neighbours, rng=rng)
+    counts = np.bincount(_halves(np.abs(np.fmax(lengths, 0.0))), minlength=2 * BIASED)  # missing ones as 0
+    counts[0] -= len(lengths) - np.count_nonzero(lengths > 0)
+    first = 2 * (BIAS + SHORT)
+    inside = counts[first : 2 * (BIASED - 1)].copy()  # [octaves.1]: none that is missing or infinite
+    inside[0] += counts[:first].sum()
+    inside[HALVES - 1] += inside[HALVES:].sum()
+    found, noise = noisy_counts(inside[:HALVES], cost=cost, neighbours=neighbours, rng=rng)
     top = int(np.argmax(found))
     if found[top] < SEEN * noise:  # [octaves.2]
         return None
@@ -244,7 +262,10 @@ def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbo
     edge = 2.0 ** (top / 2 + SHORT - 1)
     risen = np.cumsum(np.where(found > noise, found, 0.0)[: top + 1])
     typical = 2.0 ** ((np.searchsorted(risen, risen[-1] / 2) + 0.5) / 2 + SHORT - 1)
-    return Tail(size, edge, beyond(top), slope, float(typical))
+    tail = Tail(size, edge, beyond(top), slope, float(typical))
+    ends = 2.0 ** ((np.arange(top + 1) + 1) / 2 + SHORT - 1)  # of bins: nobody in them is longer
+    fourth = float(np.maximum(found[: top + 1], 0.0) @ ends**4) + tail.excess(tail.beyond, 4)
+    return replace(tail, fourth=fourth / size)
 
 
 QUARTERS: Final = 1 << COARSE

@@ -13,16 +13,21 @@ Promise
          stages, the radius and refusals read public numbers and earlier answers only.
     [column_means.4] The interval of each column, by itself, is for the population's mean of the values so limited, by
          the normal approximation; alone, for what [mean.4] says.
+    [column_means.5] One row moves the sums of squared entries of rows in the ball by at most sqrt(2) b^2 under REPLACE
+         and b^2 under ADD_OR_REMOVE, in L2, where b steps bound the length of a row.
 Why
     [column_means.1] One row is one record of every column. Each column's draws are those of [mean.1], and those of all
     columns compose adaptively with the count: [allocation.1].
     [column_means.2] The count is of sensitivity 1, the choices are [locate.1] and [locate.2]; a length is a fixed
     function of one row and of what was released ([gram.4]), so their counts are [octaves.1]; the sums are [gram.2],
-    their squares [gram.5]. Squares of mu add up adaptively, with their slacks, whatever the shares that the count gives
-    them, if their sum never exceeds what was fixed before ([filter.3]): they are parts of one allocation
+    their squares [column_means.5]. Squares of mu add up adaptively, with their slacks, whatever the shares that the
+    count gives them, if their sum never exceeds what was fixed before ([filter.3]): they are parts of one allocation
     ([allocation.4]).
     [column_means.3] As `plan` reads. Scales at the edge of the floats are refused after they were released.
     [column_means.4] As [mean.4], with the deviation of Gaussian noise in place of the scale of Laplace noise.
+    [column_means.5] The squares of a row's entries are a vector without negative entries, no longer than their sum,
+    which is at most b^2 ([gram.2]); of two such vectors the squared distance is at most the sum of their squared
+    lengths.
 Needs
     Alone n epsilon of 180 d, 360 d under REPLACE; together, at epsilon 1 and delta 1e-6, 670 rows of 2 columns, 900 of
     7 and 1,550 of 20. A row with a missing entry counts as one at the centre.
@@ -39,6 +44,7 @@ Source
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -46,7 +52,8 @@ import numpy as np
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.friendly.average import SLACK, RegionSpread, noisy_count
-from discreet.privacy.exact import Number, exact, show
+from discreet.noise.additive import ROOM, slack
+from discreet.privacy.exact import Number, exact, root_above, show
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
@@ -56,7 +63,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
-from discreet.stages.gram import Frame, noisy_squares, noisy_sum, squares_cost, sum_cost
+from discreet.stages.gram import Frame, fitting_bits, lengths, longest, moments, noisy_sum, sum_cost
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
@@ -64,7 +71,6 @@ from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
 from discreet.statistics.mean import RankClippedMean, tail_mean, unlimited
-from discreet.statistics.whiten import lengths
 from discreet.tables.matrix import Floats, in_one, matrix
 
 WIDEST: Final = 2**10  # columns
@@ -128,14 +134,7 @@ class ColumnMeans:
     @property
     def _whole(self) -> Allocation:
         """What all draws may cost, their slack kept. [column_means.2]"""
-        most = Fraction(STRONGEST)
-        costs = (
-            sum_cost(most, self.width, self.neighbours),
-            squares_cost(most, self.width, self.neighbours),
-            distance_cost(most, self.neighbours),
-        )
-        off = SLACK + sum(exact(cost.slack) for cost in costs)
-        return Allocation.of(self.epsilon, self.delta, slack=off, lower=True)
+        return _together_cost(self.epsilon, self.delta, self.width, self.neighbours)
 
     @property
     def parts(self) -> Allocation:
@@ -143,6 +142,7 @@ class ColumnMeans:
         counted = None if self.neighbours.size_is_public else Share(SIZE)
         return Allocation.of(self.epsilon).split(size=counted, each=Share(times=self.width))  # [column_means.1]
 
+    @lru_cache(maxsize=1024)  # noqa: B019  of public numbers: forecasts ask again and again
     def plan(self, rows: int | None) -> Allocation:
         """Together: the stages for so many rows, a public or a noisy number. [column_means.3]"""
         whole, private, number = self._whole, not self.neighbours.size_is_public, max(rows or 1, 1)
@@ -267,7 +267,7 @@ class ColumnMeans:
         radius = 1.0 if tail is None else min(max(tail.limit(noise, 1), 1.0), WHOLE)  # [column_means.3]
         square_cost = stages.part("square", Gaussian)
         total, noise = noisy_sum(held, frame, radius, "clip", cost=mean_cost, **terms)  # [column_means.2]
-        squares, blur = noisy_squares(held, frame, radius, "clip", cost=square_cost, **terms)  # [column_means.2]
+        squares, blur = noisy_squares(held, frame, radius, cost=square_cost, **terms)  # [column_means.2]
         mean, second, extra = total / size, squares / size, blur / size
         variance = np.maximum(second + extra - mean**2, extra)  # [column_means.4]
         unit = units * radius
@@ -283,6 +283,38 @@ class ColumnMeans:
             target=target,
         )  # [column_means.4]
         return spread.estimate, spread
+
+
+@lru_cache(maxsize=64)
+def _together_cost(epsilon: Number, delta: Number, width: int, neighbours: Neighbours) -> Allocation:
+    """What all draws may cost, their slack kept. Public numbers. [column_means.2]"""
+    most = Fraction(STRONGEST)
+    costs = sum_cost(most, width, neighbours), squares_cost(most, width, neighbours), distance_cost(most, neighbours)
+    off = SLACK + sum(exact(cost.slack) for cost in costs)
+    return Allocation.of(epsilon, delta, slack=off, lower=True)
+
+
+def squares_sensitivity(size: int, bits: int, neighbours: Neighbours) -> Fraction:
+    """How far one row moves the sums of squared entries, in steps. [column_means.5]"""
+    return longest(size, bits) ** 2 * (root_above(2) if neighbours is Neighbours.REPLACE else Fraction(1))
+
+
+def squares_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
+    """The cost of sums of squared entries with this mu, its slack included."""
+    sigma = math.ceil(squares_sensitivity(size, fitting_bits(mu, size), neighbours) / mu)
+    return Gaussian(mu, slack(size, sigma))
+
+
+def noisy_squares(
+    rows: Floats, frame: Frame, radius: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+) -> tuple[Floats, float]:
+    """The sums of squared entries of clipped rows in units of radius^2, and the noise on each. [column_means.5]"""
+    size = frame.size
+    bits = fitting_bits(exact(cost.mu), size)
+    found = np.clip(np.diag(moments(rows, frame, radius, "clip", bits).second), -ROOM, ROOM)
+    moved = squares_sensitivity(size, bits, neighbours)
+    blurred = rng.blur(found, sensitivity=moved, cost=cost)  # [column_means.5]
+    return blurred / 4.0**bits, float(moved / exact(cost.mu)) / 4.0**bits
 
 
 def limited(limits: list[str]) -> str:

@@ -1,11 +1,10 @@
-"""The covariance of rows in R^d, and the normal distribution that has it, with error bars.
+"""The covariance of rows in R^d, with error bars.
 
 No bounds, no scale, no centre, any condition number that the rows can show.
 
 Releases
     With no model the stages of statistics/free_covariance.py, under model="gaussian" those of
-    statistics/covariance_stages.py, and from them the covariance. MultivariateGaussian: the mean too, with more of the
-    budget for it, under the model.
+    statistics/covariance_stages.py, and from them the covariance.
 
 Promise
     [covariance.1] (epsilon, delta) under REPLACE and under ADD_OR_REMOVE, by the losses of the stages.
@@ -13,22 +12,19 @@ Promise
     [covariance.3] The answer is symmetric and positive semidefinite. The interval of each entry holds the population's
           with its confidence, to first order: without a model whatever the distribution is, nobody's distance from the
           mean above a limit that was released, and the plain one too as far as the tail of all distances tells; under
-          the model for normal rows, and so that of each mean.
-    [covariance.4] With the confidence asked for, the distribution that MultivariateGaussian releases is within
-          `total_variation` of the population's, if that is normal, to first order.
+          the model for normal rows.
 
 Why
     [covariance.1] [free_covariance.1], [covariance_stages.1] and [covariance_stages.2]. What is not listed before the
     number of columns and, under REPLACE, of rows are declared amounts to (epsilon, delta).
     [covariance.2] Too few rows: before any draw where n is public, else by a noisy number of them. Scales at the edge
     of the floats: after they were released. [free_covariance.2]. Under the model, no centre: the differences take the
-    rows' place, and a normal distribution is refused.
+    rows' place.
     [covariance.3] Without a model [free_covariance.3]. Under it: in the frame the covariance is near I, so bent moments
     answer linearly (statistics/whiten.py): the error is sampling and noise over known slopes, with the variances of
     `MatrixSpread.of`. Turning back keeps eigenvalues non-negative. A noisy number of rows multiplies the distance of
     the bent moments from those of N(0, I), and of the mean from the centre, by an error of a few parts in a hundred at
-    most: second order. The mean of bent rows answers to a shift by the slope a1, and its noise is known in the frame.
-    [covariance.4] The proof is with `total_variation`.
+    most: second order.
 
 Needs
     About 2,000 rows of 5 columns, 3,400 of 10, at epsilon 1 and delta 1e-6. Without a model and under ADD_OR_REMOVE a
@@ -36,17 +32,13 @@ Needs
 
 Accuracy
     docs/measured-covariance.md has the error over that of the sample covariance. Under the model rows far from the
-    others add nothing: a tenth of them lowers variances by up to a half. MultivariateGaussian: noise of standard
-    deviation 2 R / (n mu a1), under ADD_OR_REMOVE half of it, on each coordinate of the mean in the frame, R about
-    sqrt(d) to sqrt(d) + 1: at n = 5,000, d = 5, epsilon = 1 the mean's error is 1.35, the covariance's 1.6 times the
-    sample's under REPLACE, 1.1 and 1.3 times under ADD_OR_REMOVE.
+    others add nothing: a tenth of them lowers variances by up to a half.
 
 Source
     See the stages; Armstrong and Kolesar 2020 (intervals that allow for a bias); Tsfadia, Cohen, Kaplan, Mansour and
     Stemmer 2022 for the centre.
 """
 
-import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal
@@ -55,7 +47,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
-from discreet.privacy.exact import Number, show
+from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Loss
@@ -63,7 +55,7 @@ from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
-from discreet.privacy.values import Matrix, MultivariateNormal
+from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.normal_laplace import allowing
@@ -87,6 +79,7 @@ class MatrixSpread:
     about: str = f"{EACH} covariance"
     bias: Floats | None = None
     target: str = ""
+    ball: tuple[Floats, Floats, float, float] | None = None  # where rows were limited: see `FreeMoment`
 
     @classmethod
     def free(cls, found: FreeMoment) -> "MatrixSpread":
@@ -99,7 +92,7 @@ class MatrixSpread:
         privacy = np.hypot(_entries(found.back, found.noise**2, found.noise**2), known)
         target = f"(nobody's distance from the mean above {found.often:.2g} times the typical one)"
         about = f"{EACH} covariance, distances limited"
-        return cls((estimate + estimate.T) / 2, sampling, privacy, about, found.bias * each, target)
+        return cls((estimate + estimate.T) / 2, sampling, privacy, about, found.bias * each, target, found.ball)
 
     @classmethod
     def of(cls, found: FittedMoment) -> "MatrixSpread":
@@ -139,78 +132,6 @@ def _entries(back: Floats, apart: float, along: float) -> Floats:
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * np.outer(sizes, sizes))
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class NormalVectorSpread:
-    """The errors of a mean and of a covariance."""
-
-    mean: Floats
-    mean_sampling: Floats
-    mean_privacy: Floats
-    covariance: MatrixSpread
-    found: FittedMoment
-
-    @classmethod
-    def of(cls, found: FittedMoment) -> "NormalVectorSpread":
-        """The error of a mean in the frame has independent coordinates: on the way back, the lengths of rows."""
-        matrix = MatrixSpread.of(found)
-        back = found.frame.back(np.eye(len(found.inside)))
-        drawn, blurred = found.moved
-        sampling = np.sqrt(drawn * np.diag(matrix.estimate))
-        return cls(
-            mean=found.frame.centre,
-            mean_sampling=sampling,
-            mean_privacy=np.sqrt(blurred * (back**2).sum(axis=1)),
-            covariance=matrix,
-            found=found,
-        )
-
-    @property
-    def value(self) -> MultivariateNormal:
-        """The estimates."""
-        return MultivariateNormal(self.mean, self.covariance.estimate)
-
-    @property
-    def sampling(self) -> MultivariateNormal:
-        """Standard deviations from sampling."""
-        return MultivariateNormal(self.mean_sampling, self.covariance.sampling)
-
-    @property
-    def privacy(self) -> MultivariateNormal:
-        """Standard deviations from the privacy noise."""
-        return MultivariateNormal(self.mean_privacy, self.covariance.privacy)
-
-    def interval(self, confidence: float) -> Interval:
-        """For each entry by itself."""
-        matrix = self.covariance.interval(confidence)
-        width = normal_quantile(confidence) * np.hypot(self.mean_sampling, self.mean_privacy)
-        low = MultivariateNormal(self.mean - width, matrix.low)
-        high = MultivariateNormal(self.mean + width, matrix.high)
-        about = f"{EACH} mean and covariance, if it is normal"
-        return Interval(low, high, confidence=confidence, about=about, population=True)
-
-    def total_variation(self, confidence: float) -> float:
-        """How far the distribution released can be from the population's, if that is normal.
-
-        In coordinates in which the released covariance is I, let E be the error of the covariance and m of the mean.
-        By Pinsker the covariance costs |E| / sqrt(8 (1 - |E|)) of total variation, Frobenius norm, as x - ln(1 + x) <=
-        x^2 / (2 (1 - |x|)); and the mean 2 Phi(|m| / 2) - 1. Each of |E|^2 without trace, its trace and |m|^2 is a
-        multiple of a chi-square variable, and each is given a third of the miss.
-        """
-        from scipy.special import chdtri, ndtr
-
-        miss, size = (1 - confidence) / 3, len(self.mean)
-        least = float(np.linalg.eigvalsh(self.found.inside)[0])
-        apart, along = (part[0] + part[1] / least**2 for part in (self.found.apart, self.found.along))
-        moved = self.found.moved[0] + self.found.moved[1] / least
-        loose = (size - 1) * (size + 2) // 2
-        square = along * float(chdtri(1, miss)) + (apart * float(chdtri(loose, miss)) if loose else 0.0)
-        error = math.sqrt(square)
-        if error >= 1:
-            return 1.0
-        shift = math.sqrt(moved * float(chdtri(size, miss)))
-        return min(1.0, error / math.sqrt(8 * (1 - error)) + 2 * float(ndtr(shift / 2)) - 1)
-
-
 def normal_quantile(confidence: float) -> float:
     """Half the width of a normal interval, in standard deviations."""
     from scipy.special import ndtri
@@ -220,7 +141,6 @@ def normal_quantile(confidence: float) -> float:
 
 
 WIDEST: Final = 2**10  # columns
-NOTE: Final = "the fit rests on a normal model; rows far from the others count as errors"
 Model = Literal["gaussian"]
 
 
@@ -330,35 +250,6 @@ class Covariance:
         if not (np.isfinite(spread.estimate).all() and np.isfinite(spread.sampling).all()):  # [covariance.2]
             return replace(blank, refusal="the columns' scales are beyond the floats; rescale them")
         return replace(blank, answer=Matrix(spread.estimate), spread=spread)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MultivariateGaussian(Covariance):
-    """A normal distribution: `value.mean` and `value.covariance`.
-
-    >>> from discreet.noise.randomness import Seeded
-    >>> import numpy as np
-    >>> rows = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
-    >>> release = MultivariateGaussian(epsilon=2.0, delta=1e-6).release(rows, Seeded(1))
-    >>> bool(abs(release.value.mean - rows.mean(axis=0)).max() < 0.4)
-    True
-    """
-
-    model: Model | None = "gaussian"
-    name: ClassVar[str] = "normal distribution"
-    mean: ClassVar[Fraction] = Fraction(3, 10)
-
-    def _answer(self, blank: Release[Any], found: FittedMoment | FreeMoment) -> Release[Any]:
-        assert isinstance(found, FittedMoment)
-        notes: tuple[str, ...] = (NOTE,)
-        if found.shift is not None:
-            spread = NormalVectorSpread.of(found)  # [covariance.3]
-            far = show(spread.total_variation(0.95))  # [covariance.4]
-            notes += (f"with confidence 95% within total variation {far} of the population, if that is normal",)
-            blank = replace(blank, answer=spread.value, spread=spread)
-        else:  # [covariance.2]
-            blank = replace(blank, refusal="too many rows lie far from the others for one normal distribution")
-        return replace(blank, provenance=replace(blank.provenance, notes=notes))
 
 
 def _world(about: About) -> World:

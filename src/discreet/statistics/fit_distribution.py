@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_laplace import gaussian
-from discreet.statistics.covariance import MultivariateGaussian
 from discreet.statistics.family import FAMILIES, GAUSSIAN, Family
 from discreet.statistics.histogram import Categories
+from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.shares import BinomialFit, MultinomialFit, shares_world
 from discreet.statistics.sufficient import SufficientStatistics, at_once
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
@@ -201,12 +201,14 @@ def fit_normal(
     epsilon: Number,
     delta: Number = 0.0,
     bounds: tuple[float, float] | None = None,
+    model: Literal["gaussian"] | None = None,
 ) -> Mechanism[Any]:
     """The normal distribution that fits best: `.mean` and `.variance`, with intervals for both. No bounds needed.
 
-    Of one column it is pure, whatever delta is allowed: the intervals hold the mean and the variance of a population of
-    any shape, far values limited where the answer says, and `bounds` are a public range of its median. Of the rows of
-    an array, a data frame or an Arrow table it has `.covariance`, needs delta > 0, and rests on a normal model.
+    The intervals hold the mean and the variance of a population of any shape, far values limited where the answer says.
+    Of one column it is pure, whatever delta is allowed, and `bounds` are a public range of its median. Of the rows of
+    an array, a data frame or an Arrow table it has `.covariance` and needs delta > 0; model="gaussian" is tighter for
+    normal rows there, and takes rows far from the others for errors.
 
     >>> import discreet
     >>> r = discreet.fit_normal([float(k % 80) for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -215,7 +217,9 @@ def fit_normal(
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
     if not x.several:
+        if model is not None:
+            raise BadInput(f"model is {model!r}; that is for several columns, leave it out for one")
         return Wrapped(SufficientStatistics(GAUSSIAN, epsilon, bounds=bounds, **terms), after=at_once)
     if bounds is not None:
         raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
-    return MultivariateGaussian(epsilon, delta, dimension=len(x.names), **terms)
+    return MultivariateGaussian(epsilon, delta, model=model, dimension=len(x.names), **terms)

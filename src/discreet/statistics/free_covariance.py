@@ -14,6 +14,8 @@ Promise
     [free_covariance.3] The error of an entry has three parts, which `FreeMoment` gives: sampling, by the fourth moments
           of the columns whatever their distribution; noise, which is known; and what the ball takes from the sum, at
           most the cut rows' excess, by the tail of all rows' lengths.
+    [free_covariance.4] So has that of the mean, whatever the distribution: sampling, by the variances; noise; and what
+          the ball takes.
 Why
     [free_covariance.1] Adaptive composition of [locate.1], [octaves.1], [gram.2] and [gram.3]; the parts are those of
     an allocation with the slack of all draws kept: [allocation.2].
@@ -25,6 +27,8 @@ Why
     multiplies S - I, as under ADD_OR_REMOVE the sum of u u' - I is released. An entry of the sample covariance has the
     variance (E z_i^2 z_j^2 - S_ij^2) / n, z the columns about their means; half the noise of the first is added to it,
     and what its tail tells of the rows that are cut. The half-width allows for the bias as [least_squares.3] does.
+    [free_covariance.4] With c the constant entry, the sum of c u over c is that of u, and its noise s / (c sqrt 2). A
+    row of length l beyond the radius R counts as u R^2 / l^2: it loses l - R^2 / l <= 2 (l - R) at most.
 Needs
     Noise on the sum, as an operator, below the number of rows; columns that some hundred rows show at epsilon 1. A row
     with a missing entry is in no sum: under REPLACE, where sums are divided by the public number of all rows, it lowers
@@ -52,7 +56,7 @@ from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, gram_cost, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (
     column_cost,
     counts_cost,
@@ -63,7 +67,6 @@ from discreet.stages.octaves import (
     tail_cost,
     tail_of,
 )
-from discreet.statistics.whiten import lengths
 
 COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
@@ -100,6 +103,11 @@ class Fourths:
         """What one stands for."""
         return self.inner.step**4
 
+    @property
+    def kernel(self) -> tuple[Frame, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+        """What compiled passes need to know."""
+        return self.inner, self.pairs
+
     def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
         """Of each row: two products each, one after the other. [free_covariance.2]"""
         seen, lost = self.inner.turned(rows)
@@ -114,6 +122,7 @@ class FreeStages:
     rows: int | None
     columns: int
     costs: Allocation
+    one: float = 0.0  # the constant entry over the radius of the last ball, at least: it weighs the mean
 
     @property
     def loss(self) -> Loss:
@@ -153,7 +162,7 @@ class FreeStages:
         return noisy_size(present, cost=self.costs.part("count", Gaussian), rng=rng)  # [free_covariance.1]
 
 
-def plan(epsilon: Number, delta: Number, rows: int | None, columns: int) -> FreeStages:
+def plan(epsilon: Number, delta: Number, rows: int | None, columns: int, one: float = 0.0) -> FreeStages:
     """The stages for rows of so many columns. Public numbers only. [free_covariance.2]"""
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
     pairs = Fourths(Frame.of(np.ones(columns), np.eye(columns))).size
@@ -177,7 +186,7 @@ def plan(epsilon: Number, delta: Number, rows: int | None, columns: int) -> Free
         if share is not None and isinstance(drawn, Gaussian):
             off += share.times * exact(drawn.slack)
     costs = Allocation.of(epsilon, delta, slack=off, lower=True).split(**shares)  # [free_covariance.1]
-    return FreeStages(rows=rows, columns=columns, costs=costs)
+    return FreeStages(rows=rows, columns=columns, costs=costs, one=one)
 
 
 def too_few(size: int, columns: int, stages: Callable[[int | None], FreeStages], epsilon: Number) -> str:
@@ -203,6 +212,9 @@ class FreeMoment:
     diagonal, `counted` the relative error of the number of rows.
 
     Of z, the columns in units of `scales`: the means of squares of products, half of their noise and the tail added.
+    `place` is the mean, with `shift` the noise of each entry of it in the frame and `lost` what the ball may take from
+    it. `ball` is the last frame, its centre, the constant entry and the radius: rows beyond are multiplied by the
+    square of the radius over their length.
     """
 
     inside: Floats
@@ -213,6 +225,11 @@ class FreeMoment:
     fourths: Floats
     size: float
     often: float
+    place: Floats
+    shift: float
+    lost: float
+    fourth: float  # no less than the mean of |u|^4
+    ball: tuple[Floats, Floats, float, float]
 
     @property
     def scales(self) -> Floats:
@@ -228,26 +245,26 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     if None in places:  # [free_covariance.2]
         return f"column {places.index(None)} is the same for nearly everybody, by noisy counts; leave it out"
     centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
-    rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
-    whole = np.column_stack([np.ones(len(rows)), rows])
+    if not math.isfinite(float(rows.sum())):  # a sum may be infinite of finite rows, and not the other way round
+        rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
     turn = np.diag(units / (sizes * np.sqrt(np.minimum(shown / size, 1.0))))
 
-    def framed(turn: Floats, centre: Floats) -> Frame:
+    def framed(turn: Floats, centre: Floats, one: float = ONE) -> Frame:
         square = np.zeros((many + 1, many + 1))
-        square[0, 0], square[1:, 1:] = ONE, turn
-        return Frame.of(np.append(1.0, units), square, np.append(0.0, centre))
+        square[0, 0], square[1:, 1:] = one, turn
+        return Frame.of(np.append(1.0, units), square, np.append(0.0, centre), led=True)
 
     def back(turn: Floats) -> Floats:
         return np.asarray(np.linalg.solve(turn, np.eye(many)) * units[:, None])
 
     for _ in costs.all("turns", Gaussian):
         frame = framed(turn, centre)
-        tail = tail_of(lengths(whole, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
+        tail = tail_of(lengths(rows, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
         if tail is None:  # [free_covariance.2]
             return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
         radius = float(tail.at(OUTSIDE * size))
         cost = costs.part("turns", Gaussian)
-        total, noise = noisy_gram(whole, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
+        total, noise = noisy_gram(rows, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
         total, noise = total * radius**2 / size, noise * radius**2 / size
         mean = total[0, 1:] / ONE
         centre = centre + back(turn) @ mean
@@ -255,23 +272,25 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         least = max(noise * math.sqrt(2 * many) / 2, 1e-9 * float(np.abs(values).max()), 1e-300)
         turn = (vectors / np.sqrt(np.maximum(values, 0.0) + least)) @ vectors.T @ turn
     frame = framed(turn, centre)
-    tail = tail_of(lengths(whole, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
+    tail = tail_of(lengths(rows, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
     if tail is None:  # [free_covariance.2]
         return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
     cut = tail.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
     radius = float(tail.at(cut))
-    level = 0.0 if stages.rows is not None else min(1.0, radius**2 / 2)
-    cost = costs.part("square", Gaussian)
-    second, noise = noisy_gram(whole, frame, radius, "clip", cost=cost, less=level / radius**2, **drawn)
-    second, noise = second * radius**2 / size, noise * radius**2 / size  # [free_covariance.1], [free_covariance.3]
-    mean = second[0, 1:] / ONE
-    own, square = np.eye(many), noise**2 / 2 / ONE**2
-    inside = second[1:, 1:] + level * own - np.outer(mean, mean) + square * own  # [free_covariance.3]
+    one = max(ONE, stages.one * radius)
+    wide = math.sqrt(radius**2 + one**2 - ONE**2)  # the same rows are beyond
+    level = 0.0 if stages.rows is not None else min(1.0, wide**2 / 2)
+    cost, frame = costs.part("square", Gaussian), framed(turn, centre, one)
+    second, noise = noisy_gram(rows, frame, wide, "clip", cost=cost, less=level / wide**2, **drawn)
+    second, noise = second * wide**2 / size, noise * wide**2 / size  # [free_covariance.1], [free_covariance.3]
+    mean, shift = second[0, 1:] / one, noise / math.sqrt(2) / one
+    own = np.eye(many)
+    inside = second[1:, 1:] + level * own - np.outer(mean, mean) + shift**2 * own  # [free_covariance.3]
     inside, way = inside * (size / max(size - 1, 1.0)), back(turn)
     scales = np.linalg.norm(way, axis=1)
     fourths = Fourths(Frame.of(units, np.diag(units / scales), centre + way @ mean))
     cost = costs.part("fourth", Gaussian)
-    summed, off = noisy_sum(whole[:, 1:], fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]
+    summed, off = noisy_sum(rows, fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]
     products = np.zeros((many, many))
     products[fourths.pairs] = (summed + off / 2) * radius**4 + tail.excess(cut, 4)
     if many > PAIRED:
@@ -286,4 +305,9 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         fourths=np.maximum(np.triu(products) + np.triu(products, 1).T, off / 2 * radius**4) / size,
         size=size,
         often=radius / tail.typical,
+        place=centre + way @ mean,
+        shift=shift,
+        lost=2 * tail.excess(cut) / size,  # [free_covariance.4]
+        fourth=tail.fourth,
+        ball=(turn / units, centre, one, wide),
     )

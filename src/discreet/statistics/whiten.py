@@ -75,7 +75,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST
-from discreet.stages.gram import Frame, Seen, Shape, blocks, lengths_of, noisy_gram
+from discreet.stages.gram import Frame, Shape, lengths, noisy_gram
 from discreet.stages.locate import far_distance, median_distance
 from discreet.tables.matrix import Stored
 
@@ -303,17 +303,6 @@ def find_frame(apart: Floats, pairs: int, costs: Whitening, rng: Randomness) -> 
     if (none := _odd([length])) is not None:  # [whiten.2]
         return f"{none} in some direction"
     return Frame.of(units, turn * (math.sqrt(float(chdtri(size, 0.5))) / length))
-
-
-def lengths(rows: Floats, frame: Seen) -> Floats:
-    """How long each row is in the frame; 0 where it is missing. A fixed function of each. [whiten.1]"""
-    found = []
-    for block in blocks(rows, rows.shape[1]):
-        seen, lost = frame.turned(block)
-        found.append(lengths_of(seen) * frame.step)
-        if lost is not None:
-            found[-1][lost] = 0.0
-    return np.concatenate(found) if found else np.zeros(0)
 
 
 def inverse_root(matrix: Floats, noise: float) -> Floats:

@@ -67,7 +67,7 @@ def test_p_values_with_estimated_probabilities_hold_their_level() -> None:
 
 
 @pytest.mark.claim("category_tests.2")
-@pytest.mark.parametrize("size", [50, 200, 2000])
+@pytest.mark.parametrize("size", [50, *(pytest.param(size, marks=pytest.mark.study) for size in (200, 2000))])
 def test_independence_holds_its_level_for_a_private_number_of_people(size: int) -> None:
     """300 runs: a test of level 0.1 is past the bound with a chance below 1e-6."""
     people, test = np.random.default_rng(size), IndependenceTest(AB, XY, 1.0, neighbours=ADD, draws=99)

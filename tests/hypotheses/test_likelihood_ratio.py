@@ -142,7 +142,7 @@ def test_a_private_number_of_people_passes_the_audit(method: Any) -> None:
 
 @pytest.mark.claim("likelihood_ratio.3")
 @pytest.mark.parametrize("method", ["clamped", "vote"])
-@pytest.mark.parametrize("size", [50, 200, 2000])
+@pytest.mark.parametrize("size", [50, *(pytest.param(size, marks=pytest.mark.study) for size in (200, 2000))])
 def test_the_level_holds_for_a_private_number_of_people(method: Any, size: int) -> None:
     """200 runs: past the bounds with a chance below 1e-6 each; and at 2,000 people nearly all of 20 are decided."""
     people, test = np.random.default_rng(size), SimpleTest(FAIR, LOADED, 0.5, method=method, neighbours=ADD)

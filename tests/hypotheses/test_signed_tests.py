@@ -98,7 +98,7 @@ def test_a_private_number_of_rows_passes_the_audit(kind: Method) -> None:
 @pytest.mark.claim("signed_tests.4")
 @pytest.mark.claim("private_sizes.2")
 @pytest.mark.parametrize("kind", ["signs", "ranks"])
-@pytest.mark.parametrize("size", [50, 200, 2000])
+@pytest.mark.parametrize("size", [50, *(pytest.param(size, marks=pytest.mark.study) for size in (200, 2000))])
 def test_the_level_holds_for_a_private_number_of_rows(kind: Method, size: int) -> None:
     """200 runs on skewed absolute values with ties and zeros: past the bounds with a chance below 1e-6 each."""
     people, found = np.random.default_rng(size), []
@@ -214,6 +214,7 @@ def test_which_test_of_symmetry_runs_is_public(relation: str) -> None:
             assert one.value == other.value or relation == "add_or_remove"  # rows are counted to choose
 
 
+@pytest.mark.study
 @pytest.mark.claim("signed_tests.5")
 def test_signs_find_more_than_ranks_where_there_are_few() -> None:
     """300 shifts by three standard errors at n epsilon^2 = 10: 0.47 against 0.26 of them."""

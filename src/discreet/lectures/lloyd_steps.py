@@ -131,7 +131,8 @@ def private_lloyd(
     """Algorithm 2 of lecture 2: k centres, the average of the last steps, and the `path` of all. Pure epsilon.
 
     Rows are pulled into the L1 ball of this public radius around 0, where the first centres are drawn: shift columns by
-    public numbers so that they lie around 0, or one centre takes all rows. `columns` says how many there are, if x is a list of rows.
+    public numbers so that they lie around 0, or one centre takes all rows. `columns` says how many there are, if x is a
+    list of rows.
 
     >>> import numpy as np
     >>> from discreet import Seeded

@@ -49,6 +49,10 @@ differential privacy (2), FriendlyCore for Gaussians (3), univariate estimation 
 package does it: a claim in brackets stands in the module of that name, with its proof.
 """
 TAIL = """
+Four more slips need no number. The theorem of lecture 3 bounds the error by epsilon where alpha is meant, and a remark
+says "no dependence on d" where the range of the mean is meant. Lecture 2, section 3.3, points to Theorem 3.6 for 3.7,
+and lecture 4, after Lemma 2.2, to equation (6) for (1).
+
 ## Where we depart from the lectures on purpose
 
 - Lecture 4 removes points beyond the threshold; we clip them to it. The sensitivity is the same and the bias smaller.

@@ -102,6 +102,8 @@ def test_public_bounds_have_a_packing_bound() -> None:
         few = forecast(verb, rows=20, epsilon=0.1, bounds=(0, 1e6), scale=1.0)
         assert few.floor == pytest.approx(1e6 / 2 / (math.exp(4) + 1))
         assert "packing" in few.floor_note
+        for delta in (0.0, 1e-6):  # the middle of the bounds is never further off
+            assert forecast(verb, rows=5, epsilon=0.1, delta=delta, bounds=(0, 120)).floor == 60.0
         many = forecast(verb, rows=2000, epsilon=1.0, bounds=(0, 120), scale=20.0)
         assert many.floor is not None
         assert many.floor < 1.0

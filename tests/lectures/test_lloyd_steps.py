@@ -76,6 +76,16 @@ def test_drawn_centres_fill_the_ball_and_read_no_row() -> None:
     assert all(np.abs(release.value.centres).sum(axis=1).max() <= 1.5 for release in first)
 
 
+@pytest.mark.claim("lloyd_steps.2")
+def test_as_many_draws_whatever_clusters_seem_to_be_empty() -> None:
+    drawn = set()
+    for seed, rows in enumerate((np.zeros((1, 2)), np.zeros((5000, 2)), np.tile([[0.9, 0.0], [-0.9, 0.0]], (900, 1)))):
+        recorder = Recorder(Seeded(seed))
+        PrivateLloyd(2, 3, 30.0).release(rows, recorder)
+        drawn.add(tuple(type(request).__name__ for request, _ in recorder.log))
+    assert len(drawn) == 1
+
+
 def test_averages_and_the_path() -> None:
     rows = np.array([[0.6, 0.0], [-0.6, 0.1]] * 2000)
     one = lectures.private_lloyd(rows, 2, iterations=4, epsilon=2.0, rng=Seeded(2)).value
@@ -95,7 +105,8 @@ def test_plain_lloyd_and_bad_arguments() -> None:
     for wrong in ({"iterations": 0}, {"iterations": 99}, {"iterations": True}, {"iterations": 2, "start": [[0.0]]}):
         with pytest.raises(BadInput):
             lectures.lloyd(rows, 2, **wrong)
-    with pytest.raises(BadInput, match="finite rows"):
-        lectures.lloyd([[math.nan]], 1, iterations=1)
+    for table in ([[math.nan]], [[1e300]], [["a"]], [[1.0], [1.0, 2.0]], [1.0, 2.0], []):
+        with pytest.raises(BadInput, match=r"give (finite )?rows"):
+            lectures.lloyd(table, 1, iterations=1)
     with pytest.raises(BadInput, match="average_last is 3"):
         lectures.private_lloyd(rows, 2, iterations=2, average_last=3, epsilon=1.0)

@@ -12,7 +12,10 @@ from discreet import lectures
 from discreet.errors import BadInput
 from discreet.lectures import lower_bound
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.neighbours import Neighbours
 
+TINY = {"interval": (0, 1), "width": 1e-320}
 ROWS = np.random.default_rng(0).normal(53.0, 1.0, 1500)
 
 
@@ -25,6 +28,23 @@ def test_means_in_an_interval_that_is_not_centred_at_0() -> None:
     assert abs(lectures.stability_mean(ROWS, epsilon=1.0, delta=1e-6, rng=Seeded(1)).value - 53) < 0.3
     with pytest.raises(BadInput, match="interval is None"):
         lectures.naive_mean(ROWS, None, epsilon=1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ask", "delta"),
+    [
+        (partial(lectures.naive_mean, interval=(40, 60)), 0.0),
+        (partial(lectures.naive_mean, interval=(40, 60), far="clip"), 0.0),
+        (partial(lectures.coarse_mean, interval=(40, 60)), 0.0),
+        (partial(lectures.two_stage_mean, interval=(40, 60)), 0.0),
+        (partial(lectures.stability_mean, delta=1e-5), 1e-5),
+        (partial(lectures.infinite_histogram, delta=1e-5, width=1.0), 1e-5),
+        (partial(lectures.finite_histogram, interval=(40, 60), width=1.0), 0.0),
+        (partial(lectures.smooth_median, bounds=(0, 100)), 0.0),
+    ],
+)
+def test_what_was_asked_is_what_is_promised(ask: Any, delta: float) -> None:
+    assert ask(ROWS, epsilon=0.7, rng=Seeded(1)).guarantee == Guarantee(0.7, delta, Neighbours.REPLACE, "row")
 
 
 def test_the_interval_costs_a_factor_or_a_logarithm() -> None:
@@ -47,7 +67,7 @@ def test_histograms_of_finite_and_infinite_partitions() -> None:
     assert abs(named["a"] - 50) < 20
     shown = lectures.infinite_histogram(ROWS, epsilon=1.0, delta=1e-6, width=1.0, rng=Seeded(1)).value
     assert (52.0, 53.0) in shown.bins
-    for wrong in ({}, {"width": 1.0}, {"interval": (0, 1), "width": 0}, {"interval": (0, 1e9), "width": 1.0}):
+    for wrong in ({}, {"width": 1.0}, {"interval": (0, 1), "width": 0}, {"interval": (0, 1e9), "width": 1.0}, TINY):
         with pytest.raises(BadInput):
             lectures.finite_histogram(ROWS, epsilon=1.0, **wrong)
 
@@ -77,8 +97,9 @@ def test_so_many_rows_are_enough_for_an_error() -> None:
         assert sum(error > 0.1 for error in errors) <= 15  # of 4 expected: less than once in 10^6
     wide = [lectures.rows_for(0.1, epsilon=0.1, interval=(-reach, reach), naive=True) for reach in (100, 10_000)]
     assert wide[1] > 50 * wide[0]  # linear in the interval
-    with pytest.raises(BadInput, match="alpha is 0"):
-        lectures.rows_for(0, epsilon=1.0, interval=(0, 1))
+    for wrong, words in (((0, 0.96), "alpha is 0"), ((1e-300, 0.96), "10.15 rows"), ((0.1, 0.99), "below 0.98")):
+        with pytest.raises(BadInput, match=words):
+            lectures.rows_for(wrong[0], epsilon=1.0, interval=(0, 1), confidence=wrong[1])
 
 
 def test_a_private_likelihood_estimate_becomes_efficient() -> None:
@@ -113,6 +134,15 @@ def test_packing_and_two_points() -> None:
             lower_bound.two_point(wrong, epsilon=0.1)
     with pytest.raises(BadInput, match="reach"):
         lower_bound.packing(0.01, epsilon=0.1)
+    with pytest.raises(BadInput, match="delta is -1"):
+        lower_bound.two_point(0.1, epsilon=0.1, delta=-1)
+
+
+def test_packing_counts_places_that_are_more_than_twice_the_accuracy_apart() -> None:
+    for reach, accuracy in ((10.0, 0.1), (1.0, 0.3), (5.0, 2.5), (7.0, 3.0)):
+        places = next(k for k in range(2, 10**4) if 2 * reach / k <= 2 * accuracy)  # k + 1 places would touch
+        needed = lower_bound.packing(reach, epsilon=1e-3, accuracy=accuracy, correct=0.9)
+        assert needed == math.ceil(math.log((places - 1) * 9) / 1e-3)
 
 
 def test_a_mechanism_is_above_the_two_point_bound() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import audit, histogram
+from discreet import audit, forecast, histogram
 from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution
@@ -166,11 +166,15 @@ def test_the_whole_line_in_bins_of_a_width() -> None:
     assert abs(shown[0.0, 0.5] - 300) < 15
     kept = histogram([math.nan] * 200, epsilon=2.0, delta=1e-6, width=0.5, missing="keep", rng=Seeded(1)).value
     assert kept.bins == (None,)
+    far = histogram([1e300, -math.inf] * 200, epsilon=2.0, delta=1e-6, width=1.0, rng=Seeded(1)).value
+    assert set(far.bins) == {(2.0**53, math.inf), (-math.inf, 1 - 2.0**53)}  # all that is further out
     with pytest.raises(BadInput, match="two of categories, edges and width"):
         histogram(rows, epsilon=1.0, delta=1e-6, width=1.0, edges=[0, 1])
     for width in (0, -1.0, math.nan, "1"):
         with pytest.raises(BadInput, match="width is"):
             histogram(rows, epsilon=1.0, delta=1e-6, width=width)  # type: ignore[arg-type]
+        with pytest.raises(BadInput, match="width is"):
+            forecast("histogram", rows=1000, epsilon=1.0, delta=1e-6, width=width)
 
 
 def test_equal_but_different_entries_stay_apart() -> None:

@@ -169,8 +169,10 @@ def foreseen(
         limit = told_of(float(epsilon), float(delta), relation)
         floor = found.floor if world.floor is None else world.floor(rows, limit)
         note = found.floor_note or world.floor_note
-        if world.within is not None and floor is not None and not delta:
-            packed = range_floor(world.within[1] - world.within[0], rows, float(epsilon), relation)
+        if world.within is not None and floor is not None:
+            wide = world.within[1] - world.within[0]
+            floor = min(floor, wide / 2)  # the two places of [floors.4] are both within the bounds
+            packed = 0.0 if delta else range_floor(wide, rows, float(epsilon), relation)
             floor, note = (packed, PACKED) if packed > floor else (floor, note)
         units = world.units if given.standardised else ""
         tested = {"floor": floor, "floor_note": note, "units": units}

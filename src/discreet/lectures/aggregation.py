@@ -14,7 +14,7 @@ from discreet.privacy.release import Release
 from discreet.tables.matrix import Floats, matrix
 
 RADIUS: Final = 10.0  # times sqrt(d): friends are as near as rows of unit variance hardly ever fail to be
-VOTES: Final = {"laplace": "vote", "exponential": "exponential", "noisy max": "noisy-max"}
+VOTES: Final = {"laplace": "vote", "exponential": "exponential", "noisy max": "noisy-max", "vote": "vote"}
 NUMBERS: Final = {"mean": "mean", "median": "median", "friendly": "friendly"}
 
 
@@ -45,6 +45,9 @@ def subsample_and_aggregate(
     ['reject', 'reject']
     """
     asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "blocks": k}
+    if not isinstance(aggregator, str) or aggregator not in (*VOTES, "histogram", *NUMBERS):
+        known = ", ".join(map(repr, (*VOTES, "histogram", *NUMBERS)))
+        raise BadInput(f"aggregator is {aggregator!r}; give one of {known}")
     if aggregator == "histogram":
         if labels is not None:
             raise BadInput("aggregator 'histogram' finds the labels by itself; leave labels out, or give 'laplace'")
@@ -52,14 +55,11 @@ def subsample_and_aggregate(
     elif aggregator in VOTES:
         if labels is None:
             raise BadInput(f"aggregator {aggregator!r} chooses from public labels; list them, or give 'histogram'")
-        asked |= {"aggregator": VOTES[aggregator], "labels": list(labels)}
-    elif aggregator in NUMBERS:
+        asked |= {"aggregator": VOTES[aggregator], "labels": labels}
+    else:
         if labels is not None:
             raise BadInput(f"aggregator {aggregator!r} is for numbers; leave labels out")
         asked |= {"aggregator": NUMBERS[aggregator], "estimate_bias": False}
-    else:
-        known = ", ".join(map(repr, (*VOTES, "histogram", *NUMBERS)))
-        raise BadInput(f"aggregator is {aggregator!r}; give one of {known}")
     return function("fit")(A, x, neighbours=Neighbours(neighbours), missing="keep", rng=rng, **asked)
 
 

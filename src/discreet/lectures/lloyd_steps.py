@@ -130,7 +130,9 @@ def private_lloyd(
 ) -> Release[LloydPath]:
     """Algorithm 2 of lecture 2: k centres, the average of the last steps, and the `path` of all. Pure epsilon.
 
-    Rows are pulled into the L1 ball of this public radius. `columns` says how many there are, if x is a list of rows.
+    Rows are pulled into the L1 ball of this public radius around 0, where the first centres are drawn: shift columns by
+    public numbers so that they lie around 0, or one centre takes all rows. `columns` says how many there are, if x is a
+    list of rows.
 
     >>> import numpy as np
     >>> from discreet import Seeded
@@ -155,14 +157,12 @@ def lloyd(x: Any, k: int, *, iterations: int, start: Any = None, rng: Randomness
     """
     check_k(k)
     check_steps(iterations, 1)
-    rows = np.array(x, dtype=np.float64)
-    if rows.ndim != 2 or not np.isfinite(rows).all() or not len(rows):
-        raise BadInput(f"x has the shape {rows.shape}; give finite rows and columns")
+    rows = _finite("x", x)
     if start is None:
         ball = Ball(np.zeros(rows.shape[1]), max(float(np.abs(rows).sum(axis=1).max()), 1e-100))
         centres = drawn_centres(ball, k, door(rng))
     else:
-        centres = np.array(start, dtype=np.float64)
+        centres = _finite("start", start)
         if centres.shape != (k, rows.shape[1]):
             raise BadInput(f"start has the shape {centres.shape}; give {k} rows of {rows.shape[1]} numbers")
     path, counts = [], np.zeros(k, dtype=np.int64)
@@ -172,6 +172,18 @@ def lloyd(x: Any, k: int, *, iterations: int, start: Any = None, rng: Randomness
         centres = np.array([rows[nearest == j].mean(axis=0) if counts[j] else centres[j] for j in range(k)])
         path.append(centres)
     return LloydPath(centres, counts, tuple(path))
+
+
+def _finite(name: str, given: Any) -> Floats:
+    try:
+        found: Floats = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInput(f"{name} is no table of numbers; give rows of as many numbers each") from None
+    if found.ndim != 2 or not found.size:
+        raise BadInput(f"{name} has the shape {found.shape}; give rows and columns, finite ones")
+    if not (np.abs(found) < 1e150).all():
+        raise BadInput(f"{name} has missing, infinite or huge entries; give finite rows, below 1e150")
+    return found
 
 
 def drawn_centres(ball: Ball, k: int, rng: Randomness) -> Floats:

@@ -4,7 +4,7 @@ import math
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, is_number, least_whole
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.neighbours import Neighbours
 from discreet.worlds.floors import answers_apart, told
 from discreet.worlds.floors import packing as _packing
@@ -18,7 +18,8 @@ def packing(reach: float, *, epsilon: float, accuracy: float = 0.1, correct: flo
     >>> [packing(reach, epsilon=0.1, correct=0.95) for reach in (10, 1e3, 1e6)]
     [76, 122, 191]
     """
-    if not (_positive(reach, epsilon, accuracy) and reach > accuracy and 0 < correct < 1):
+    check_budget(epsilon, 0, None)
+    if not (_positive(reach, accuracy) and reach > accuracy and is_number(correct) and 0 < correct < 1):
         raise BadInput(
             f"reach is {reach!r}, accuracy {accuracy!r}, correct {correct!r}; give a range above the accuracy"
         )
@@ -34,8 +35,9 @@ def two_point(alpha: float, *, epsilon: float, delta: float = 0.0, correct: floa
     >>> [two_point(alpha, epsilon=0.1) for alpha in (0.1, 0.01)]
     [481, 4821]
     """
-    if not (_positive(epsilon) and is_number(alpha) and 0 < alpha <= 1 and 0.5 < correct < 1):
+    if not (is_number(alpha) and 0 < alpha <= 1 and is_number(correct) and 0.5 < correct < 1):
         raise BadInput(f"alpha is {alpha!r}, correct {correct!r}; give a distance up to 1, and a chance above a half")
+    check_budget(epsilon, delta, 1)
     limit, needed = told(epsilon, delta), 2 * correct - 1
 
     def enough(people: int) -> bool:

@@ -4,7 +4,7 @@ The mean is known to lie in a public `interval`, not always centred at 0; sigma 
 """
 
 import math
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -19,10 +19,19 @@ from discreet.privacy.values import Counts
 from discreet.stability.smooth_median import SmoothMedian
 from discreet.stages.declared import check_bounds
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean, last_radius
+from discreet.statistics.normal_means import (
+    FAILURE,
+    ClippedMean,
+    CoarseMean,
+    StabilityMean,
+    TwoStageMean,
+    last_radius,
+    positive,
+)
 
 Interval = tuple[float, float]
-MOST: int = 10**6
+MOST: Final = 10**6
+LARGEST: Final = 10**15
 
 
 def finite_histogram(
@@ -49,9 +58,10 @@ def finite_histogram(
     if interval is None or width is None:
         raise BadInput("a finite partition needs categories, or an interval and a width of its bins; give them")
     check_bounds(interval)
-    bins = math.ceil((interval[1] - interval[0]) / _width(width))
-    if bins > MOST:
-        raise BadInput(f"there would be {bins} bins; give a larger width, or use infinite_histogram")
+    many = (float(interval[1]) - float(interval[0])) / _width(width)
+    if not many <= MOST:
+        raise BadInput(f"there would be {many:.3g} bins; give a larger width, or use infinite_histogram")
+    bins = math.ceil(many)
     edges = [float(interval[0] + place * width) for place in range(bins)] + [float(interval[1])]
     return function("histogram")(x, edges=edges, **asked)
 
@@ -154,12 +164,13 @@ def rows_for(
 ) -> int:
     """Equations (1), (2) and (6): how many rows a normal mean takes for an error of at most alpha, but for 4%.
 
-    Of the naive mean, the two-stage mean or, without an interval, the stability mean, with their own constants.
+    Of the naive mean, the two-stage mean or, without an interval, the stability mean, with their own constants: 1% is
+    for values that are cut off, 1% for a place that is not found, and the rest for chance and noise.
 
     >>> [rows_for(0.1, epsilon=0.1, interval=(-reach, reach), naive=True) for reach in (10, 1000)]
-    [10071, 647872]
+    [10982, 705784]
     >>> [rows_for(0.1, epsilon=0.1, interval=(-reach, reach)) for reach in (10, 1000)]
-    [14919, 14919]
+    [18188, 18188]
     """
     share, reach, finds = (1.0 if naive else 0.5), None, None
     if interval is None:
@@ -172,15 +183,20 @@ def rows_for(
         finds = TwoStageMean(_middle(interval)[1], sigma, epsilon).finds
     if not is_number(alpha) or not alpha > 0:
         raise BadInput(f"alpha is {alpha!r}; give the error that is allowed, above 0")
+    lost = FAILURE if naive else 2 * FAILURE
+    if not is_number(confidence) or not 0 < confidence < 1 - lost:
+        raise BadInput(f"confidence is {confidence!r}; give a chance below {1 - lost:g}, 0.96 say")
 
     def enough(n: int) -> bool:
         noise = 2 * last_radius(n, sigma, reach) / (n * float(epsilon) * share)
-        wide = ConvolvedSpread(0.0, sampling=sigma / math.sqrt(n), laplace=noise).interval(confidence)
-        return float(wide.high) <= alpha and (finds is None or finds(n))
+        spread = ConvolvedSpread(0.0, sampling=sigma / math.sqrt(n), laplace=noise)
+        return spread.half_width(confidence + lost) <= alpha and (finds is None or finds(n))
 
     high = 2
     while not enough(high):
         high *= 2
+        if high > LARGEST:
+            raise BadInput(f"alpha is {alpha!r}: it would take more than 10^15 rows; allow a larger error")
     return least_whole(enough, high // 2, high)
 
 
@@ -191,7 +207,7 @@ def normals_apart(mu: float, other: float, sigma: float = 1.0) -> float:
     >>> round(normals_apart(0.0, 1.0), 3)
     0.383
     """
-    return math.erf(abs(mu - other) / (2 * math.sqrt(2) * sigma))
+    return math.erf(abs(mu - other) / (2 * math.sqrt(2) * positive("sigma", sigma)))
 
 
 def _middle(interval: Interval) -> tuple[float, float]:

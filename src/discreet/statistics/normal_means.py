@@ -189,7 +189,8 @@ class CoarseMean:
         check_centre(self.centre)
         if 2 * positive("reach", self.reach) / positive("sigma", self.sigma) > MOST_BINS:
             raise BadInput(
-                f"reach / sigma is {self.reach / self.sigma:.3g}; above {MOST_BINS / 2:g} use method='stability'"
+                f"reach / sigma is {self.reach / self.sigma:.3g}; above {MOST_BINS / 2:g} give a smaller "
+                "interval, or use the stability mean (method='stability'), which needs none"
             )
 
     guarantee = promised
@@ -219,7 +220,9 @@ class CoarseMean:
 
     def found(self, values: Floats, rng: Randomness) -> float:
         """The middle of the fullest noisy bin, of width sigma, over the interval with two tails."""
-        return self.centre + fullest(values - self.centre, self.sigma, self.reach, self.epsilon, rng)
+        with np.errstate(all="ignore"):  # numpy would warn of a signalling NaN
+            near = values - float(self.centre)
+        return float(self.centre) + fullest(near, self.sigma, self.reach, self.epsilon, rng)
 
 
 def fullest(values: Floats, width: float, reach: float, epsilon: Number, rng: Randomness) -> float:

@@ -99,7 +99,7 @@ class OpenHistogram:
         if not 0 < self.delta <= ceiling:
             raise BadInput(
                 f"delta is {self.delta!r}; unknown categories need delta above 0 and at most {ceiling:.3g} "
-                "(1 - exp(-epsilon/2)); give delta=1e-6, or list the public categories"
+                "(1 - exp(-epsilon/2)); give delta=1e-6, or list the public categories, or edges"
             )
 
     guarantee = promised
@@ -118,8 +118,8 @@ class OpenHistogram:
         """Refused, by public numbers, if so few people reach no threshold."""
         if size is not None and size < self.threshold:
             raise Refused(
-                f"{size} rows are fewer than the threshold {self.threshold}: no category could be shown; give more "
-                "rows, a larger epsilon or delta, or list the public categories"
+                f"{size} rows are fewer than the threshold {self.threshold}: no bin could be shown; give more "
+                "rows, a larger epsilon or delta, or list the public categories, or edges"
             )
 
     def sifted(self, values: npt.NDArray[Any], rng: Randomness) -> dict[Hashable, int]:
@@ -166,7 +166,8 @@ class OpenHistogram:
         """What a bin is called: the category, or (low, high) of an interval."""
         if self.width is None or one is MISSING:
             return name(one)
-        return int(one) * float(self.width), (int(one) + 1) * float(self.width)  # type: ignore[call-overload]
+        place, wide = int(one), float(self.width)  # type: ignore[call-overload]
+        return -math.inf if place == -EXACT else place * wide, math.inf if place == EXACT else (place + 1) * wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +302,6 @@ def _below(threshold: int) -> str:
 
 
 __all__ = ["MISSING", "OpenHistogram", "SparseHistogram"]
-
-
 LISTED: Final = 1_000_000  # a range of categories longer than this is not listed
 
 
@@ -318,7 +317,8 @@ def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
 
 def _world(about: About) -> World:
     listed, edges = about.given.get("categories"), about.given.get("edges")
-    found, wide = listed is None and edges is None, about.given.get("width") or 1
+    found = listed is None and edges is None
+    wide = about.given["width"] if is_number(about.given.get("width")) else 1
     bins = about.whole("bins", 10, 1, 10**9) if found else _number_of_bins(listed, edges)
     if found:
         about.say(f"{bins} categories share the rows alike")

@@ -203,7 +203,8 @@ def _coded(values: Any, categories: Any) -> Any:
 
 def canonical(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Floats with one zero and one NaN: among objects there is one, and 0 / 0 has a sign. [block_table.1]"""
-    found: npt.NDArray[np.float64] = values + 0.0
+    with np.errstate(all="ignore"):  # numpy would warn of a signalling NaN
+        found: npt.NDArray[np.float64] = values + 0.0
     found[np.isnan(found)] = np.nan
     return found
 

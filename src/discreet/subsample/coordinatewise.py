@@ -293,7 +293,8 @@ class BlockMedian:
     def check(self, size: int | None) -> None:  # noqa: ARG002  the number of blocks is declared
         """Refused, by public numbers, where the quantile of so many estimates is."""
         if hasattr(self.each, "check") and (refusal := refusal_of(self.each, self.blocks)) is not None:
-            raise Refused(f"the median of {self.blocks} blocks' estimates: {refusal}")
+            words = refusal.replace(" rows", " blocks").replace("bring ", "ask for ")  # each of its rows is a block's
+            raise Refused(f"the median of the blocks' estimates: {words}")
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """The medians and their intervals, or a refusal."""

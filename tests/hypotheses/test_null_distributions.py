@@ -117,6 +117,13 @@ def test_a_variance_seen_with_noise_leaves_the_level(level: float, noise: float)
     assert share(averaged=False) / level > 1.05  # what is averaged away
 
 
+@pytest.mark.claim("null_distributions.4")
+@pytest.mark.parametrize("variance", [-3.0, 0.0, 0.05])
+def test_a_variance_that_noise_hides_counts_as_large_as_the_noise(variance: float) -> None:
+    hidden, seen = (over_variances(one, 0.1, normal_beyond) for one in (variance, 0.1))
+    assert [hidden(t) for t in (0.1, 0.5, 2.0)] == [seen(t) for t in (0.1, 0.5, 2.0)]
+
+
 def normal_beyond(t: float, sd: float) -> float:
     """P(Z > t) of a normal variable, which is a constant where the deviation is 0, as it is at a node below 0."""
     return 0.5 * math.erfc(t / (math.sqrt(2) * sd)) if sd else float(t < 0)

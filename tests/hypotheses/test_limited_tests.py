@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import discreet
 from discreet import audit, mean_test, two_means_test
 from discreet.audit.replay import Recorder
 from discreet.audit.worlds import Pair, neighbours_of
@@ -166,3 +167,15 @@ def test_refusals_say_what_to_do() -> None:
     LimitedMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)
     LimitedMeansTest(None, 1.0).check(10)
     assert "one number" in str(mean_test([1.0] * 2000, 1.0, epsilon=1.0, rng=Seeded(1)).refusal)
+
+
+@pytest.mark.claim("limited_tests.2")
+def test_in_a_session_too_the_first_line_says_where_the_limit_is() -> None:
+    table = {"x": np.random.default_rng(4).exponential(1.0, 2000)}
+    with discreet.open(table, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
+        found = session.mean_test("x", 1.0, epsilon=2.0)
+        (note,) = (one for one in found.provenance.notes if one.startswith("the test is about means"))
+        limits = note.removeprefix("the test is about means").partition(";")[0]
+        said = f"mean test of x, test that the mean{limits} is 1 (two-sided): p = "
+        assert str(found).startswith(said)
+        assert " of values limited to " in said

@@ -47,8 +47,9 @@ def asked(mechanism: Any, parts: list[Any]) -> Callable[[Any], Groups]:
 @pytest.mark.claim("pooled.1", "pooled.2")
 @pytest.mark.parametrize("name", list(MAKE))
 def test_one_person_more_costs_epsilon_whichever_group_they_are_in(name: str) -> None:
-    """Three small groups and a large one; whatever moved is paid for by one epsilon, and each draw moves as claimed."""
-    mechanism, base, answered = MAKE[name](6.0), crowds(40, 45, 50, 200), 0
+    """Three small groups and a large one; whatever moved is paid for by one epsilon, and each draw moves as claimed.
+    One person more and the second small group would be large, if people were counted without noise."""
+    mechanism, base, answered = MAKE[name](6.0), crowds(40, 66, 50, 200), 0
     for place in range(4):
         for run, value in enumerate(HOSTILE):
             other = [np.append(part, value) if at == place else part for at, part in enumerate(base)]

@@ -40,9 +40,9 @@ import numpy as np
 
 from discreet.accounting.allocation import Share
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, show
+from discreet.privacy.exact import Number
 from discreet.privacy.loss import Choice, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.stages.clip import noisy_number
@@ -61,14 +61,11 @@ POOLED: Final = (
     "the range was found on about {} people in {} groups of few people, at {:.0%} of epsilon, and is the same for all "
     "these groups"
 )
-FEW: Final = (
-    "about {} people of this group have a value: too few at this epsilon. Bring more rows, ask for an epsilon of about "
-    "{}, or for fewer and larger groups"
-)
+FEW: Final = "about {} people of this group have a value: too few at this epsilon. Please {}"
 NOISE: Final = 3  # standard deviations of the noise on the number of people in the pool: fewer may be nobody
 SCARCE: Final = (
-    "about {} people are in {} groups of few people, and that number is off by {} or so: they may be nobody. Bring more "
-    "rows, ask for a larger epsilon, or for fewer and larger groups"
+    "about {} people are in {} groups of few people, and that number is off by {} or so: they may be nobody. Bring "
+    "more rows, ask for a larger epsilon, or for fewer and larger groups"
 )
 
 
@@ -196,11 +193,13 @@ def _refusals(spreads: Sequence[ConvolvedSpread], tail: Tail, epsilon: Number) -
     if tail.radius and tail.outside(unit * abs(mean), unit * math.sqrt(max(square - mean**2, 0.0))):
         return [NOWHERE] * len(spreads)
     cost = float(tail.stages.part("mean", Laplace).epsilon)
-    needed = [show(float(epsilon) * LEAST / (size * cost)) for size in sizes]
-    return [
-        FEW.format(round(size), more) if size * cost < LEAST else None
-        for size, more in zip(sizes.tolist(), needed, strict=True)
-    ]
+    return [_few(round(size), epsilon, LEAST / cost) if size * cost < LEAST else None for size in sizes.tolist()]
+
+
+def _few(seen: int, epsilon: Number, needed: float) -> str:
+    """Why a group of so few people is refused."""
+    other = "ask for fewer and larger groups"
+    return FEW.format(seen, what_to_do(seen, epsilon, needed, other, noisy=True, rows="people of this group"))
 
 
 def pooled_sums(mechanism: Sum, parts: Sequence[Any], rng: Randomness) -> list[Release[float]]:
@@ -241,7 +240,7 @@ def pooled_variances(mechanism: Variance, parts: Sequence[Any], rng: Randomness)
         for place in found.few:
             seen = found.seen[place]
             spread = mechanism.within(found.groups[place], stages, seen, at, rng)  # [pooled.1]
-            few = FEW.format(seen, show(SQUARED / seen)) if seen * epsilon < SQUARED else spread  # [pooled.2]
+            few = _few(seen, epsilon, SQUARED / epsilon) if seen * epsilon < SQUARED else spread  # [pooled.2]
             releases.append(_also(told(blank, few, at), note))
         return releases
 

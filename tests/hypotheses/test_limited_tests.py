@@ -1,6 +1,7 @@
 """Tests of means of any shape: what one row moves, where the limit falls, levels."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -174,8 +175,9 @@ def test_in_a_session_too_the_first_line_says_where_the_limit_is() -> None:
     table = {"x": np.random.default_rng(4).exponential(1.0, 2000)}
     with discreet.open(table, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
         found = session.mean_test("x", 1.0, epsilon=2.0)
-        (note,) = (one for one in found.provenance.notes if one.startswith("the test is about means"))
-        limits = note.removeprefix("the test is about means").partition(";")[0]
-        said = f"mean test of x, test that the mean{limits} is 1 (two-sided): p = "
-        assert str(found).startswith(said)
-        assert " of values limited to " in said
+        first = str(found).splitlines()[0]
+        at = re.search(r"mean of values limited to (\S+) to (\S+) \(outside: (\S+) or (\S+)\) is 1 \(two", first)
+        assert at is not None
+        assert first.startswith("mean test of x, test that the mean of values limited to ")
+        low, high, least, most = map(float, at.groups())
+        assert (least - 1, most - 1) == pytest.approx((4 / 3 * (low - 1), 4 / 3 * (high - 1)), rel=1e-3)

@@ -163,14 +163,14 @@ def test_what_rounding_adds_for_both_moments_is_claimed() -> None:
     near = -1 + 0.4 * 2.0**-BITS
     moved = {}
     for rows, others, size in (([0.5], [0.5, near], None), ([1.0], [near], 1)):
-        blurred = []
+        blurred: list[Any] = []
         for values in (rows, others):
             recorder = Recorder(Seeded(0))
             joint_moments(np.array(values), Laplace(1.0), centre=0.0, radius=1.0, size=size, rng=recorder)
             blurred.append(recorder.log[0][0])
         assert blurred[0].objection(blurred[1]) is None
-        one, two = (np.array(request.values, dtype=object) for request in blurred)
-        moved[size] = int(np.abs(one - two).sum()) - 4 * 2**BITS
+        pairs = zip(*(request.values for request in blurred), strict=True)
+        moved[size] = sum(abs(int(one) - int(two)) for one, two in pairs) - 4 * 2**BITS
     assert moved == {None: 2, 1: 1}
 
 

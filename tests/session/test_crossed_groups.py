@@ -247,3 +247,14 @@ def test_people_in_two_groups_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Grouping, "members", wrong)
     assert judged()
+
+
+@pytest.mark.claim("asking.3")
+@pytest.mark.parametrize("neighbours", BOTH)
+def test_finding_groups_and_answering_add_up_to_what_is_paid(neighbours: str) -> None:
+    with session(neighbours=neighbours) as opened:
+        price = opened.prepare("mean", "x", epsilon=8.0, delta=1e-6, groupby=["sex", "town"]).price
+    found, answered = price.finder.guarantee, price.mechanism.guarantee
+    assert found.epsilon + answered.epsilon == (4 if neighbours == "replace" else 8)
+    assert found.delta + answered.delta <= 1e-6
+    assert (price.guarantee.epsilon, price.guarantee.delta) == (8.0, 1e-6)

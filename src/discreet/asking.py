@@ -49,7 +49,7 @@ from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_d
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.values import said
+from discreet.privacy.values import TestResult, said
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.entries import Stream
 from discreet.tables.grouping import Grouping
@@ -296,8 +296,8 @@ class Question:
         for name, release, without in zip(keys, drawn, left_out, strict=True):
             told = self._told(self._labelled(release), without, None, rng)
             releases.append((name, replace(told, name=f"{self.title}: {grouping.told(name)}")))
-        answers: dict[str, Any] = {"releases": tuple(releases), "name": self.title, "notes": tuple(notes)}
-        return Groups(grouping.name, self.price.guarantee, **answers)
+        terms: dict[str, Any] = {"name": self.title, "notes": tuple(notes)}
+        return Groups(grouping.name, self.price.guarantee, releases=tuple(releases), **terms)
 
 
 def prepare(
@@ -374,9 +374,10 @@ def arranged(
 
 
 def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name: str | None) -> Release[Any]:
-    """The release of a question: with the promise to the people asked about, and what was done to their rows."""
+    """The release of a question: its promise, what was done to people's rows, and the hypothesis that a test names."""
     history = replace(release.provenance, notes=(*release.provenance.notes, *notes))
-    return replace(release, guarantee=guarantee, provenance=history, name=release.name if name is None else name)
+    full = f"{name}, {release.name}" if name and isinstance(release.answer, TestResult) else name or release.name
+    return replace(release, guarantee=guarantee, provenance=history, name=full)
 
 
 def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -394,7 +395,6 @@ def held(values: Any) -> Any:
 
 def public_size(table: Table, person: str | None) -> int:
     """The number of people, counted where it is public."""
-    size = table.people(person)
-    if size == 0:
+    if not (size := table.people(person)):
         raise BadInput("the table is empty; a statistic needs at least 1 row")
     return size

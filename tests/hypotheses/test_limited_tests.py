@@ -1,12 +1,14 @@
 """Tests of means of any shape: what one row moves, where the limit falls, levels."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import discreet
 from discreet import audit, mean_test, two_means_test
 from discreet.audit.replay import Recorder
 from discreet.audit.worlds import Pair, neighbours_of
@@ -166,3 +168,16 @@ def test_refusals_say_what_to_do() -> None:
     LimitedMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)
     LimitedMeansTest(None, 1.0).check(10)
     assert "one number" in str(mean_test([1.0] * 2000, 1.0, epsilon=1.0, rng=Seeded(1)).refusal)
+
+
+@pytest.mark.claim("limited_tests.2")
+def test_in_a_session_too_the_first_line_says_where_the_limit_is() -> None:
+    table = {"x": np.random.default_rng(4).exponential(1.0, 2000)}
+    with discreet.open(table, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
+        found = session.mean_test("x", 1.0, epsilon=2.0)
+        first = str(found).splitlines()[0]
+        at = re.search(r"mean of values limited to (\S+) to (\S+) \(outside: (\S+) or (\S+)\) is 1 \(two", first)
+        assert at is not None
+        assert first.startswith("mean test of x, test that the mean of values limited to ")
+        low, high, least, most = map(float, at.groups())
+        assert (least - 1, most - 1) == pytest.approx((4 / 3 * (low - 1), 4 / 3 * (high - 1)), rel=1e-3)

@@ -96,7 +96,10 @@ def test_primes() -> None:
 @pytest.mark.claim("null_distributions.4")
 @pytest.mark.parametrize(("level", "noise"), [(0.05, 0.15), (0.05, 0.1), (0.01, 0.1)])
 def test_a_variance_seen_with_noise_leaves_the_level(level: float, noise: float) -> None:
-    """Integrated over the noise: a variance of 1 is seen as w, and a normal variable is tested at the level for w."""
+    """Integrated over the noise: a variance of 1 is seen as w, and a normal variable is tested at the level for w.
+
+    No draw is random. The fourth power of the noise is 0.0005 or 0.0001; what is left is 45 to 70 times that, and on
+    the side of caution."""
     chances = (np.arange(400) + 0.5) / 400
     seen = 1 + noise * np.where(chances < 0.5, np.log(2 * chances), -np.log(2 - 2 * chances))
 
@@ -110,10 +113,17 @@ def test_a_variance_seen_with_noise_leaves_the_level(level: float, noise: float)
             found.append(2 * normal_beyond(critical, 1.0))
         return float(np.mean(found))
 
-    assert abs(share(averaged=True) / level - 1) < 0.03
+    assert 1 - 100 * noise**4 < share(averaged=True) / level <= 1
     assert share(averaged=False) / level > 1.05  # what is averaged away
 
 
+@pytest.mark.claim("null_distributions.4")
+@pytest.mark.parametrize("variance", [-3.0, 0.0, 0.05])
+def test_a_variance_that_noise_hides_counts_as_large_as_the_noise(variance: float) -> None:
+    hidden, seen = (over_variances(one, 0.1, normal_beyond) for one in (variance, 0.1))
+    assert [hidden(t) for t in (0.1, 0.5, 2.0)] == [seen(t) for t in (0.1, 0.5, 2.0)]
+
+
 def normal_beyond(t: float, sd: float) -> float:
-    """P(Z > t) of a normal variable."""
-    return 0.5 * math.erfc(t / (math.sqrt(2) * sd))
+    """P(Z > t) of a normal variable, which is a constant where the deviation is 0, as it is at a node below 0."""
+    return 0.5 * math.erfc(t / (math.sqrt(2) * sd)) if sd else float(t < 0)

@@ -7,9 +7,19 @@ import numpy as np
 import pytest
 
 from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
-from discreet.hypotheses.tail_limits import NEAR, Limits, Samples, limited_at, limited_steps, limits_of
+from discreet.hypotheses.tail_limits import (
+    INSIDE,
+    NEAR,
+    Limits,
+    Samples,
+    counted_tails,
+    limited_at,
+    limited_steps,
+    limits_of,
+    tails_are_balanced,
+)
 from discreet.noise.randomness import Seeded
-from discreet.privacy.loss import atoms, compose
+from discreet.privacy.loss import Laplace, atoms, compose
 from discreet.privacy.neighbours import Neighbours
 
 ADD = Neighbours.ADD_OR_REMOVE
@@ -44,6 +54,40 @@ def test_a_row_counts_by_at_most_one_in_both_sums() -> None:
             if bits == 26:  # the spread that is told
                 squares = np.minimum((u / 2**bits) ** 2, float(most)).sum()
                 assert float(most) * len(u) - 2 * rest.sum() / 2**bits == pytest.approx(squares, rel=1e-3)
+
+
+@pytest.mark.claim("tail_limits.1")
+@pytest.mark.parametrize("sizes", [(30,), (10, 70), (70, 10), (33, 33)])
+def test_a_person_counts_by_at_most_one_in_the_balance(sizes: tuple[int, ...]) -> None:
+    """Whichever sample they join, however many are in the other, and wherever they are; and one in a tail of the
+    smaller sample counts by exactly one."""
+    parts = [np.random.default_rng(size).normal(0, 1, size) for size in sizes]
+    before, moved = counted_tails(Samples(parts, sizes, 0.0, ADD), 1.0, 20), {}
+    for place in range(len(sizes)):
+        for value in (-5.0, 0.0, 1.0, 5.0, math.nan, math.inf, -math.inf, 1e300):
+            others = [np.append(part, value) if at == place else part for at, part in enumerate(parts)]
+            after = counted_tails(Samples(others, sizes, 0.0, ADD), 1.0, 20)
+            moved[place, value] = int(np.abs(after - before).sum())
+    assert max(moved.values()) == 2**20
+    assert moved[int(np.argmin(sizes)), 5.0] == 2**20
+
+
+@pytest.mark.claim("tail_limits.1")
+@pytest.mark.parametrize("many", [0, 1, 500, 5000])
+def test_whether_tails_are_balanced_is_decided_by_what_was_released(many: int) -> None:
+    """With the same noisy numbers the same is decided, however many people there are and wherever."""
+
+    class Deaf:
+        def __init__(self, surplus: int, near: int) -> None:
+            self.said = surplus, near
+
+        def blur(self, values: object, *, sensitivity: int, cost: Laplace) -> object:
+            return np.array([one * sensitivity for one in self.said], dtype=object)
+
+    given = Samples([np.full(many, 7.0)], (1000,), 0.0, ADD)
+    least = int(1000 * INSIDE)
+    for surplus, near, balanced in ((0, least, True), (0, least - 1, False), (2, least, True), (3, least, False)):
+        assert tails_are_balanced(given, 1.0, Laplace(1.0), Deaf(surplus, near)) == balanced  # type: ignore[arg-type]
 
 
 def test_the_limit_leaves_few_people_out() -> None:

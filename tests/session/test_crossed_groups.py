@@ -138,6 +138,7 @@ def test_stored_groups_come_back_and_a_frame_has_a_column_for_each_key() -> None
     assert list(frame.columns[:3]) == ["sex", "town", "name"]
     assert list(zip(frame["sex"], frame["town"], strict=True)) == PAIRS
     assert "  F, a: " in str(first)
+    assert str(first).splitlines()[-1] == "  NOT FOR PUBLICATION: THE NOISE WAS SEEDED AND CAN BE SUBTRACTED"
     spoilt = first.to_dict()
     spoilt["groups"][0]["key"] = "F"
     with pytest.raises(BadInput, match="a column"):
@@ -246,3 +247,14 @@ def test_people_in_two_groups_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Grouping, "members", wrong)
     assert judged()
+
+
+@pytest.mark.claim("asking.3")
+@pytest.mark.parametrize("neighbours", BOTH)
+def test_finding_groups_and_answering_add_up_to_what_is_paid(neighbours: str) -> None:
+    with session(neighbours=neighbours) as opened:
+        price = opened.prepare("mean", "x", epsilon=8.0, delta=1e-6, groupby=["sex", "town"]).price
+    found, answered = price.finder.guarantee, price.mechanism.guarantee
+    assert found.epsilon + answered.epsilon == (4 if neighbours == "replace" else 8)
+    assert found.delta + answered.delta <= 1e-6
+    assert (price.guarantee.epsilon, price.guarantee.delta) == (8.0, 1e-6)

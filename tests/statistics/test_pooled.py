@@ -12,6 +12,7 @@ import discreet
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Wrapped, by_group
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
@@ -46,8 +47,9 @@ def asked(mechanism: Any, parts: list[Any]) -> Callable[[Any], Groups]:
 @pytest.mark.claim("pooled.1", "pooled.2")
 @pytest.mark.parametrize("name", list(MAKE))
 def test_one_person_more_costs_epsilon_whichever_group_they_are_in(name: str) -> None:
-    """Three small groups and a large one; whatever moved is paid for by one epsilon, and each draw moves as claimed."""
-    mechanism, base, answered = MAKE[name](6.0), crowds(40, 45, 50, 200), 0
+    """Three small groups and a large one; whatever moved is paid for by one epsilon, and each draw moves as claimed.
+    One person more and the second small group would be large, if people were counted without noise."""
+    mechanism, base, answered = MAKE[name](6.0), crowds(40, 66, 50, 200), 0
     for place in range(4):
         for run, value in enumerate(HOSTILE):
             other = [np.append(part, value) if at == place else part for at, part in enumerate(base)]
@@ -106,6 +108,27 @@ def test_a_group_with_too_few_people_is_refused_alone() -> None:
     assert by_group(MAKE["mean"](1.0), [], Seeded(0)) == []
     nobody = by_group(MAKE["mean"](1.0), [np.empty(0)] * 3, Seeded(0))
     assert all(release.refusal is not None for release in nobody)
+
+
+@pytest.mark.claim("pooled.2")
+@pytest.mark.parametrize("name", list(MAKE))
+def test_many_groups_of_nobody_are_nobody(name: str) -> None:
+    """Noise on a thousand counts adds up to hundreds of people. 4 of 10 runs may be answered, each with a chance of
+    0.0014: more, once in 10^11."""
+    told = [by_group(MAKE[name](1.0), [np.empty(0)] * 1000, Seeded(run))[0].refusal for run in range(10)]
+    assert sum(refusal is None for refusal in told) <= 4
+    assert any("they may be nobody" in str(refusal) for refusal in told)  # the runs are seeded
+    found = parted([np.empty(0)] * 1000, 1.0, Laplace(0.06), ADD, Seeded(1))
+    assert found.size < 5 * found.off * math.sqrt(1000)
+    assert found.off == pytest.approx(math.sqrt(2) / 0.06)
+
+
+@pytest.mark.claim("pooled.2", "pooled.3")
+def test_where_all_are_one_number_a_group_of_nobody_is_not_that_number() -> None:
+    """A noisy number of nobody is 38 or more with a chance of 0.05: eight or more of ten, once in 10^8 or less."""
+    releases = by_group(MAKE["mean"](1.0), [*[np.full(250, 20.0)] * 5, *[np.empty(0)] * 10], Seeded(1))
+    assert [release.value for release in releases[:5]] == [20.0] * 5
+    assert sum("too few" in str(release.refusal) for release in releases[5:]) >= 3
 
 
 @pytest.mark.claim("pooled.2")

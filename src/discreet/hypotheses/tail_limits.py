@@ -206,11 +206,13 @@ def limited_steps(values: Floats, at: Limits, bits: int) -> tuple[Any, Any]:
 
 
 def limited(at: Limits) -> str:
-    """Where values are limited, for the first line: a test is about these."""
-    return f" of values limited to {show(at.centre - at.limit)} to {show(at.centre + at.limit)}"
+    """Where values are limited, and what one outside counts as, for the first line: a test is about these."""
+    low, high = (show(at.centre + sign * at.limit) for sign in (-1, 1))
+    far = " or ".join(show(at.centre + sign * at.reach) for sign in (-1, 1))
+    return f" of values limited to {low} to {high}" + (f" (outside: {far})" if at.reach > at.limit else "")
 
 
 def said(at: Limits) -> str:
-    """The same, and what a value outside counts as."""
+    """The same in words."""
     further = f"; one outside counts as {show(at.reach)} from {show(at.centre)}" if at.reach > at.limit else ""
-    return f"the test is about means{limited(at)}{further}"
+    return f"the test is about means{limited(at).partition(' (')[0]}{further}"

@@ -373,4 +373,6 @@ class Groups(Mapping[Any, Release[Any]]):
             bar = [line.strip() for line in rest if " interval " in line]
             told = str(key) if isinstance(self.by, str) else ", ".join(map(str, key))
             lines.append(f"  {clean(told)}{shown}" + (f" ({bar[0]})" if bar else ""))
-        return printable("\n".join([*lines, f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes)]))
+        warning = [] if self.publishable else [f"  {UNPUBLISHABLE.upper()}"]
+        promise = [f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes), *warning]
+        return printable("\n".join([*lines, *promise]))

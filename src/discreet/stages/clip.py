@@ -312,10 +312,15 @@ def unit_variance(cost: Laplace | Gaussian, size: int, neighbours: Neighbours) -
 
 
 def noisy_size(values: Sized, cost: Laplace | Gaussian, rng: Randomness) -> int:
-    """The number of records plus noise ([additive.1] or [additive.2], on a fine grid), at least 1."""
+    """The number of records plus noise, at least 1."""
+    return max(1, noisy_number(values, cost, rng))
+
+
+def noisy_number(values: Sized, cost: Laplace | Gaussian, rng: Randomness) -> int:
+    """The number of records plus noise ([additive.1] or [additive.2], on a fine grid), below 0 too."""
     bits = fitting_bits(cost)
     blurred: int = rng.blur(len(values) << bits, sensitivity=2**bits, cost=cost)
-    return max(1, round(Fraction(blurred, 2**bits)))
+    return round(Fraction(blurred, 2**bits))
 
 
 def count_error(stages: Allocation, size: float, name: str = "size") -> float:

@@ -40,12 +40,12 @@ import numpy as np
 
 from discreet.accounting.allocation import Share
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, show
+from discreet.privacy.exact import Number
 from discreet.privacy.loss import Choice, Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
-from discreet.stages.clip import noisy_size
+from discreet.stages.clip import noisy_number
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import NOWHERE, RankClippedMean, clipped_mean_of, unlimited
@@ -61,19 +61,27 @@ POOLED: Final = (
     "the range was found on about {} people in {} groups of few people, at {:.0%} of epsilon, and is the same for all "
     "these groups"
 )
-FEW: Final = (
-    "about {} people of this group have a value: too few at this epsilon. Bring more rows, ask for an epsilon of about "
-    "{}, or for fewer and larger groups"
+FEW: Final = "about {} people of this group have a value: too few at this epsilon. Please {}"
+NOISE: Final = 3  # standard deviations of the noise on the number of people in the pool: fewer may be nobody
+SCARCE: Final = (
+    "about {} people are in {} groups of few people, and that number is off by {} or so: they may be nobody. Bring "
+    "more rows, ask for a larger epsilon, or for fewer and larger groups"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """Groups and their noisy numbers of people; `few` are the places of those in the pool."""
+    """Groups and their noisy numbers of people, off by a deviation of `off`; `few` are the places of the pool."""
 
     groups: tuple[Numbers, ...]
-    seen: tuple[int, ...]
+    noisy: tuple[int, ...]
     few: tuple[int, ...]
+    off: float
+
+    @property
+    def seen(self) -> tuple[int, ...]:
+        """The numbers as those of people, 1 or more."""
+        return tuple(max(1, many) for many in self.noisy)
 
     @property
     def pool(self) -> Numbers:
@@ -82,13 +90,21 @@ class Parted:
 
     @property
     def size(self) -> int:
-        """About how many they are."""
-        return sum(self.seen[place] for place in self.few)
+        """About how many they are. Noise below 0 counts too: many groups of nobody are nobody."""
+        return max(1, sum(self.noisy[place] for place in self.few))
 
     @property
     def alike(self) -> float:
         """How many groups of one size the pool would be: of several sizes fewer than there are."""
-        return self.size**2 / sum(self.seen[place] ** 2 for place in self.few)
+        seen = [self.seen[place] for place in self.few]
+        return sum(seen) ** 2 / sum(many**2 for many in seen)
+
+    def refusal(self, mechanism: Mechanism[Any]) -> str | None:
+        """Why there is no range to be found, if so few are in the pool. [pooled.2]"""
+        off = self.off * math.sqrt(len(self.few))
+        if refusal := refusal_of(mechanism, self.size):
+            return refusal
+        return SCARCE.format(self.size, len(self.few), round(off)) if self.size < NOISE * off else None
 
     def answered(
         self,
@@ -117,9 +133,9 @@ def parted(parts: Sequence[Any], epsilon: Number, cost: Laplace, neighbours: Nei
     if neighbours.size_is_public:
         raise BadInput("groups are asked about people who are added or removed; make it with neighbours=ADD_OR_REMOVE")
     groups = tuple(long_numbers(part) for part in parts)
-    seen = tuple(noisy_size(values, cost, rng) for values in groups)  # [pooled.1]
-    few = tuple(place for place, many in enumerate(seen) if many * float(epsilon) < ALONE)  # [pooled.2]
-    return Parted(groups, seen, few if len(few) > 1 else ())
+    noisy = tuple(noisy_number(values, cost, rng) for values in groups)  # [pooled.1]
+    few = tuple(place for place, many in enumerate(noisy) if many * float(epsilon) < ALONE)  # [pooled.2]
+    return Parted(groups, noisy, few if len(few) > 1 else (), math.sqrt(2) / float(cost.epsilon))
 
 
 def pooled_means(mechanism: RankClippedMean, parts: Sequence[Any], rng: Randomness) -> list[Release[float]]:
@@ -130,7 +146,7 @@ def pooled_means(mechanism: RankClippedMean, parts: Sequence[Any], rng: Randomne
 
     def together() -> list[Release[float]]:
         blank = [mechanism.blank(None, found.seen[place], rng) for place in found.few]
-        if refusal := refusal_of(mechanism, found.size):  # [pooled.2]
+        if refusal := found.refusal(mechanism):  # [pooled.2]
             return [replace(one, refusal=refusal) for one in blank]
         tail = find_tail(
             found.pool,
@@ -147,10 +163,12 @@ def pooled_means(mechanism: RankClippedMean, parts: Sequence[Any], rng: Randomne
         within |= {"centre": tail.centre, "radius": tail.radius}
         at_centre = ConvolvedSpread(estimate=tail.centre, sampling=0.0, laplace=0.0)  # what is clipped to it is it
         spreads = [
-            clipped_mean_of(found.groups[place], tail.stages, **within) if tail.radius else at_centre
+            clipped_mean_of(found.groups[place], tail.stages, **within)
+            if tail.radius
+            else replace(at_centre, freedom=found.seen[place] - 1)
             for place in found.few
         ]  # [pooled.1]
-        refusals = _refusals(spreads, tail, mechanism.epsilon) if tail.radius else [None] * len(spreads)
+        refusals = _refusals(spreads, tail, mechanism.epsilon)
         share = 1 - float(tail.stages.part("mean", Laplace).epsilon) / float(mechanism.epsilon)
         note, costs = POOLED.format(found.size, len(found.few), share), {**stages.shown, **tail.stages.shown}
         releases = []
@@ -168,18 +186,20 @@ def pooled_means(mechanism: RankClippedMean, parts: Sequence[Any], rng: Randomne
 
 def _refusals(spreads: Sequence[ConvolvedSpread], tail: Tail, epsilon: Number) -> list[str | None]:
     """Of all groups, if the centre is outside the data; of each with too few people. [pooled.2]"""
-    sizes, unit = np.array([spread.freedom + 1 for spread in spreads]), tail.radius  # squares of values may overflow
+    sizes, unit = np.array([spread.freedom + 1 for spread in spreads]), tail.radius or 1.0  # squares may overflow
     shifts = np.array([(spread.estimate - tail.centre) / unit for spread in spreads])
     squares = np.array([(spread.sampling / unit) ** 2 * spread.freedom for spread in spreads]) + shifts**2
     mean, square = (float((sizes * part).sum() / sizes.sum()) for part in (shifts, squares))
-    if tail.outside(unit * abs(mean), unit * math.sqrt(max(square - mean**2, 0.0))):
+    if tail.radius and tail.outside(unit * abs(mean), unit * math.sqrt(max(square - mean**2, 0.0))):
         return [NOWHERE] * len(spreads)
     cost = float(tail.stages.part("mean", Laplace).epsilon)
-    needed = [show(float(epsilon) * LEAST / (size * cost)) for size in sizes]
-    return [
-        FEW.format(round(size), more) if size * cost < LEAST else None
-        for size, more in zip(sizes.tolist(), needed, strict=True)
-    ]
+    return [_few(round(size), epsilon, LEAST / cost) if size * cost < LEAST else None for size in sizes.tolist()]
+
+
+def _few(seen: int, epsilon: Number, needed: float) -> str:
+    """Why a group of so few people is refused."""
+    other = "ask for fewer and larger groups"
+    return FEW.format(seen, what_to_do(seen, epsilon, needed, other, noisy=True, rows="people of this group"))
 
 
 def pooled_sums(mechanism: Sum, parts: Sequence[Any], rng: Randomness) -> list[Release[float]]:
@@ -189,7 +209,7 @@ def pooled_sums(mechanism: Sum, parts: Sequence[Any], rng: Randomness) -> list[R
 
     def together() -> list[Release[float]]:
         blank = mechanism.blank(None, rng)
-        if refusal := refusal_of(mechanism, found.size):  # [pooled.2]
+        if refusal := found.refusal(mechanism):  # [pooled.2]
             return [replace(blank, refusal=refusal) for _ in found.few]
         tail = mechanism.searched(found.pool, found.size, rng, found.alike)  # [pooled.1]
         share = 1 - float(tail.stages.part("mean", Laplace).epsilon) / float(mechanism.epsilon)
@@ -209,7 +229,7 @@ def pooled_variances(mechanism: Variance, parts: Sequence[Any], rng: Randomness)
     blank = mechanism.blank(None, stages, rng)
 
     def together() -> list[Release[float]]:
-        refusal = refusal_of(mechanism, found.size)  # [pooled.2]
+        refusal = found.refusal(mechanism)  # [pooled.2]
         at = refusal or mechanism.searched(found.pool, stages, found.size, rng, found.alike)  # [pooled.1]
         if isinstance(at, str):  # [pooled.2]
             return [replace(blank, refusal=at) for _ in found.few]
@@ -220,7 +240,7 @@ def pooled_variances(mechanism: Variance, parts: Sequence[Any], rng: Randomness)
         for place in found.few:
             seen = found.seen[place]
             spread = mechanism.within(found.groups[place], stages, seen, at, rng)  # [pooled.1]
-            few = FEW.format(seen, show(SQUARED / seen)) if seen * epsilon < SQUARED else spread  # [pooled.2]
+            few = _few(seen, epsilon, SQUARED / epsilon) if seen * epsilon < SQUARED else spread  # [pooled.2]
             releases.append(_also(told(blank, few, at), note))
         return releases
 

@@ -356,7 +356,7 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
         return named(question, columns, limits)
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
-        return limited(x, y, *spread.limit)
+        return limited(x, y, *spread.limit, spread.value.link)
     return None
 
 
@@ -370,14 +370,20 @@ def named(question: Question, columns: Mapping[str, Any], limits: re.Match[str])
     return np.ravel(TWINS[question.statistic](np.clip(x, low, high)))
 
 
-def limited(x: Any, y: Any, way: Any, limit: float) -> Any:
-    """Coefficients and intercept of least squares, nobody's influence above a limit: weighted until they stay."""
-    design, weights = np.column_stack([np.ones(len(x)), x]), np.ones(len(x))
+def limited(x: Any, y: Any, way: Any, limit: float, link: str) -> Any:
+    """Coefficients and intercept, nobody's influence above a limit: weighted until they stay."""
+    units = np.append(1.0, x.std(axis=0))
+    design, kept, found = np.column_stack([np.ones(len(x)), x]), np.ones(len(x)), np.zeros(x.shape[1] + 1)
     lengths = np.linalg.norm(design @ way, axis=1)
     for _ in range(200):
-        root = np.sqrt(weights)[:, None]
-        found = np.linalg.lstsq(design * root, y * root[:, 0], rcond=None)[0]
-        weights = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - design @ found), 1e-300))
+        linear = np.clip(design @ found, -30, 30)
+        mean = {"identity": linear, "logit": 1 / (1 + np.exp(-linear)), "log": np.exp(linear)}[link]
+        slope = {"identity": np.ones(len(x)), "logit": mean * (1 - mean), "log": mean}[link]
+        kept = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - mean), 1e-300))
+        root = np.sqrt(kept * slope)[:, None]
+        step = np.linalg.lstsq(design / units * root, kept * (y - mean) / root[:, 0], rcond=None)[0] / units
+        far = 1.0 if link == "identity" else np.sqrt(np.mean((design @ step) ** 2))
+        found = found + step / max(far, 1.0)
     return np.append(found[1:], found[0])
 
 

@@ -60,6 +60,11 @@ def test_scores_are_scores() -> None:
     assert np.allclose(found.T * inner.step, u * (rows[:, 3] - chance)[:, None], atol=1e-4)
     roots, _ = AtFit(inner, inner.step, logistic(), "roots").turned(rows)
     assert np.allclose(roots.T * inner.step, u * np.sqrt(chance * (1 - chance))[:, None], atol=1e-4)
+    kept, _ = AtFit(inner, inner.step, logistic(), "roots", limit=1.0).turned(rows)
+    beyond = np.linalg.norm(found * inner.step, axis=0) > 1.0
+    assert 5 < beyond.sum() < 45
+    assert (kept[:, beyond] == 0).all()  # a score that is cut has no slope
+    assert (kept[:, ~beyond] == roots[:, ~beyond]).all()
 
 
 @pytest.mark.claim("score.3")

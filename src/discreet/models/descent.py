@@ -7,16 +7,20 @@ Promise
     [descent.2] Refusals read public numbers and earlier answers only; no value of the data raises. There are
           coefficients only where each has an interval, and where the noise moves the linear part of most people by
           less than a half.
-    [descent.3] The interval of each coefficient holds that of the population's likeliest model, whether it is true or
-          not, with its confidence, to first order. Of a few rows (5 to 15 at epsilon 1) the influence is limited.
+    [descent.3] The interval of each coefficient holds that of the population's likeliest model with nobody's influence
+          above a limit that was released, true or not, with its confidence, to first order. As in [least_squares.3]
+          the limit is one that 5 to 15 rows exceed at epsilon 1, by the tail of all others, and what they exceed it by
+          is allowed for as far as that tail tells.
 Why
     [descent.1] [glm_stages.1]. What is not listed when no size is declared amounts to (epsilon, delta).
     [descent.2] [glm_stages.2] and [glm_stages.3]; too few rows: before any draw where their number is public, else by
     the noisy count.
     [descent.3] As [least_squares.3], with the scores u (y - p) and the information H at the step before: H^-1 M H^-1, M
     the sum of squared scores, is the covariance of a maximum of the likelihood whatever the model (Huber 1967, White
-    1982); the noise of the sums and what clipping takes are known. The information is one step older than the last
-    score: what that and rows pulled in H do to the last step is within the part of it that is allowed for.
+    1982); the noise of the sums and what clipping takes are known. A score u (y - p) that is cut to its limit keeps its
+    length and its direction u as the fit moves: its slope is 0, and it is in M but not in H. The information is one
+    step older than the last score: slopes change by a part of about |u't|, t what the fit moved since. So much of the
+    last step, and a quarter of it for rows pulled in H, is allowed for.
 Needs
     models/glm_stages.py: some 1,000 people of 3 features at epsilon 1, delta 1e-6, 5,000 of 10.
 Accuracy
@@ -170,7 +174,8 @@ class Descent:
             return replace(blank, refusal=NOISY.format(loud, 1.5 * loud / LOUDEST) + coded)
         names, intercept = self.features.names, self.features.intercept
         spread = spread_of(found, names, intercept=intercept, about=ABOUT, target=LIMITED)  # [descent.3]
-        spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), limit=None)
+        limit = None if self.tilted else spread.limit
+        spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), limit=limit)
         return replace(blank, answer=spread.value, spread=spread)
 
     def _ready(self, table: Floats) -> Floats:

@@ -9,7 +9,8 @@ Releases
     it. Counts of the lengths of v and the noisy sum of v v', which makes a frame u = A v. The mean outcome, of Poisson
     models after counts of its octaves. Counts of how long scores may be; the noisy sum of the scores at the mean
     outcome and at a second fit. There counts of the lengths of sqrt(s) u, s the slope of p, and the noisy information
-    H, the sum of s u u'. Two more sums of scores, each a Newton step, and last the noisy sum of their outer products.
+    H, the sum of s u u' over rows whose score is not cut. Two more sums of scores, each a Newton step, and last the
+    noisy sum of their outer products.
     Logistic models of few coefficients: in place of all sums of scores the minimum of the loss in the frame, tilted by
     chance and with a ridge, which the information then takes off again.
 Promise
@@ -57,6 +58,7 @@ from discreet.models.newton_stages import (
     MEDIAN,
     OFTEN,
     OUTSIDE,
+    PULLED,
     SETTLED,
     UNSETTLED,
     DesignColumn,
@@ -279,6 +281,8 @@ class Fitting:
         else:
             fit = self._steps(fit, longest, curve, constant=constant)
         seen, fit, turned = self.at(fit, "roots")
+        if not tilted:  # a score that is cut keeps its length, wherever the fit goes
+            seen = replace(seen, limit=float(longest.at(self._early())))
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
         fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
@@ -289,6 +293,7 @@ class Fitting:
             times = min(2 * least / max(float(values[0]), least / 5), 10.0)
             return HIDDEN.format(blamed(turned.T @ vectors[:, 0], self.columns), times)
         inverse = (vectors / values) @ vectors.T
+        moved = 0.0
         if tilted:
             seen, fit, turned = self.at(fit)
             step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
@@ -298,7 +303,7 @@ class Fitting:
             last = self._last(fit, inverse, longest)
             if isinstance(last, str):  # [glm_stages.2]
                 return last
-            seen, fit, turned, step, score_noise, cut, reach, longest = last
+            seen, fit, turned, step, score_noise, cut, reach, longest, moved = last
         squares, squares_noise = self.gram(seen, "squares", self.rows, reach)
         if tilted:  # so noisy that the information, which is about the same, has a say
             share = 1 / (1 + (squares_noise / (WRONG * curve)) ** 2)
@@ -317,6 +322,7 @@ class Fitting:
             limit=reach,
             often=reach / longest.typical,
             spans=own.diagonal(),
+            pulled=PULLED + moved,
             excess=(longest.excess(cut), 0.0 if tilted else longest.excess(cut, 2)),
         )
 
@@ -362,7 +368,8 @@ class Fitting:
         seen, fit, turned = self.at(fit)
         score, off = self.summed(seen, cost, float(longest.at(cut)))
         settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(cut)
-        seen, fit, turned = self.at(fit + turned.T @ _shortened(inverse @ score))
+        before = _shortened(inverse @ score)
+        seen, fit, turned = self.at(fit + turned.T @ before)
         if "late" in costs:
             if (late := self.limits(fit, "late")) is None:
                 return LOST.format("the residuals")
@@ -374,7 +381,8 @@ class Fitting:
         if np.abs(score).max() > settled + SETTLED * off:
             return UNSETTLED
         step = inverse @ score
-        return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest
+        moved = float(np.linalg.norm(before + step / 2))  # since the information was taken
+        return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest, moved
 
 
 def _shortened(step: Floats) -> Floats:

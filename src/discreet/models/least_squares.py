@@ -47,7 +47,6 @@ from discreet.models.coefficients import CoefficientSpread
 from discreet.models.newton_stages import (
     CONSTANT,
     LOST,
-    PULLED,
     STIFF,
     DesignColumn,
     NewtonStages,
@@ -88,7 +87,7 @@ def spread_of(
     noise = found.score_noise**2 * np.eye(many) + found.information_noise**2 / 2 * moved
     way = found.way @ found.inverse
     sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))
-    bias = found.excess[0] * np.linalg.norm(way, axis=1) + PULLED * np.abs(found.way @ step)
+    bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
     value = found.value
     if not intercept:
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))

@@ -224,7 +224,8 @@ class NewtonStep:
 
     `inverse` is that of the information, `step` the last one of theta. Of the last scores: the noise on each entry of
     their sum, the sum of their outer products and its noise, by how much all that were cut are longer, how long they
-    may be, and how often that is the typical length. `spans` are, more or less, standard deviations of
+    may be, and how often that is the typical length. `pulled` is the part of the last step that the information may be
+    wrong by. `spans` are, more or less, standard deviations of
     the outcome for one of each column.
     """
 
@@ -241,6 +242,7 @@ class NewtonStep:
     limit: float
     often: float
     spans: Floats
+    pulled: float = PULLED
 
 
 def find(

@@ -5,8 +5,9 @@ What an outcome is expected to be, given the linear part, is read off a public t
 Claims
     [score.1] `moments` is an exact sum of whole numbers, each a fixed function of one row, given coefficients that were
           released: blocks, threads and the linear algebra library change no bit.
-    [score.2] `AtFit.turned` is a fixed function of each row, given a frame that was released: the row in the frame
-          times its residual, or the root of its slope. No value raises, and for outcomes up to 10^6 none is infinite.
+    [score.2] `AtFit.turned` is a fixed function of each row, given a frame and a limit that were released: the row in
+          the frame times its residual, or the root of its slope; 0 where its score is beyond the limit. No value
+          raises, and for outcomes up to 10^6 none is infinite.
     [score.3] One row moves the moments by k U U', k |U|^2 at most 2^10 (128 R + sqrt(size))^2.
     [score.4] `mean` and `slope` are fixed functions of one number, built of single correctly rounded operations.
 Why
@@ -14,8 +15,8 @@ Why
     size: every partial sum is exact in float64. Then [score.4] and `floor`. An entry of k U U' is at most 2^34; sums
     of blocks are added by [lattice.1] and do not wrap around, however many rows there are.
     [score.2] Rows in a frame are exact integers: [gram.4]. The linear part is one of them times a number; then
-    [score.4], a difference and a product, each correctly rounded. Means are below 10^14, entries below 2^52: products
-    stay below 10^30, their squares below 10^60.
+    [score.4], a difference and a product, each correctly rounded, and lengths, summed in one order. Means are below
+    10^14, entries below 2^52: products stay below 10^30, their squares below 10^60.
     [score.3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) /
     2, and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40).
     [score.4] Values are interpolated between 64 * 256 + 1 points: a product, a floor, a difference and a blend.
@@ -35,7 +36,7 @@ from discreet.models.features import STEPS, Prepared
 from discreet.noise.lattice import summed
 from discreet.privacy.loss import Gaussian
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, noisy_sum
+from discreet.stages.gram import Frame, lengths_of, noisy_sum
 from discreet.stages.octaves import SEEN, counts_noise, noisy_counts, tail_of
 
 EARLY: Final = 0.004  # of the scores are cut in these
@@ -118,6 +119,7 @@ class AtFit:
     family: OutcomeMean
     of: Of = "scores"
     least: float = 0.0  # residual, of "limits"
+    limit: float = math.inf  # of "roots": a longer score is cut, and no slope moves it
 
     @property
     def size(self) -> int:
@@ -133,12 +135,12 @@ class AtFit:
         """One column for each row, which ends in its outcome. [score.2]"""
         seen, lost = self.inner.turned(rows[:, :-1])
         linear = seen[-1] * self.per
+        factor = rows[:, -1] - self.family.mean(linear)  # [score.2]
         if self.of == "roots":
-            factor = np.sqrt(self.family.slope(linear))
-        else:
-            factor = rows[:, -1] - self.family.mean(linear)  # [score.2]
-            if self.of == "limits":
-                factor = np.maximum(np.abs(factor), self.least)
+            cut = lengths_of(seen[:-1]) * np.abs(factor) * self.step > self.limit  # [score.2]
+            factor = np.where(cut, 0.0, np.sqrt(self.family.slope(linear)))
+        elif self.of == "limits":
+            factor = np.maximum(np.abs(factor), self.least)
         if lost is not None:
             factor[lost] = 0.0
         return seen[:-1] * factor, lost

@@ -26,6 +26,7 @@ from zlib import crc32
 import numpy as np
 
 import discreet
+from discreet.models.features import far_weights
 from discreet.privacy.declaration import Reads, declared, homes
 
 FOUND = Path(__file__).parent / "ordinary.jsonl"
@@ -356,7 +357,7 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
         return named(question, columns, limits)
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
-        return limited(x, y, *spread.limit, spread.value.link)
+        return limited(x, y, *spread.limit, spread.value.link, far=spread.far)
     return None
 
 
@@ -370,8 +371,8 @@ def named(question: Question, columns: Mapping[str, Any], limits: re.Match[str])
     return np.ravel(TWINS[question.statistic](np.clip(x, low, high)))
 
 
-def limited(x: Any, y: Any, way: Any, limit: float, link: str) -> Any:
-    """Coefficients and intercept, nobody's influence above a limit: weighted until they stay."""
+def limited(x: Any, y: Any, way: Any, limit: float, link: str, *, far: bool = False) -> Any:
+    """Coefficients and intercept, nobody's influence above a limit, or rows beyond it weigh less: until they stay."""
     units = np.append(1.0, x.std(axis=0))
     design, kept, found = np.column_stack([np.ones(len(x)), x]), np.ones(len(x)), np.zeros(x.shape[1] + 1)
     lengths = np.linalg.norm(design @ way, axis=1)
@@ -380,10 +381,12 @@ def limited(x: Any, y: Any, way: Any, limit: float, link: str) -> Any:
         mean = {"identity": linear, "logit": 1 / (1 + np.exp(-linear)), "log": np.exp(linear)}[link]
         slope = {"identity": np.ones(len(x)), "logit": mean * (1 - mean), "log": mean}[link]
         kept = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - mean), 1e-300))
+        if far:
+            kept = far_weights(lengths, limit)
         root = np.sqrt(kept * slope)[:, None]
         step = np.linalg.lstsq(design / units * root, kept * (y - mean) / root[:, 0], rcond=None)[0] / units
-        far = 1.0 if link == "identity" else np.sqrt(np.mean((design @ step) ** 2))
-        found = found + step / max(far, 1.0)
+        long = 1.0 if link == "identity" else np.sqrt(np.mean((design @ step) ** 2))
+        found = found + step / max(long, 1.0)
     return np.append(found[1:], found[0])
 
 

@@ -60,7 +60,7 @@ def test_labels_frames_and_formulas() -> None:
 def test_which_method_is_chosen_by_public_numbers() -> None:
     assert "the one that there is" in str(fit())
     assert "by a tilted minimum" in str(fit(delta=1e-6))
-    for columns in (12, 40):
+    for columns in (24, 40):
         wide = np.random.default_rng(0).normal(size=(6000, columns))
         assert "so many coefficients" in str(fit(wide, Y[:6000], delta=1e-6, bounds=(-2, 2)))
 

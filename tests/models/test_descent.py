@@ -64,12 +64,13 @@ def test_every_draw_is_in_the_loss(family: str, relation: Neighbours) -> None:
 
 @pytest.mark.claim("glm_stages.4")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
-def test_a_tilted_minimum_has_half_of_epsilon(epsilon: float) -> None:
-    loss = Descent(Features(("a", "b")), epsilon, 1e-6, tilted=True, neighbours=ADD).loss
+@pytest.mark.parametrize(("features", "share"), [(2, Fraction(3, 5)), (9, Fraction(1, 2))])
+def test_a_tilted_minimum_has_its_part_of_epsilon(epsilon: float, features: int, share: Fraction) -> None:
+    loss = Descent(Features(tuple("abcdefghi"[:features])), epsilon, 1e-6, tilted=True, neighbours=ADD).loss
     pure = [part for part in atoms(loss) if isinstance(part, Approximate)]
-    assert [part.epsilon for part in pure] == [exact(epsilon) / 2]
+    assert [part.epsilon for part in pure] == [exact(epsilon) * share]
     rest = compose_losses(*(part for part in atoms(loss) if not isinstance(part, Approximate)))
-    assert compose.epsilon(rest, 1e-6) <= epsilon / 2 * (1 + 1e-12)
+    assert compose.epsilon(rest, 1e-6) <= epsilon * float(1 - share) * (1 + 1e-12)
 
 
 @pytest.mark.claim("descent.2")
@@ -241,17 +242,23 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
 
 
 @pytest.mark.claim("glm_stages.4")
+@pytest.mark.parametrize("claimed", ["steepness", "curvature"])
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
-def test_a_tilt_for_gradients_half_as_long_is_caught(relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows at the length from which on they weigh less, one opposite to the other: the longest way of a gradient."""
+def test_a_tilt_for_half_of_what_a_person_does_is_caught(
+    claimed: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows at the length from which on they weigh less, one opposite to the other: the longest way of a gradient. And
+    far rows, which are the most curved."""
     mechanism, crowd = Descent(Features(("x",)), 60.0, 1e-4, neighbours=relation, tilted=True), COMMON * 8
-    others = [*crowd, (-2.0, 0.0)] if relation is REPLACE else crowd
-    pair = Pair([*crowd, (2.0, 0.0)], others)
+    far = 2.0 if claimed == "steepness" else 20.0
+    near = -far if claimed == "steepness" else 0.3  # second derivatives of opposite rows would cancel
+    others = [*crowd, (near, 0.0)] if relation is REPLACE else crowd
+    pair = Pair([*crowd, (far, 0.0)], others)
     audit.check(mechanism, [pair], hostile_values=False).require()
     minimum = Door.minimum
 
-    def flat(self: Door, objective: Any, *, steepness: int, **given: Any) -> Any:
-        return minimum(self, objective, steepness=Fraction(steepness, 2), **given)
+    def flat(self: Door, objective: Any, **given: Any) -> Any:
+        return minimum(self, objective, **{**given, claimed: Fraction(given[claimed]) / 2})
 
     monkeypatch.setattr(Door, "minimum", flat)
     assert not audit.check(mechanism, [pair], hostile_values=False).passed

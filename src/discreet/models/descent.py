@@ -29,7 +29,6 @@ Source
     models/glm_stages.py; models/least_squares.py for the errors.
 """
 
-import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 
@@ -37,7 +36,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.models.features import DECLARED, Features, yes_or_no
-from discreet.models.glm_stages import MOST, UNEVEN, find, plan, tilt_of
+from discreet.models.glm_stages import MOST, find, plan, tilt_of
 from discreet.models.least_squares import spread_of
 from discreet.models.newton_stages import CONSTANT, DesignColumn, NewtonStages, least_rows
 from discreet.models.score import Name, logistic, poisson
@@ -56,6 +55,8 @@ from discreet.tables.matrix import in_one, matrix
 
 ABOUT: Final = "the coefficients of the population's likeliest model, influence limited, each by itself"
 LIMITED: Final = "(maximum likelihood, nobody's influence above {:.2g} times the typical one)"
+ABOUT_NEAR: Final = "the coefficients of the population's likeliest model, rows far out weighing less, each by itself"
+NEAR: Final = "(maximum likelihood, rows farther out than {:.2g} times the typical one weigh less)"
 LOUDEST: Final = 0.5  # what the noise may move linear parts by, in the mean square
 NOISY: Final = (
     "the noise would move the linear part of a typical row by {:.1f}, which is worse than no model; bring {:.1f} times "
@@ -138,11 +139,11 @@ class Descent:
 
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [descent.2]"""
-        return math.ceil(UNEVEN * least_rows(self.stages))
+        return least_rows(self.stages)
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, where there are too few rows. [descent.2]"""
-        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size / UNEVEN):
+        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size):
             to_do = what_to_do(size, self.epsilon, self.needed(), noisy=False, scales=False)
             raise Refused(
                 f"there are {size} rows of {len(self.features.names)} columns and an outcome; their regression takes "
@@ -173,9 +174,9 @@ class Descent:
         if loud > LOUDEST:  # [descent.2]
             return replace(blank, refusal=NOISY.format(loud, 1.5 * loud / LOUDEST) + coded)
         names, intercept = self.features.names, self.features.intercept
-        spread = spread_of(found, names, intercept=intercept, about=ABOUT, target=LIMITED)  # [descent.3]
-        limit = None if self.tilted else spread.limit
-        spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), limit=limit)
+        about, target = (ABOUT_NEAR, NEAR) if self.tilted else (ABOUT, LIMITED)
+        spread = spread_of(found, names, intercept=intercept, about=about, target=target)  # [descent.3]
+        spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), far=self.tilted)
         return replace(blank, answer=spread.value, spread=spread)
 
     def _ready(self, table: Floats) -> Floats:

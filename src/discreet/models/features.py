@@ -9,14 +9,16 @@ Claims
           an outcome has weight 0.
     [features.3] `find_scaling` costs a Choice for each centre and noisy counts for each unit, under both relations.
     [features.4] `framed` is a fixed function of each row, given a frame and R that were released: steps of 1/1024, cut
-          at 32, and weights as in [features.2]. A row with a missing entry has weight 0.
+          at 32, and a weight w in [0, 1] with w |v| <= R and w |v|^2 <= 2 R^2, by the row's length alone. A row with a
+          missing entry has weight 0.
 Why
     [features.1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
     [features.2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
     covers the rounding of a division.
     [features.3] [locate.1] and [octaves.1] on one column each.
-    [features.4] Rows in a frame are exact integers: [gram.4]. Then one product, `rint` and saturation of each entry,
-    and [features.2].
+    [features.4] Rows in a frame are exact integers: [gram.4]. Then one product, `rint` and saturation of each entry.
+    w = min(1, R / |v|) min(1, 2 R / |v|), each shortened by 2^-40, which covers the rounding of a root, a division and
+    a product: the first factor bounds w |v|, both of them w |v|^2.
 """
 
 import math
@@ -44,6 +46,7 @@ from discreet.tables.entries import key
 
 STEPS: Final = 1 << 10  # in a unit
 EDGE: Final = 32767.0  # the largest entry, in steps
+BEND: Final = 2  # R from which on a row in a frame weighs as the square of its length [features.4]
 WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
@@ -173,6 +176,7 @@ class Prepared:
     weight: Floats
     outcome: Floats
     radius: float
+    bend: int = 1  # w |v|^2 is at most so many R^2
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -236,11 +240,17 @@ def prepared(table: Floats, scaling: Scaling) -> Prepared:
     return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)
 
 
+def far_weights(lengths: Floats, reach: float) -> Floats:
+    """R / |v| beyond R, and BEND R^2 / |v|^2 beyond BEND R; at most 1. [features.4]"""
+    short = 1 - 2.0**-40
+    near = reach * short / np.maximum(lengths, reach)
+    return np.asarray(near * np.minimum(1.0, BEND * reach * short / np.maximum(lengths, reach)))
+
+
 def framed(rows: Floats, frame: Frame, reach: float) -> Prepared:
     """Rows in a frame as small whole numbers, those beyond `reach` with less weight: [features.4]"""
     steps = np.empty((len(rows), frame.size), dtype=np.int16)
     weight = np.empty(len(rows))
-    limit = (reach * STEPS) ** 2 * (1 - 2.0**-40)
     for start in range(0, len(rows), BLOCK):
         seen, lost = frame.turned(rows[start : start + BLOCK, :-1])
         seen *= frame.step * STEPS
@@ -249,12 +259,12 @@ def framed(rows: Floats, frame: Frame, reach: float) -> Prepared:
         square = np.zeros(seen.shape[1])
         for entries in seen:
             square += entries * entries  # whole numbers below 2^42: exact
-        weight[start : start + BLOCK] = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [features.4]
+        weight[start : start + BLOCK] = far_weights(np.sqrt(square), reach * STEPS)  # [features.4]
         if lost is not None:
             weight[start : start + BLOCK][lost] = 0.0
     missing = np.isnan(rows[:, -1])
     weight[missing] = 0.0  # [features.4]
-    return Prepared(steps, weight, np.where(missing, 0.0, rows[:, -1]), reach)
+    return Prepared(steps, weight, np.where(missing, 0.0, rows[:, -1]), reach, BEND)
 
 
 def yes_or_no(outcome: Floats) -> Floats:

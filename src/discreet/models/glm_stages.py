@@ -12,7 +12,8 @@ Releases
     H, the sum of s u u' over rows whose score is not cut. Two more sums of scores, each a Newton step, and last the
     noisy sum of their outer products.
     Logistic models of few coefficients: in place of all sums of scores the minimum of the loss in the frame, tilted by
-    chance and with a ridge, which the information then takes off again.
+    chance and with a ridge, which the information then takes off again. Rows longer than R weigh less in it, in the
+    information and in the outer products.
 Promise
     [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
@@ -22,13 +23,13 @@ Promise
 Why
     [glm_stages.1] Adaptive composition of [locate.1], [octaves.1] on columns and on lengths, of [gram.2] and [gram.3]
     on rows as `AtFit` sees them: a fixed function of each row is all that their proofs use. The parts are those of
-    [newton_stages.1]. Beside a tilted minimum, pure half of epsilon, they have the other half and delta: both add up.
+    [newton_stages.1]. Beside a tilted minimum, a pure part of epsilon, they have the other part and delta: both add up.
     [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [glm_stages.3] [gram.4], [score.2] and [features.4]. `reachable` cuts outcomes to [0, 10^6]. A row with a missing
     entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the minimum.
     [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
-    [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more; then
-    [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/4.
+    [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more and at most
+    15; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/2.
 Needs
     As models/newton_stages.py, with the information in place of the number of rows. For a tilted minimum, where the
     number of people is private, at most 2^28 of them: of more, the loss of one person may be that of two.
@@ -47,9 +48,10 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Share
-from discreet.models.features import framed
+from discreet.models.coefficients import PULLED, NewtonStep
+from discreet.models.features import BEND, framed
+from discreet.models.logistic_loss import LONGEST, OFFSET, LogisticLoss, ridge_for
 from discreet.models.logistic_loss import MOST as MOST_ROWS
-from discreet.models.logistic_loss import OFFSET, LogisticLoss, ridge_for
 from discreet.models.newton_stages import (
     CONSTANT,
     EXCESS,
@@ -58,12 +60,10 @@ from discreet.models.newton_stages import (
     MEDIAN,
     OFTEN,
     OUTSIDE,
-    PULLED,
     SETTLED,
     UNSETTLED,
     DesignColumn,
     NewtonStages,
-    NewtonStep,
     applied,
     blamed,
     counted_cost,
@@ -81,22 +81,21 @@ from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.octaves import (
-    Tail,
-    column_cost,
-    counts_cost,
-    place_of,
-    tail_cost,
-    tail_of,
-)
+from discreet.stages.octaves import Tail, column_cost, counts_cost, place_of, tail_cost, tail_of
 from discreet.statistics.whiten import lengths
 
-# of mu squared: columns, the first sum, H, the squares, each of three steps
-FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.045)
-MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.03)
-TILTED: Final = (0.28, 0.13, 0.33, 0.11)  # of what is beside a tilted minimum: columns, the first sum, H, the squares
-MINIMUM: Final = Fraction(1, 2)  # of epsilon, for the minimum where there is one
-BEND: Final = 0.12  # of epsilon: what its ridge costs
+# columns, the first sum, H, the squares, the mean, lengths: of mu squared, and each of three steps; or of what is
+# beside a tilted minimum, and its share of epsilon
+FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.02, 0.03, 0.045)
+MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.02, 0.03, 0.03)
+FEW_TILTED: Final = (0.24, 0.09, 0.42, 0.05, 0.13, 0.03, 0.60)
+MANY_TILTED: Final = (0.19, 0.12, 0.50, 0.05, 0.08, 0.03, 0.50)
+FEW: Final = 7  # columns up to which a tilted minimum has the more of epsilon
+MIDDLES: Final = 0.44  # of a column's share, for its median, beside a tilted minimum
+RIDGE: Final = 0.12  # of epsilon: what its ridge costs
+CURVATURE: Final = Fraction(BEND, 4)  # of one person's loss [glm_stages.4]
+BALANCE: Final = 0.5  # of the sampling deviation of scores: the tilt up to which rows keep their weight
+POINTED: Final = 0.6  # of R: no row of H needs to be longer
 WRONG: Final = 0.3  # of the information: by how much squared scores may differ from it
 STEPS: Final = 3  # before the last
 FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
@@ -135,11 +134,9 @@ def plan(
     def score(size: int) -> Callable[[Fraction], Gaussian]:
         return lambda mu: sum_cost(mu, size, neighbours)
 
-    columns, moments, information, squares, steps = (
-        Fraction(round(1000 * part), 1000)
-        for part in ((*TILTED, 0.0) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS)
-    )
-    median = Fraction(round(100 * MEDIAN), 100) if centred else Fraction(0)
+    taken = (FEW_TILTED if width <= FEW else MANY_TILTED) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS
+    columns, moments, information, squares, mean, early, rest = (Fraction(round(1000 * one), 1000) for one in taken)
+    median = Fraction(round(100 * (MIDDLES if tilted else MEDIAN)), 100) if centred else Fraction(0)
     shares = {
         "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
@@ -147,33 +144,31 @@ def plan(
         "lengths": Share(Fraction(1, 100), tail),
         "moments": Share(moments, gram),
         "outcomes": Share(Fraction(3, 100), tail) if counts else None,
-        "mean": Share(
-            Fraction(6 if tilted else 2, 100), score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)
-        ),
-        "early": Share(Fraction(6 if tilted else 3, 100), tail),
-        "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
+        "mean": Share(mean, score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)),
+        "early": Share(early, tail),
+        "steps": Share(STEPS * rest, score(width - 1), STEPS) if not tilted else None,
         "spread": Share(Fraction(1, 100), tail),
         "information": Share(information, gram),
         "late": Share(Fraction(4, 100), tail) if counts else None,
         "last": Share(None, score(width - 1)) if not tilted else None,
         "squares": Share(squares, gram),
     }
-    if not tilted:
-        return NewtonStages(rows=rows, width=width, costs=shared_out(epsilon, delta, shares))  # [glm_stages.1]
-    minimum = Approximate(MINIMUM * exact(epsilon), 0)
-    costs = shared_out(exact(epsilon) - minimum.epsilon, delta, shares)  # [glm_stages.1]
-    return NewtonStages(rows=rows, width=width, costs=replace(costs, parts={**costs.parts, "minimum": (minimum,)}))
+    pure = Approximate(rest * exact(epsilon) if tilted else 0, 0)
+    costs = shared_out(exact(epsilon) - pure.epsilon, delta, shares)  # [glm_stages.1]
+    if tilted:
+        costs = replace(costs, parts={**costs.parts, "minimum": (pure,)})
+    return NewtonStages(rows=rows, width=width, costs=costs, uneven=UNEVEN)
 
 
 def ridge_of(stages: NewtonStages) -> Fraction:
     """The ridge of the minimum, for rows at most 1 long: public."""
-    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, BEND)
+    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, RIDGE, BEND)
 
 
 def tilt_of(stages: NewtonStages) -> float:
     """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
     size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
-    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, Fraction(1, 4), ridge_of(stages), size)
+    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, CURVATURE, ridge_of(stages), size)
     return math.sqrt(size + 1) / float(rate)
 
 
@@ -184,8 +179,8 @@ def find(
     costs, many = stages.costs, stages.width - 1
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     size = stages.counted(rows, rng)
-    if not stages.enough(size / UNEVEN):  # [glm_stages.2]
-        needed = math.ceil(UNEVEN * least_rows(lambda _: stages))
+    if not stages.enough(size):  # [glm_stages.2]
+        needed = least_rows(lambda _: stages)
         return (
             f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
             f"about {needed} at this epsilon and delta; bring {math.ceil(1.7 * needed)} rows, or multiply epsilon by "
@@ -253,13 +248,13 @@ class Fitting:
         score, off = noisy_sum(self.rows, seen, reach, "clip", cost=cost, **self.drawn)  # [glm_stages.1]
         return score * reach, off * reach
 
-    def at(self, fit: Floats, of: Of = "scores") -> tuple[AtFit, Floats, Floats]:
+    def at(self, fit: Floats, of: Of = "scores", **limited: float) -> tuple[AtFit, Floats, Floats]:
         """Rows at a fit; the fit, and the turn to the frame, as rounded."""
         longer = float(np.abs(self.turn).max()) / max(float(np.abs(fit).max()), 1e-6)
         inner = Frame.of(self.units, np.vstack([self.turn, longer * fit]), self.centres)
         least = 1.0 if self.family.name == "logistic" or self.rare < 1 else 0.0
         exactly = applied(inner)
-        return AtFit(inner, inner.step / longer, self.family, of, least), exactly[-1] / longer, exactly[:-1]
+        return AtFit(inner, inner.step / longer, self.family, of, least, **limited), exactly[-1] / longer, exactly[:-1]
 
     def limits(self, fit: Floats, stage: str) -> Tail | None:
         """How long the longest scores are. Of rare outcomes few rows come near their limit."""
@@ -277,16 +272,18 @@ class Fitting:
         if (longest := self.limits(fit, "early")) is None:  # [glm_stages.2]
             return LOST.format("the residuals")
         if tilted := "minimum" in costs:
-            fit, theta, cut, reach = self._minimum(fit, longest)
+            fit, theta, cut, reach = self._minimum(fit, longest, curve)
+            limited = {"reach": reach}
         else:
             fit = self._steps(fit, longest, curve, constant=constant)
-        seen, fit, turned = self.at(fit, "roots")
-        if not tilted:  # a score that is cut keeps its length, wherever the fit goes
-            seen = replace(seen, limit=float(longest.at(self._early())))
+            limited = {"limit": float(longest.at(self._early()))}  # a score that is cut keeps its length
+        seen, fit, turned = self.at(fit, "roots", **limited)
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
         fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
         radius = min(fewest, max(most, math.sqrt(LOUD * curve / self.stages.operator(1.0))))
+        if tilted:
+            radius = min(radius, POINTED * reach)
         information, noise = self.gram(seen, "information", self.rows, radius)
         values, vectors = np.linalg.eigh(information)
         if not values[0] > (least := LEAST * noise * math.sqrt(2 * many)):  # [glm_stages.2]
@@ -295,7 +292,7 @@ class Fitting:
         inverse = (vectors / values) @ vectors.T
         moved = 0.0
         if tilted:
-            seen, fit, turned = self.at(fit)
+            seen, fit, turned = self.at(fit, **limited)
             step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
             score_noise = tilt_of(self.stages) * reach
             fit = fit + turned.T @ step
@@ -308,6 +305,7 @@ class Fitting:
         if tilted:  # so noisy that the information, which is about the same, has a say
             share = 1 / (1 + (squares_noise / (WRONG * curve)) ** 2)
             squares, squares_noise = share * squares + (1 - share) * information, share * squares_noise / 2
+        beyond = longest.excess(cut) if not tilted else min(longest.excess(cut), EXCESS * score_noise)
         own, place = own_units(self.columns, np.append(self.centres, 0.0), np.append(self.units, 1.0))
         return NewtonStep(
             value=own @ fit + place,
@@ -323,21 +321,23 @@ class Fitting:
             often=reach / longest.typical,
             spans=own.diagonal(),
             pulled=PULLED + moved,
-            excess=(longest.excess(cut), 0.0 if tilted else longest.excess(cut, 2)),
+            excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
         )
 
-    def _minimum(self, start: Floats, longest: Tail) -> tuple[Floats, Floats, float, float]:
-        """The fit that minimises the tilted loss, how far it is from the start in the frame, how many rows weigh less,
-        and beyond which length. [glm_stages.4]"""
+    def _minimum(self, start: Floats, longest: Tail, curve: float) -> tuple[Floats, Floats, float, float]:
+        """The fit that minimises the tilted loss, how far it is from the start in the frame, how many rows would best
+        weigh less, and beyond which length they do: a shorter one where the tilt is the larger part of the error.
+        [glm_stages.4]"""
         many, tilt = len(self.units), tilt_of(self.stages)
         cut = longest.most(OFTEN[0] * tilt, 2 * OFTEN[1] * tilt, EXCESS * tilt)
-        reach = max(float(longest.at(cut)), math.sqrt(many))
+        reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
+        reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
         ready = framed(self.rows[:MOST_ROWS], inner, reach)
         found = self.rng.minimum(
             LogisticLoss(ready, MOST_ROWS if self.stages.rows is None else self.stages.rows, float(start[0])),
             steepness=1 if self.stages.rows is None else 2,
-            curvature=Fraction(1, 4),
+            curvature=CURVATURE,
             ridge=ridge_of(self.stages),
             cost=self.stages.costs.part("minimum", Approximate),
         )  # [glm_stages.4]

@@ -43,14 +43,13 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.models.coefficients import CoefficientSpread
+from discreet.models.coefficients import CoefficientSpread, NewtonStep
 from discreet.models.newton_stages import (
     CONSTANT,
     LOST,
     STIFF,
     DesignColumn,
     NewtonStages,
-    NewtonStep,
     find,
     least_rows,
     plan,

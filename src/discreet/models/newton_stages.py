@@ -46,6 +46,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
+from discreet.models.coefficients import NewtonStep
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
@@ -65,13 +66,13 @@ MEDIAN: Final = 0.35  # of a column's share
 MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
 OUTSIDE: Final = 0.15  # of the rows in the first sum
 ROUND: Final = (2.4, 1.2)  # by how much a row of H may be longer than a typical one: few columns, many
+WEIGHED: Final = 2.5  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
 LOUD: Final = 0.17  # of the rows: the noise on H, as an operator, up to which its rows may be longer
 EARLY: Final = 0.004  # of the scores in the first step
 OFTEN: Final = (0.6, 2.0)  # over mu: how many scores are cut in the last step
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
 SHRUNK: Final = 8.0  # by how much scores may be shorter in the last step: where most are 0 the others are hard to see
 SETTLED: Final = 4.0  # deviations of noise by which the last score may differ from a small part of the one before
-PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 LOST: Final = (
     "the noise is larger than what the rows show of {}; bring more rows, leave columns out (perhaps one is nearly the "
     "same for everybody, or nearly a sum of others), or use a larger epsilon"
@@ -114,6 +115,7 @@ class NewtonStages:
     rows: int | None
     width: int
     costs: Allocation
+    uneven: float = 1.0  # times as many rows as where the information is the same in all directions
 
     @property
     def loss(self) -> Loss:
@@ -147,7 +149,10 @@ class NewtonStages:
             nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
             if size * float(self.costs.part("centre", Choice).epsilon) < nats:
                 return False
-        return 0.7 * self.operator(math.sqrt(self.width - 1) + ROUND[self.width > MANY]) <= size / 2
+        radius = math.sqrt(self.width - 1) + ROUND[self.width > MANY]
+        if "minimum" in self.costs:
+            radius = math.sqrt(WEIGHED * (self.width - 1))
+        return 0.7 * self.operator(radius) <= size / self.uneven / 2
 
     def counted(self, rows: Floats, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.
@@ -216,33 +221,6 @@ def least_rows(stages: Callable[[int], NewtonStages]) -> int:
     while rows < 2**40 and not stages(rows).enough(rows):
         rows = rows * 21 // 20 + 1
     return rows
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class NewtonStep:
-    """What was found. Coefficients are `way` @ theta, theta in the frame; `value` are they, in the columns' own units.
-
-    `inverse` is that of the information, `step` the last one of theta. Of the last scores: the noise on each entry of
-    their sum, the sum of their outer products and its noise, by how much all that were cut are longer, how long they
-    may be, and how often that is the typical length. `pulled` is the part of the last step that the information may be
-    wrong by. `spans` are, more or less, standard deviations of
-    the outcome for one of each column.
-    """
-
-    value: Floats
-    way: Floats
-    inverse: Floats
-    information_noise: float
-    step: Floats
-    score_noise: float
-    squares: Floats
-    squares_noise: float
-    size: float
-    excess: tuple[float, float]
-    limit: float
-    often: float
-    spans: Floats
-    pulled: float = PULLED
 
 
 def find(

@@ -5,9 +5,9 @@ What an outcome is expected to be, given the linear part, is read off a public t
 Claims
     [score.1] `moments` is an exact sum of whole numbers, each a fixed function of one row, given coefficients that were
           released: blocks, threads and the linear algebra library change no bit.
-    [score.2] `AtFit.turned` is a fixed function of each row, given a frame and a limit that were released: the row in
-          the frame times its residual, or the root of its slope; 0 where its score is beyond the limit. No value
-          raises, and for outcomes up to 10^6 none is infinite.
+    [score.2] `AtFit.turned` is a fixed function of each row, given a frame, a limit and R that were released: the row
+          in the frame times its residual, or the root of its slope, times the weight of [features.4] or its root; 0
+          where its score is beyond the limit. No value raises, and for outcomes up to 10^6 none is infinite.
     [score.3] One row moves the moments by k U U', k |U|^2 at most 2^10 (128 R + sqrt(size))^2.
     [score.4] `mean` and `slope` are fixed functions of one number, built of single correctly rounded operations.
 Why
@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation
-from discreet.models.features import STEPS, Prepared
+from discreet.models.features import STEPS, Prepared, far_weights
 from discreet.noise.lattice import summed
 from discreet.privacy.loss import Gaussian
 from discreet.stages.clip import Floats
@@ -120,6 +120,7 @@ class AtFit:
     of: Of = "scores"
     least: float = 0.0  # residual, of "limits"
     limit: float = math.inf  # of "roots": a longer score is cut, and no slope moves it
+    reach: float | None = None  # rows that are longer weigh less
 
     @property
     def size(self) -> int:
@@ -137,13 +138,23 @@ class AtFit:
         linear = seen[-1] * self.per
         factor = rows[:, -1] - self.family.mean(linear)  # [score.2]
         if self.of == "roots":
-            cut = lengths_of(seen[:-1]) * np.abs(factor) * self.step > self.limit  # [score.2]
-            factor = np.where(cut, 0.0, np.sqrt(self.family.slope(linear)))
+            kept = self._long(seen) * np.abs(factor) <= self.limit
+            factor = np.where(kept, np.sqrt(self.family.slope(linear) * self._weight(seen)), 0.0)
         elif self.of == "limits":
             factor = np.maximum(np.abs(factor), self.least)
+        else:
+            factor *= self._weight(seen)
         if lost is not None:
             factor[lost] = 0.0
         return seen[:-1] * factor, lost
+
+    def _long(self, seen: Floats) -> Any:
+        """The length of each row, where there is a limit."""
+        return 0.0 if self.limit == math.inf else lengths_of(seen[:-1]) * self.step  # [score.2]
+
+    def _weight(self, seen: Floats) -> Any:
+        """Of each row. [score.2]"""
+        return 1.0 if self.reach is None else far_weights(lengths_of(seen[:-1]) * self.step, self.reach)
 
 
 def whole_coefficients(w: Floats) -> tuple[Floats, float]:

@@ -10,7 +10,8 @@ Promise
     [descent.3] The interval of each coefficient holds that of the population's likeliest model with nobody's influence
           above a limit that was released, true or not, with its confidence, to first order. As in [least_squares.3]
           the limit is one that 5 to 15 rows exceed at epsilon 1, by the tail of all others, and what they exceed it by
-          is allowed for as far as that tail tells.
+          is allowed for as far as that tail tells. Of a tilted minimum it is the model for which rows beyond a released
+          length weigh less, by their features alone.
 Why
     [descent.1] [glm_stages.1]. What is not listed when no size is declared amounts to (epsilon, delta).
     [descent.2] [glm_stages.2] and [glm_stages.3]; too few rows: before any draw where their number is public, else by
@@ -21,6 +22,9 @@ Why
     length and its direction u as the fit moves: its slope is 0, and it is in M but not in H. The information is one
     step older than the last score: slopes change by a part of about |u't|, t what the fit moved since. So much of the
     last step, and a quarter of it for rows pulled in H, is allowed for.
+    At a tilted minimum the weighted scores sum to ridge w + b: one step with the weighted information takes the ridge
+    off, as in [objective.3], and is refused if it is long. Squared scores that are lost in the noise are replaced, as
+    far as they are, by the information: that part rests on the model.
 Needs
     models/glm_stages.py: some 1,000 people of 3 features at epsilon 1, delta 1e-6, 5,000 of 10.
 Accuracy

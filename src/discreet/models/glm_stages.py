@@ -50,7 +50,7 @@ import numpy as np
 from discreet.accounting.allocation import Share
 from discreet.models.coefficients import PULLED, NewtonStep
 from discreet.models.features import BEND, framed
-from discreet.models.logistic_loss import LONGEST, OFFSET, LogisticLoss, ridge_for
+from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, LogisticLoss, ridge_for
 from discreet.models.logistic_loss import MOST as MOST_ROWS
 from discreet.models.newton_stages import (
     CONSTANT,
@@ -296,6 +296,8 @@ class Fitting:
             step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
             score_noise = tilt_of(self.stages) * reach
             fit = fit + turned.T @ step
+            if (moved := float(np.linalg.norm(step))) > RIDGED:  # [glm_stages.2]
+                return SEPARATED
         else:
             last = self._last(fit, inverse, longest)
             if isinstance(last, str):  # [glm_stages.2]

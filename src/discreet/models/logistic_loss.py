@@ -91,6 +91,11 @@ MOST: Final = 1 << 28  # rows that are used where their number is private
 LARGE: Final = 50_000  # rows from which a tenth of them says where to start
 OFFSET: Final = 12.0
 LONGEST: Final = 15.0  # R [logistic_loss.3]
+RIDGED: Final = 0.5  # units of the linear part: so far the information undoes a ridge, and slopes stay about the same
+SEPARATED: Final = (
+    "the features tell the outcome of nearly everybody, so that the likeliest coefficients, which may be infinite, are "
+    "farther out than the noise allows to follow; bring more rows, use a larger epsilon, or leave such a feature out"
+)
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
 

@@ -357,7 +357,8 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
         return named(question, columns, limits)
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
-        return limited(x, y, *spread.limit, spread.value.link, far=spread.far)
+        way, limit = spread.limit
+        return limited(x, y, way, limit, spread.value.link, far=spread.far)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -107,7 +107,8 @@ def test_where_few_people_decide_a_slope_the_interval_is_for_that_with_influence
         sample = population[np.random.default_rng(seed).integers(len(population), size=8000)]
         release = mechanism.release(sample, Seeded(seed))
         assert "nobody's influence above" in str(release).splitlines()[0]
-        named = limited(population[:, :2], population[:, 2], *release.spread.limit, "log")  # type: ignore[union-attr]
+        way, limit = cast("Any", release.spread).limit
+        named = limited(population[:, :2], population[:, 2], way, limit, "log")
         bar = release.interval(0.999)
         missed += sum(not low <= one <= high for low, one, high in zip(bar.low, named, bar.high, strict=False))
         assert release.value["marker"] > 0.3

@@ -292,7 +292,7 @@ class Fitting:
         inverse = (vectors / values) @ vectors.T
         moved = 0.0
         if tilted:
-            seen, fit, turned = self.at(fit, **limited)
+            seen, fit, turned = self.at(fit, "scores", **limited)
             step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
             score_noise = tilt_of(self.stages) * reach
             fit = fit + turned.T @ step

@@ -10,6 +10,9 @@ Releases
     models after counts of its octaves. Counts of how long scores may be; the noisy sum of the scores at the mean
     outcome and at a second fit. There counts of the lengths of sqrt(s) u, s the slope of p, and the noisy information
     H, the sum of s u u'. Two more sums of scores, each a Newton step, and last the noisy sum of their outer products.
+    With weights w counts of their octaves; v v', the information, scores and the mean outcome are then times w, and the
+    lengths of logistic scores are counted by outcome. An offset has a median and counts of octaves released, and is a
+    part of the linear part without a coefficient.
     Logistic models of few coefficients: in place of all sums of scores the minimum of the loss in the frame, tilted by
     chance and with a ridge, which the information then takes off again.
 Promise
@@ -20,11 +23,13 @@ Promise
     [glm_stages.4] A tilted minimum is pure epsilon under both relations.
 Why
     [glm_stages.1] Adaptive composition of [locate.1], [octaves.1] on columns and on lengths, of [gram.2] and [gram.3]
-    on rows as `AtFit` sees them: a fixed function of each row is all that their proofs use. The parts are those of
+    on rows as `AtFit` sees them, times a weight or not: a fixed function of each row is all that their proofs use,
+    and that they are by [score.2] and [weighted.1]. An offset is one more entry of a row. The parts are those of
     [newton_stages.1]. Beside a tilted minimum, pure half of epsilon, they have the other half and delta: both add up.
     [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
-    [glm_stages.3] [gram.4], [score.2] and [features.4]. `reachable` cuts outcomes to [0, 10^6]. A row with a missing
-    entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the minimum.
+    [glm_stages.3] [gram.4], [score.2], [weighted.1], [weighted.2] and [features.4]. `reachable` cuts outcomes to [0,
+    10^6]. A row with a missing entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the
+    minimum.
     [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
     [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more; then
     [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/4.
@@ -46,11 +51,11 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Share
+from discreet.models.design_columns import CONSTANT, DesignColumn, blamed, own_units, placed, reachable
 from discreet.models.features import framed
 from discreet.models.logistic_loss import MOST as MOST_ROWS
-from discreet.models.logistic_loss import OFFSET, LogisticLoss, ridge_for
+from discreet.models.logistic_loss import OFFSET, LogisticLoss, ridge_of, tilt_of
 from discreet.models.newton_stages import (
-    CONSTANT,
     EXCESS,
     LOST,
     MANY,
@@ -58,35 +63,26 @@ from discreet.models.newton_stages import (
     OFTEN,
     OUTSIDE,
     SETTLED,
+    SPREAD,
     UNSETTLED,
-    DesignColumn,
+    WEIGHTS,
     NewtonStages,
     NewtonStep,
     applied,
-    blamed,
     counted_cost,
     least_rows,
-    own_units,
-    reachable,
     shared_out,
     started,
 )
-from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate
-from discreet.noise.tilted_minimum import tilt_rate
+from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place
+from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Seen, gram_cost, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.octaves import (
-    Tail,
-    column_cost,
-    counts_cost,
-    place_of,
-    tail_cost,
-    tail_of,
-)
+from discreet.stages.octaves import Tail, column_cost, counts_cost, tail_cost, tail_of
 from discreet.statistics.whiten import lengths
 
 # of mu squared: columns, the first sum, H, the squares, each of three steps
@@ -94,7 +90,6 @@ FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.045)
 MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.03)
 TILTED: Final = (0.28, 0.13, 0.33, 0.11)  # of what is beside a tilted minimum: columns, the first sum, H, the squares
 MINIMUM: Final = Fraction(1, 2)  # of epsilon, for the minimum where there is one
-BEND: Final = 0.12  # of epsilon: what its ridge costs
 WRONG: Final = 0.3  # of the information: by how much squared scores may differ from it
 STEPS: Final = 3  # before the last
 FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
@@ -103,6 +98,8 @@ INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where th
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
 LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
 MOST: Final = 1e6  # an outcome beyond counts as this
+SPANNED: Final = 2.0  # units: of how wide a spread of offsets the mean outcome is corrected at most
+OFFSET_COLUMN: Final = DesignColumn("the offset")
 HIDDEN: Final = (
     "the noise is larger than what the rows show of {}; bring about {:.0f} times as many rows, or multiply epsilon by "
     "that; or leave one of these columns out, perhaps nearly the same for everybody, or nearly a sum of others"
@@ -119,9 +116,13 @@ def plan(
     centred: bool,
     counts: bool = False,
     tilted: bool = False,
+    offset: bool = False,
+    weighted: bool = False,
 ) -> NewtonStages:
     """The stages for rows of `width` entries with their outcome, `unknown` columns without bounds; `counts` of a
-    Poisson model, `tilted` if a tilted minimum takes the place of steps. [glm_stages.2]"""
+    Poisson model, `tilted` if a tilted minimum takes the place of steps, which it does without offset and weights.
+    [glm_stages.2]"""
+    unknown, twice = unknown + offset, weighted and not counts  # lengths by outcome
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
 
     def gram(mu: Fraction) -> Gaussian:
@@ -142,17 +143,19 @@ def plan(
         "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
         "unit": Share(columns * (1 - median), lambda mu: column_cost(mu, neighbours), unknown) if unknown else None,
+        "weights": Share(WEIGHTS, lambda mu: column_cost(mu, neighbours)) if weighted else None,
         "lengths": Share(Fraction(1, 100), tail),
         "moments": Share(moments, gram),
         "outcomes": Share(Fraction(3, 100), tail) if counts else None,
         "mean": Share(
-            Fraction(6 if tilted else 2, 100), score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)
+            Fraction(6 if tilted else 2 + weighted, 100),
+            score(2) if weighted else score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours),
         ),
-        "early": Share(Fraction(6 if tilted else 3, 100), tail),
+        "early": Share(Fraction(6 if tilted else 4 if twice else 3, 100), tail, 1 + twice),
         "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
-        "spread": Share(Fraction(1, 100), tail),
+        "spread": Share(SPREAD, tail),
         "information": Share(information, gram),
-        "late": Share(Fraction(4, 100), tail) if counts else None,
+        "late": Share(Fraction(4 + 2 * twice, 100), tail, 1 + twice) if counts or twice else None,
         "last": Share(None, score(width - 1)) if not tilted else None,
         "squares": Share(squares, gram),
     }
@@ -163,23 +166,18 @@ def plan(
     return NewtonStages(rows=rows, width=width, costs=replace(costs, parts={**costs.parts, "minimum": (minimum,)}))
 
 
-def ridge_of(stages: NewtonStages) -> Fraction:
-    """The ridge of the minimum, for rows at most 1 long: public."""
-    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, BEND)
-
-
-def tilt_of(stages: NewtonStages) -> float:
-    """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
-    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
-    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, Fraction(1, 4), ridge_of(stages), size)
-    return math.sqrt(size + 1) / float(rate)
-
-
 def find(
-    rows: Floats, columns: tuple[DesignColumn, ...], stages: NewtonStages, family: OutcomeMean, rng: Randomness
+    rows: Floats,
+    columns: tuple[DesignColumn, ...],
+    stages: NewtonStages,
+    family: OutcomeMean,
+    rng: Randomness,
+    *,
+    offset: bool = False,
 ) -> NewtonStep | str:
-    """All stages, or why they ended; rows end in their outcome, and are changed. [glm_stages.1]"""
-    costs, many = stages.costs, stages.width - 1
+    """All stages, or why they ended; rows end in their offset if there is one, their outcome, and their weight if there
+    is one, and are changed. [glm_stages.1]"""
+    costs, many, weighted = stages.costs, stages.width - 1, "weights" in stages.costs
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     size = stages.counted(rows, rng)
     if not stages.enough(size / UNEVEN):  # [glm_stages.2]
@@ -189,22 +187,22 @@ def find(
             f"about {needed} at this epsilon and delta; bring {math.ceil(1.7 * needed)} rows, or multiply epsilon by "
             f"{min(1.7 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
         )
-    places = [
-        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
-        for index, column in enumerate(columns[:-1])
-    ]
-    if None in places:  # [glm_stages.2]
-        constant = columns[places.index(None)].name
-        return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
-    centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
-    reachable(rows, columns)  # [glm_stages.3]
-    fitting = Fitting(rows, columns, stages, family, size, centres, units, np.eye(many), rng)
-    predictors, plain = rows[:, :many], Frame.of(units, np.eye(many), centres)
+    if isinstance(places := placed(rows, columns[:-1], costs, drawn), str):  # [glm_stages.2]
+        return places
+    beside = offset_place(np.ascontiguousarray(rows[:, many]), costs, drawn) if offset else None
+    unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
+    if weighted and unit is None:  # [glm_stages.2]
+        return UNWEIGHTED
+    reachable(rows, (*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))  # [glm_stages.3]
+    (centres, units), turn = places, np.eye(many)
+    fitting = Fitting(rows, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit)
+    plain = weighed(Frame.of(units, turn, centres), unit)
+    predictors = np.column_stack([rows[:, :many], rows[:, -1]]) if weighted else rows[:, :many]
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
         return LOST.format("their lengths")
     total, noise = fitting.gram(plain, "moments", predictors, float(found.at(OUTSIDE * size)))
     turn, _ = started(np.pad(total / size, (0, 1)), noise / size)
-    rate = noisy_rate(rows, size, costs, family, drawn)
+    rate = noisy_rate(rows, size, costs, family, drawn=drawn, weight=unit)
     if isinstance(rate, str):  # [glm_stages.2]
         return rate
     return replace(fitting, turn=turn, rate=rate).found()
@@ -224,10 +222,14 @@ class Fitting:
     turn: Floats
     rng: Randomness
     rate: float = 0.5  # the mean outcome
+    offset: tuple[float, float] | None = None  # the centre of the offsets and their spread, if there are any
+    weight: float | None = None  # the unit of the weights, if there are any
 
     @property
     def rare(self) -> float:
         """The share of rows whose score comes near its limit."""
+        if self.weight is not None and self.family.name == "logistic":
+            return 1.0
         return min(1.0, 2 * self.rate, 2 * (1 - self.rate) if self.family.name == "logistic" else 1.0)
 
     @property
@@ -251,16 +253,27 @@ class Fitting:
         score, off = noisy_sum(self.rows, seen, reach, "clip", cost=cost, **self.drawn)  # [glm_stages.1]
         return score * reach, off * reach
 
-    def at(self, fit: Floats, of: Of = "scores") -> tuple[AtFit, Floats, Floats]:
-        """Rows at a fit; the fit, and the turn to the frame, as rounded."""
-        longer = float(np.abs(self.turn).max()) / max(float(np.abs(fit).max()), 1e-6)
-        inner = Frame.of(self.units, np.vstack([self.turn, longer * fit]), self.centres)
+    def at(self, fit: Floats, of: Of = "scores") -> tuple[Seen, Floats, Floats]:
+        """Rows at a fit; the fit, and the turn to the frame, as rounded. An offset is in linear parts alone."""
+        beside = list(self.offset or ())[:1]
+        line = np.append(fit, ones := np.ones(len(beside)))
+        longer = float(np.abs(self.turn).max()) / max(float(np.abs(line).max()), 1e-6)
+        turn = np.vstack([np.pad(self.turn, ((0, 0), (0, len(beside)))), longer * line])
+        inner = Frame.of(np.append(self.units, ones), turn, np.append(self.centres, beside))
         least = 1.0 if self.family.name == "logistic" or self.rare < 1 else 0.0
-        exactly = applied(inner)
-        return AtFit(inner, inner.step / longer, self.family, of, least), exactly[-1] / longer, exactly[:-1]
+        exactly = applied(inner)[:, : len(fit)]
+        seen = AtFit(inner, inner.step / longer, self.family, of, least)
+        return weighed(seen, self.weight, root=of == "roots"), exactly[-1] / longer, exactly[:-1]
 
     def limits(self, fit: Floats, stage: str) -> Tail | None:
-        """How long the longest scores are. Of rare outcomes few rows come near their limit."""
+        """How long the longest scores are. Of rare outcomes few rows come near their limit.
+
+        Where weights depend on a yes or no, as those of cases and controls do, either may have the long ones, and one
+        be lost among the others: they are counted apart."""
+        if len(self.stages.costs.parts[stage]) > 1:
+            seen, yes = self.at(fit)[0], self.rows[:, -2] == 1
+            either, other = (self.tail(seen, stage, np.where(one[:, None], self.rows, np.nan)) for one in (yes, ~yes))
+            return either and other and either.longer(other, self._early())
         found = self.tail(self.at(fit, "limits")[0], stage, self.rows)
         return None if found is None else replace(found, size=self.rare * found.size, beyond=self.rare * found.beyond)
 
@@ -272,6 +285,8 @@ class Fitting:
             odds = self.rate / (1 - self.rate if self.family.name == "logistic" else 1.0)
             fit[0] = min(max(math.log(odds), -OFFSET), OFFSET)
         curve = float(self.family.slope(fit[:1])[0]) * self.size
+        if constant and self.offset and self.family.name == "poisson":
+            fit[0] -= min(self.offset[1], SPANNED) ** 2 / 2  # the mean of exp is above exp of the mean
         if (longest := self.limits(fit, "early")) is None:  # [glm_stages.2]
             return LOST.format("the residuals")
         if tilted := "minimum" in costs:
@@ -303,7 +318,9 @@ class Fitting:
         if tilted:  # so noisy that the information, which is about the same, has a say
             share = 1 / (1 + (squares_noise / (WRONG * curve)) ** 2)
             squares, squares_noise = share * squares + (1 - share) * information, share * squares_noise / 2
-        own, place = own_units(self.columns, np.append(self.centres, 0.0), np.append(self.units, 1.0))
+        own, place = own_units(
+            self.columns, np.append(self.centres, -(self.offset or (0.0,))[0]), np.append(self.units, 1.0)
+        )
         return NewtonStep(
             value=own @ fit + place,
             way=own @ turned.T,

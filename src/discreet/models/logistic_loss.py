@@ -55,9 +55,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.models.features import STEPS, Prepared
+from discreet.models.newton_stages import NewtonStages
 from discreet.models.score import BLOCK
-from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton
+from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton, tilt_rate
 from discreet.privacy.exact import Number
+from discreet.privacy.loss import Approximate
 
 FARTHEST: Final = 64.0
 PER: Final = 1.4426950408889634  # 1 / ln 2: only k is made of it
@@ -90,12 +92,25 @@ MOST: Final = 1 << 28  # rows that are used where their number is private
 LARGE: Final = 50_000  # rows from which a tenth of them says where to start
 OFFSET: Final = 12.0
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
+BEND: Final = 0.12  # of epsilon: what the ridge of a minimum among other stages costs
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
 
 
 def ridge_for(epsilon: Number, share: float) -> Fraction:
     """A ridge that costs this share of epsilon, for rows at most 1 long: public."""
     return Fraction(max(0.25 / math.expm1(share * min(float(epsilon), 8.0)), 2.0**-6))
+
+
+def ridge_of(stages: NewtonStages) -> Fraction:
+    """The ridge of the minimum, for rows at most 1 long: public."""
+    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, BEND)
+
+
+def tilt_of(stages: NewtonStages) -> float:
+    """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
+    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
+    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, Fraction(1, 4), ridge_of(stages), size)
+    return math.sqrt(size + 1) / float(rate)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

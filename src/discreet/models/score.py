@@ -32,11 +32,14 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation
 from discreet.models.features import STEPS, Prepared
+from discreet.models.weighted import weighted_rate
 from discreet.noise.lattice import summed
-from discreet.privacy.loss import Gaussian
+from discreet.privacy.loss import Choice, Gaussian
 from discreet.stages.clip import Floats
+from discreet.stages.declared import LARGEST
 from discreet.stages.gram import Frame, noisy_sum
-from discreet.stages.octaves import SEEN, counts_noise, noisy_counts, tail_of
+from discreet.stages.locate import middle
+from discreet.stages.octaves import SEEN, column_unit, counts_noise, noisy_counts, tail_of
 
 EARLY: Final = 0.004  # of the scores are cut in these
 RARE: Final = 3.0  # deviations of noise: outcomes of either kind
@@ -173,17 +176,40 @@ def moments(rows: Prepared, family: OutcomeMean | None, w: Floats) -> Integers:
     return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [score.1]
 
 
-def noisy_rate(rows: Floats, size: float, costs: Allocation, family: OutcomeMean, drawn: dict[str, Any]) -> float | str:
-    """The mean outcome; or why there is none. [glm_stages.1]"""
-    outcome, cost = rows[:, -1:], costs.part("mean", Gaussian)
-    if family.name == "logistic":  # a row has one outcome or the other
+def noisy_rate(
+    rows: Floats,
+    size: float,
+    costs: Allocation,
+    family: OutcomeMean,
+    *,
+    drawn: dict[str, Any],
+    weight: float | None,
+) -> float | str:
+    """The mean outcome; or why there is none. `weight` is the unit of the weights, which end the rows if there are any.
+    [glm_stages.1]"""
+    outcome, cost = rows[:, -1:] if weight is None else rows[:, -2:-1], costs.part("mean", Gaussian)
+    reach = 1.0
+    if family.name == "poisson":
+        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
+            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
+        reach = float(found.at(EARLY * size))
+    if weight is not None:
+        rate, yes, no, noise = weighted_rate(rows, weight, reach, cost, drawn)  # [glm_stages.1]
+        few = min(yes, no) if family.name == "logistic" else yes
+    elif family.name == "logistic":  # a row has one outcome or the other
         counts = [int((outcome == one).sum()) for one in (0.0, 1.0)]
         (no, yes), noise = noisy_counts(counts, cost=cost, **drawn)  # [glm_stages.1]
         few, rate = min(no, yes), yes / max(no + yes, 1.0)
     else:
-        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
-            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
-        frame = Frame.of(np.array([reach := float(found.at(EARLY * size))]), np.eye(1))
+        frame = Frame.of(np.array([reach]), np.eye(1))
         (few,), noise = noisy_sum(outcome, frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
         rate = few * reach / size
     return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]
+
+
+def offset_place(offsets: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float]:
+    """The centre of the offsets, 0 without an intercept, and about how far they are apart, 0 if that does not show: in
+    units of 1, as linear parts are. [glm_stages.1]"""
+    centre = middle(offsets, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
+    found = column_unit(offsets, centre, cost=costs.part("unit", Gaussian), **drawn)
+    return min(max(centre, -LARGEST), LARGEST), 0.0 if found is None else found[1]

@@ -150,6 +150,7 @@ def _release(statistic: Statistic, common: Mapping[str, Any]) -> dict[str, Any]:
     left_out |= set() if statistic.groups or "delta" in statistic.options else {"delta"}
     if len(statistic.columns) < 2 or statistic.reads(next(iter(statistic.columns)), {}).width == "one":
         left_out.add("outcome")
+    left_out |= {name for name in ("weights", "offset") if name not in statistic.columns}
     about = inspect.cleandoc(statistic.make.__doc__ or "").splitlines()[0]
     entries = {
         name: {"$ref": f"#/$defs/PlannedRelease/properties/{name}"}

@@ -91,6 +91,8 @@ class PlannedRelease(Section):
     columns: Name | list[Name] | None = Field(None, description="the column or columns that it is about")
     formula: Name | None = Field(None, description="of a regression: bmi ~ age + C(sex)")
     outcome: Name | None = Field(None, description="of a regression without a formula: the column that is explained")
+    weights: Name | None = Field(None, description="of a regression: the column of weights")
+    offset: Name | None = Field(None, description="of a regression: the column that is a known part of the outcome")
     where: Text | None = Field(None, description="which rows it is about: age >= 18 and sex == 'F'")
     groupby: Name | None = Field(None, description="one answer for each group, for the price of one")
     keys: list[Scalar] | None = Field(None, description="the groups; without them they are found, which needs delta")
@@ -129,6 +131,15 @@ class PlannedRelease(Section):
 
     def placed(self) -> dict[str, Any]:
         """The columns, by the parameters of the declaration; BadInput for what does not fit."""
+        statistic = declared(self.statistic)
+        beside = {name: getattr(self, name) for name in ("weights", "offset") if getattr(self, name) is not None}
+        strange = [name for name in beside if name not in statistic.columns]
+        if strange:
+            raise BadInput(f"{self.statistic} takes no {strange[0]}; leave it out")
+        return self._main() | beside
+
+    def _main(self) -> dict[str, Any]:
+        """Those without weights and offset."""
         statistic = declared(self.statistic)
         first, *more = statistic.columns
         if self.formula is not None:

@@ -199,6 +199,8 @@ def test_the_same_digits_by_array_frame_formula_and_session(family: str, relatio
         seen.append(session.ask(verb.__name__, ["x"], "y", weights="w", offset="o", epsilon=4.0, delta=1e-6))
     assert len({(one.refusal, tuple(one.value.coef), one.value.intercept) for one in seen}) == 1
     assert "weighted" in str(seen[-1]).splitlines()[0]
+    assert ", offset o, weights w" in str(seen[2]).splitlines()[0]
+    assert ", offset o, weights w" in str(seen[-1]).splitlines()[0]
     assert seen[-1].provenance.parameters["weights"] is True
 
 

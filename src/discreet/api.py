@@ -18,6 +18,7 @@ from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.parameters import documented, untyped
 from discreet.privacy.release import Release
 from discreet.tables.entries import check_held, column, key, numbers
 from discreet.tables.frames import Held, check_numbers, from_mapping
@@ -297,12 +298,13 @@ def function(name: str) -> Callable[..., Release[Any]]:
 
     asked.__name__ = asked.__qualname__ = name
     asked.__module__ = "discreet"
-    asked.__doc__ = statistic.make.__doc__
     own = statistic.signature
     extra = [
         inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[each])
         for each in OURS
         if each not in own.parameters
     ]
-    asked.__signature__ = own.replace(parameters=[*own.parameters.values(), *extra])  # type: ignore[attr-defined]
+    shown = own.replace(parameters=[*own.parameters.values(), *extra])
+    asked.__signature__ = untyped(shown)  # type: ignore[attr-defined]
+    asked.__doc__ = documented(statistic, shown)
     return asked

@@ -15,7 +15,7 @@ from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
 from discreet.models.weighted import MOST, Weighted, WeightedOutcomes, weight_unit
-from discreet.plan.plan_model import PlannedRelease
+from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.declaration import declared
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages import gram

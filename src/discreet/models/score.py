@@ -12,7 +12,7 @@ Claims
 Why
     [score.1] A linear part is a sum of products of features, below 2^15, and coefficients as whole numbers up to 2^37 /
     size: every partial sum is exact in float64. Then [score.4] and `floor`. An entry of k U U' is at most 2^34; sums
-    of blocks are added by [lattice.1] and do not wrap around, however many rows there are.
+    of blocks are added by [additive.4] and do not wrap around, however many rows there are.
     [score.2] Rows in a frame are exact integers: [gram.4]. The linear part is one of them times a number; then
     [score.4], a difference and a product, each correctly rounded. Means are below 10^14, entries below 2^52: products
     stay below 10^30, their squares below 10^60.
@@ -33,7 +33,7 @@ import numpy.typing as npt
 from discreet.accounting.allocation import Allocation
 from discreet.models.features import STEPS, Prepared
 from discreet.models.weighted import weighted_rate
-from discreet.noise.lattice import summed
+from discreet.noise.additive import summed
 from discreet.privacy.loss import Choice, Gaussian
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')  # one more than cores: some tests wait
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench bench-ordinary compare format constraints clean
+.PHONY: help demo test check audit bench bench-ordinary compare docs notebooks format constraints clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,15 @@ compare: $(READY) ## ours beside other packages and published methods: docs/comp
 	test -x .venv-compare/bin/python || $(PYTHON) -m venv .venv-compare
 	.venv-compare/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/compare/constraints.txt
 	$(BIN)/python -m benchmarks.compare
+
+docs: $(READY) ## the site, into build/site: offline, a warning is an error
+	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[docs]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/site
+	@echo "open build/site/index.html"
+
+notebooks: $(READY) ## run the lectures' notebooks, and keep their output and pictures
+	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[docs]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m scripts.notebooks
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .

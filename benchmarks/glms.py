@@ -20,7 +20,7 @@ import discreet
 from benchmarks import Row
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import ModelGradients, gradient_sensitivity
-from discreet.noise.lattice import slack
+from discreet.noise.additive import slack
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Gaussian

@@ -231,7 +231,8 @@ def questions(name: str, frame: Any) -> Iterator[Question]:
     by_kind = kinds(frame)
     for asked in sorted(set(homes()) & set(TWINS)):
         statistic = declared(asked)
-        given = {parameter: statistic.reads(parameter, {}) for parameter in statistic.columns}
+        asked_for = [one for one in statistic.columns if one in statistic.positional]
+        given = {parameter: statistic.reads(parameter, {}) for parameter in asked_for}
         first = next(iter(given))
         if len(given) == 2:
             numbers = by_kind.get("number", [])

@@ -45,6 +45,7 @@ class Session:
     relations: tuple[Neighbours, ...] = BOTH
     guessed: Mapping[str, Any] = field(default_factory=dict)  # options where the number of people is private
     opened: Callable[..., Table] = read  # how the table is read
+    twice: Mapping[str, Any] = field(default_factory=lambda: TWICE)  # options where a replacement is two steps
 
     def judged(self, kind: str, relation: Neighbours, run: int, rng: np.random.Generator) -> Judged:
         """One pair of neighbouring tables."""
@@ -56,7 +57,7 @@ class Session:
         step = _steps(replace(asking, options=dict(asking.options) | dict(self.guessed)), relation)
         if step is not relation:  # two steps: each has half of epsilon
             some = "delta" in asking.options and not declared(asking.verb).groups
-            asking = replace(asking, options=dict(asking.options) | (MORE if some else TWICE))
+            asking = replace(asking, options=dict(asking.options) | dict(MORE if some else self.twice))
         if step is ADD:
             asking = replace(asking, options=dict(asking.options) | dict(self.guessed))
         sides = pair(rng, step, several=asking.person, people=self.people + int(rng.integers(20)))
@@ -278,6 +279,8 @@ OF_ROWS: Final[Mapping[str, Case]] = {
 
 ALL, KEPT, WHERE = Terms(), Terms(missing="keep"), Terms(where="x > -2 or town == 'a'")
 BY, FOUND = Terms(groupby="town", keys=["a", "b", "aaa", None]), Terms(groupby="town")
+CROSSED: Final = Terms(groupby=["town", "label"], keys=[["a", "b", None], ["yes", "no"]])
+TUPLES: Final = Terms(groupby=["town", "label"])
 FIRST: Final = Terms(per_person="first", missing="keep")
 
 
@@ -285,10 +288,11 @@ def _askings(verb: str, arguments: Mapping[str, Any]) -> tuple[Asking, ...]:
     """The question of all and of some people, of rows and of people with several, in groups where there are any."""
     terms = [(KEPT, False), (KEPT, True), (FIRST, True), (ALL, False), (ALL, True), (WHERE, False), (WHERE, True)]
     if declared(verb).groups:
-        terms += [(BY, False), (BY, True), (FOUND, False), (FOUND, True)]
+        terms += [(BY, False), (BY, True), (FOUND, False), (FOUND, True), (CROSSED, False), (CROSSED, True)]
+        terms += [(TUPLES, False), (TUPLES, True)]
     made = []
     for term, person in terms:
-        extra = {"delta": DELTA} if term is FOUND else {}
+        extra = {"delta": DELTA} if term in (FOUND, TUPLES) else {}
         made.append(Asking(verb, (), dict(arguments) | extra, term, person))
     return tuple(made)
 
@@ -311,6 +315,10 @@ def _of_sessions() -> dict[str, Case]:
         )
         for name, (verb, more) in asked.items()
     }
+    for verb in ("mean", "sum", "variance", "std"):  # at so small an epsilon that groups are pooled
+        small = {"x": "x", "epsilon": 3.0}
+        asking = [Asking(verb, (), small, term, person) for term in (BY, CROSSED) for person in (False, True)]
+        found[f"session: {verb} of small groups"] = Session(tuple(asking), 240, twice={"epsilon": 6.0})
     spied = {"epsilon": 60.0, "blocks": 4, "names": "number", "sandbox": Sandbox(seconds=0.2, memory=1 << 28)}
     spy = str(Path(__file__).with_name("spy.py:spy"))
     people = Asking("fit", (spy, "x"), spied, KEPT, person=True)

@@ -150,7 +150,7 @@ def half(whole: Guarantee) -> Guarantee:
 
 def step_of(question: Question) -> Neighbours:
     """What the mechanism takes for neighbours: of some people only a replacement is two steps, but for a count."""
-    counts = question.statistic.name == "count" and question.by is None
+    counts = question.statistic.name == "count" and question.grouping is None
     return question.people.neighbours if counts else question.price.relation
 
 

@@ -113,7 +113,7 @@ def stub(name: str, source: Source) -> tuple[str, str, set[str]]:
         return written, "", names_in(written)
     first, rest = parameters(function, "str | Sequence[str]", statistic)
     terms = [f"{key}: {kind} = None" for key, kind in TERMS if key not in own]
-    grouped = ["groupby: str", "keys: Any = None"]
+    grouped = ["groupby: str | Sequence[str]", "keys: Any = None"]
     head = ["self", *first, "*"]
     if statistic.groups:
         delta = [] if "delta" in own else ["delta: Any = 0.0"]

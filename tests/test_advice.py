@@ -83,9 +83,13 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # a 
         lambda _: discreet.median(TABLE, epsilon=1.0),
         lambda _: discreet.median(TABLE["x"], epsilon=1.0),
     ),
-    "takes the name of one column": (
-        lambda session: session.mean("x", groupby=["sex", "town"], epsilon=1.0),
-        lambda session: session.mean("x", groupby="sex", keys=["F", "M"], where="town == 'a'", epsilon=1.0),
+    "a list for each": (
+        lambda session: session.count(groupby=["sex", "town"], keys=[["F", "M"]], epsilon=1.0),
+        lambda session: session.count(groupby=["sex", "town"], keys=[["F", "M"], ["a", "b"]], epsilon=1.0),
+    ),
+    "or the groups as tuples": (
+        lambda session: session.count(groupby=["sex", "town"], keys=["F", "M"], epsilon=1.0),
+        lambda session: session.count(groupby=["sex", "town"], keys=[("F", "a"), ("M", "b")], epsilon=1.0),
     ),
     "which needs delta above 0": (
         lambda session: session.mean("x", groupby="sex", epsilon=1.0),

@@ -55,6 +55,16 @@ def test_a_first_answer_leaves_the_slow_packages_alone() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_opening_a_parquet_file_leaves_pandas_alone() -> None:
+    """A plan is priced without rows, and pandas takes longer to load than that."""
+    code = (
+        "import sys; from importlib.resources import files; from discreet.tables.opening import read; "
+        "read(str(files('discreet.datasets') / 'nhanes.parquet')); print('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_no_hosts_and_no_paths_in_the_constraints() -> None:
     text = (Path(__file__).parent.parent / "constraints.txt").read_text()
     assert "://" not in text

@@ -12,7 +12,7 @@ from discreet.hypotheses import rank_tests as groups
 from discreet.hypotheses import signed_tests as signed
 from discreet.models import assign, score
 from discreet.models.features import Prepared
-from discreet.noise.lattice import ROOM, slack, summed, total, whole
+from discreet.noise.additive import ROOM, slack, summed, total, whole
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian, Laplace
 from discreet.stages import clip as clipped
@@ -22,7 +22,7 @@ from discreet.stages.locate import COARSE, FADE, faded
 from discreet.tables.matrix import matrix
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 def test_sums_of_many_parts_are_exact() -> None:
     parts = [np.array([2**60 - 1, -(2**60), 1]) for _ in range(37)]
     assert summed(parts, (3,), 2**60).tolist() == [37 * (2**60 - 1), -37 * 2**60, 37]

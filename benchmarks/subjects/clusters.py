@@ -1,6 +1,7 @@
 """The audited mechanisms of clusters."""
 
 from benchmarks.subjects.subject import NUMBERS, POINTS, Subject, edge_pairs
+from discreet.lectures.lloyd_steps import PrivateLloyd
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.models.kmeans import LloydKMeans
 
@@ -25,6 +26,11 @@ SUBJECTS = {
         NUMBERS,
         edge_pairs(0.0, 1e12, [0.0, 1.0] * 60),
         least=120,
+    ),
+    "PrivateLloyd": Subject(
+        lambda r: PrivateLloyd(2, 2, 20.0, radius=3.0, average_last=2, columns=2, neighbours=r),
+        POINTS,
+        edge_pairs((3.0, 0.0), (-3.0, 0.0), CORNERS),
     ),
     "LloydKMeans, lectured": Subject(
         lambda r: LloydKMeans(2, 20.0, 1e-4, centred=False, radius=3.0, iterations=2, columns=2, neighbours=r),

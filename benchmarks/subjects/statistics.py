@@ -2,15 +2,16 @@
 
 from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
 from discreet.hypotheses.result import ProportionTest
-from discreet.lectures.normal_means import ClippedMean, KarwaVadhan, StabilityMean, TwoStageMean
 from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance, MultivariateGaussian
 from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import GAUSSIAN
 from discreet.statistics.histogram import Categories, Edges, Histogram
+from discreet.statistics.karwa_vadhan import KarwaVadhan
 from discreet.statistics.mean import BoundedMean, RankClippedMean
 from discreet.statistics.normal import GaussianMean
+from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
@@ -48,6 +49,12 @@ SUBJECTS = {
     ),
     "OpenHistogram": Subject(
         lambda r: OpenHistogram(2.0, 1e-4, r), LABELS, edge_pairs("a", "z", ["a"] * 16 + ["b"] * 3), least=14
+    ),
+    "OpenHistogram, width": Subject(
+        lambda r: OpenHistogram(2.0, 1e-4, r, width=0.75),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [0.5] * 16 + [2.0] * 3),
+        least=14,
     ),
     "SparseHistogram": Subject(
         lambda r: SparseHistogram(range(10**9), 1.0, neighbours=r), WIDE, edge_pairs(7, 8, [7] * 40)
@@ -95,6 +102,19 @@ SUBJECTS = {
     ),
     "ClippedMean": Subject(
         lambda _: ClippedMean(2.0, 1.0, 1.0), NUMBERS, edge_pairs(-1e12, 1e12, [1.0] * 5), only=REPLACE
+    ),
+    "ClippedMean, removing": Subject(
+        lambda _: ClippedMean(2.0, 1.0, 1.0, centre=3.0, far="remove"),
+        NUMBERS,
+        edge_pairs(-1e12, 8.0, [1.0] * 5),
+        only=REPLACE,
+    ),
+    "CoarseMean": Subject(
+        lambda _: CoarseMean(2.0, 1.0, 8.0, centre=1.0),
+        NUMBERS,
+        edge_pairs(0.0, 1e12, [0.5] * 40),
+        least=40,
+        only=REPLACE,
     ),
     "TwoStageMean": Subject(
         lambda _: TwoStageMean(2.0, 1.0, 16.0), NUMBERS, edge_pairs(0.0, 1e12, [0.5] * 40), least=40, only=REPLACE

@@ -18,6 +18,7 @@ from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.parameters import documented, untyped
 from discreet.privacy.release import Release
 from discreet.tables.entries import check_held, column, key, numbers
 from discreet.tables.frames import Held, check_numbers, from_mapping
@@ -98,7 +99,7 @@ def given_table(statistic: Statistic, arguments: Mapping[str, Any]) -> tuple[Tab
         if not reads.streams or reads.kind == "category":
             check_held(value)
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
-            columns[OWN + parameter] = _single(value, parameter, statistic.name)
+            columns[OWN + parameter] = _single(value, parameter, statistic)
             named[parameter] = OWN + parameter
             continue
         if _has_names(value):
@@ -151,7 +152,18 @@ def _framed(
             f"of columns, not {type(frame).__name__}"
         )
     held = opened(frame)
-    return Table(held, held.kinds), {**arguments, str(other): None}, {}
+    named = {**arguments, str(other): None}
+    given = [name for name in statistic.columns if name not in (parameter, other) and arguments.get(name) is not None]
+    own = {name: one_column(arguments[name]) for name in given if not isinstance(arguments[name], str)}
+    if not own:  # those that are names are columns of the frame
+        return Table(held, held.kinds), named, {}
+    for name, values in own.items():
+        if len(values) != held.length:
+            raise BadInput(
+                f"{other} has {held.length} rows and {name} has {len(values)}; each row needs an entry in both"
+            )
+    whole = from_mapping({name: held.held[name] for name in held.names} | {OWN + name: own[name] for name in own})
+    return Table(whole, {**whole.kinds, **held.kinds}), named | {name: OWN + name for name in own}, {}
 
 
 def opened(frame: Any) -> Held:
@@ -167,11 +179,13 @@ def _has_names(value: Any) -> bool:
     return isinstance(value, Mapping) or (framed and hasattr(value, "shape"))
 
 
-def _single(value: Any, parameter: str, name: str) -> Any:
+def _single(value: Any, parameter: str, statistic: Statistic) -> Any:
     """One column as it is; a table is refused."""
+    if isinstance(value, str) and parameter not in statistic.positional:
+        raise BadInput(f"{parameter} is the text {value!r}; give the column itself, or a formula and its frame")
     if is_table(value):
         example = f"{parameter}[{next(iter(opened(value).names), '')!r}]" if _has_names(value) else f"{parameter}[:, 0]"
-        raise BadInput(f"{parameter} has several columns; {name} takes one, for example {example}")
+        raise BadInput(f"{parameter} has several columns; {statistic.name} takes one, for example {example}")
     return value
 
 
@@ -284,12 +298,13 @@ def function(name: str) -> Callable[..., Release[Any]]:
 
     asked.__name__ = asked.__qualname__ = name
     asked.__module__ = "discreet"
-    asked.__doc__ = statistic.make.__doc__
     own = statistic.signature
     extra = [
         inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[each])
         for each in OURS
         if each not in own.parameters
     ]
-    asked.__signature__ = own.replace(parameters=[*own.parameters.values(), *extra])  # type: ignore[attr-defined]
+    shown = own.replace(parameters=[*own.parameters.values(), *extra])
+    asked.__signature__ = untyped(shown)  # type: ignore[attr-defined]
+    asked.__doc__ = documented(statistic, shown)
     return asked

@@ -10,7 +10,8 @@ Promise
           are found first, at a quarter of epsilon and all of delta, or half of it where answers need some.
     [asking.4] One row for each person, however many rows a person has. Under REPLACE the rows are in an order that does
           not depend on what they hold: that of the source where each row keeps its place, else one drawn at random.
-    [asking.5] How many people are left out for a missing entry is told, by a noisy count, for no more than the answer.
+    [asking.5] How many people are left out for a missing entry is told, by a noisy count, for no more than the answer;
+          of groups, for each of them.
 Why
     [asking.1] A declaration is given `Public` and `Columns`, which hold these alone, and returns the mechanism; that
     mechanism is priced, charged and then released.
@@ -18,8 +19,8 @@ Why
     one added, a group of two: epsilon doubles and delta grows to delta (1 + e^(epsilon / 2)). A count is a
     sum, over all people, of 1 for those in the part whose entry is true and 0 for others: one person moves it by at
     most 1, and the noise of [additive.1] under ADD_OR_REMOVE is for that. Of groups one person may move two counts.
-    [asking.3] A person has one row, so one group. The keys cost (epsilon / 4, delta) by [open_histogram.1]; the sum is
-    basic composition. Under REPLACE, two people as in [asking.2].
+    [asking.3] A person has one row, so one group ([grouping.1]). The keys cost (epsilon / 4, delta) by
+    [open_histogram.1]; the sum is basic composition. Under REPLACE, two people as in [asking.2].
     [asking.4] A person's row is a function of that person's rows alone ([table.1]), so that a person more, fewer or
     other is a row more, fewer or other. A mechanism may read rows by position under REPLACE, and relies on neighbours
     that differ in one place. A uniform order, drawn independently of everything, makes the distribution of the list of
@@ -27,9 +28,10 @@ Why
     old one: this is a bijection of the orders, so both distributions are mixtures, with equal weights, of pairs of
     lists that differ in one place. Where blocks hold all rows of a person, rows keep their places beside their owners'
     numbers, and the coupling is that of [partition.2].
-    [asking.5] Whoever is left out is not in the answer: the two are groups as in [release.1], and the count is pure at
-    an epsilon that costs no more than one draw of the answer (`alongside`). Under REPLACE, two people as in [asking.2];
-    not beside a count, which has all of epsilon for one. The number of all people is used only where it is public.
+    [asking.5] Whoever is left out is not in the answer: those asked about, and those left out, of each group are groups
+    as in [release.1], and the count is pure at an epsilon that costs no more than one draw of the answer (`alongside`).
+    Under REPLACE, two people as in [asking.2]; not beside a count without groups, which has all of epsilon for one. The
+    number of all people is used only where it is public. Groups are found among those who are not left out.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,15 +46,15 @@ from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
-from discreet.privacy.mechanism import Mechanism, Randomness, check, check_machine
+from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import said
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.entries import Stream
-from discreet.tables.entries import name as name_of
+from discreet.tables.grouping import Grouping
 from discreet.tables.table import OWNER, Table, present, whole_columns
-from discreet.tables.wanted import Terms, Wanted, group_of, listed_keys, told_missing, wanted, with_groups
+from discreet.tables.wanted import Terms, Wanted, told_missing, wanted
 from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
@@ -102,8 +104,8 @@ class Price:
     def check(self, title: str) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
         check_machine(self.mechanism)
-        promised = self.mechanism.guarantee
-        check_budget(promised.epsilon, promised.delta, self.size)
+        for promised in (one.guarantee for one in (self.mechanism, self.finder) if one is not None):
+            check_budget(promised.epsilon, promised.delta, self.size)
         try:
             check(self.mechanism, self.size)
         except Refused as error:
@@ -119,10 +121,9 @@ def price(
     part: bool,
     size: Callable[[], int],
     schema: Any = None,
-    groupby: str | None = None,
-    finds: bool = False,
+    grouping: Grouping | None = None,
 ) -> Price:
-    """The mechanism and its price. `part`: it is about some of the people; `finds`: groups have to be found."""
+    """The mechanism and its price. `part`: it is about some of the people."""
     options = dict(options)
     epsilon = options.get("epsilon")
     delta = options.get("delta", 0.0) if "delta" in statistic.options else options.pop("delta", 0.0)
@@ -130,14 +131,14 @@ def price(
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
     relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
     share, rest = exact(epsilon), exact(delta)  # type: ignore[arg-type]
-    halved = relation is not people.neighbours and not (statistic.name == "count" and groupby is None)
+    halved = relation is not people.neighbours and not (statistic.name == "count" and grouping is None)
     if halved:  # [asking.2]
         share, rest = share / TWO, _delta_of_one(share, rest)
     finder = None
-    if finds:  # [asking.3]
+    if grouping is not None and grouping.keys is None:  # [asking.3]
         if not rest:
             raise BadInput(
-                f"groups by {groupby!r} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
+                f"groups by {grouping.said} are to be found, which needs delta above 0, say 1e-6; or list keys=[...]"
             )
         spare = rest / 2 if statistic.needs_delta(options, columns) else Fraction(0)
         from discreet.statistics.open_histogram import OpenHistogram
@@ -192,31 +193,30 @@ class Question:
     people: People
     price: Price
     where: Where | None
-    by: str | None
-    keys: tuple[Any, ...] | None
+    grouping: Grouping | None
 
     @property
     def title(self) -> str:
         """In a few words, for people."""
-        first = next(iter(self.wanted.facts.values()), None)
-        about = (first is not None and first.formula) or self.wanted.names
+        about = self.wanted.names
         about += f" == {self.arguments['equals']!r}" if about and self.arguments.get("equals") is not None else ""
         words = f"{self.statistic.name.replace('_', ' ')}{f' of {about}' if about else ''}"
         words += "" if self.where is None else f" where {self.where.text}"
-        words += "" if self.by is None else f" by {self.by}"
+        words += "" if self.grouping is None else f" by {self.grouping.said}"
         folds = self.people.person is not None and not self.statistic.blocks
-        return words + (self.wanted.of_each(self.where, self.by) if folds else "")
+        keyed = () if self.grouping is None else self.grouping.by
+        return words + (self.wanted.of_each(self.where, keyed) if folds else "")
 
     @property
     def record(self) -> dict[str, Any]:
         """The whole question in plain values, for the ledger."""
         return {
             "statistic": self.statistic.name,
-            "options": {name: said(value) for name, value in self.arguments.items()},
+            "options": said(self.arguments),
             "where": None if self.where is None else self.where.text,
-            "by": self.by,
-            "keys": None if self.keys is None else said(self.keys),
-            "columns": [said(want) for want in self.wanted.wants],
+            "by": None if self.grouping is None else said(self.grouping.name),
+            "keys": None if self.grouping is None or self.grouping.keys is None else said(self.grouping.keys),
+            "columns": said(list(self.wanted.wants)),
             "person": self.people.person,
         }
 
@@ -230,16 +230,12 @@ class Question:
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
-        if self.by is not None:
-            return self._grouped(table, rng)
+        if self.grouping is not None:
+            return self._grouped(table, self.grouping, rng)
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
-        found = table.columns(
-            self.wanted.wants if whole else whole_columns(self.wanted.wants),
-            where=self.where,
-            person=None if whole else person,
-            owner=person if whole else None,
-            rules=self.wanted.rules,
-        )
+        wants = self.wanted.wants if whole else whole_columns(self.wanted.wants)
+        whose = {"owner": person} if whole else {"person": person}
+        found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
         streams = all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
         kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
         if not streams or not kept:  # whether it is long may be private: nobody is refused for it
@@ -250,21 +246,24 @@ class Question:
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
         found, left_out = present(found, self.wanted.wants)
-        return by_quantile(self._told(self._released(found, rng), left_out, table, rng), self.wanted.of_dates)
+        release = self._told(self._released(found, rng), left_out, table, rng)
+        return by_quantile(release) if self.wanted.of_dates else release
 
-    def _told(self, release: Release[Any], left_out: int, table: Table, rng: Randomness) -> Release[Any]:
+    def _told(self, release: Release[Any], left_out: int, table: Table | None, rng: Randomness) -> Release[Any]:
         """With the number of people who are left out, unless it may be none. [asking.5]"""
         public = self.people.neighbours.size_is_public
         epsilon = alongside(self.price.mechanism.loss)
         if not self.wanted.leaves_out or (public and not self.price.halved) or epsilon < SMALLEST_EPSILON:
             return release
         noisy = int(rng.blur(left_out, sensitivity=1, cost=Laplace(epsilon)))  # [asking.5]
-        total = table.people(self.people.person) if public and self.where is None else None
+        total = table.people(self.people.person) if table is not None and public and self.where is None else None
         return told_missing(release, noisy, total, len(self.wanted.wants)) if noisy * epsilon > CLEAR else release
 
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
         rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
-        release = self.price.mechanism.release(rows, rng)
+        return self._labelled(self.price.mechanism.release(rows, rng))
+
+    def _labelled(self, release: Release[Any]) -> Release[Any]:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
         if self.price.halved:
             notes.append(HALVED)
@@ -275,29 +274,29 @@ class Question:
             release = as_dates(release)
         return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
 
-    def _grouped(self, table: Table, rng: Randomness) -> Groups:
-        assert self.by is not None
-        wants = with_groups(self.wanted, self.by)
+    def _grouped(self, table: Table, grouping: Grouping, rng: Randomness) -> Groups:
+        wants = whole_columns(grouping.wants(self.wanted))
         columns = table.columns(wants, where=self.where, person=self.people.person, rules=self.wanted.rules)
-        label = [group_of(entry) for entry in columns[self.by]]
-        notes = ["each person is in one group; each interval holds by itself, at its own confidence"]
-        if self.price.finder is not None:
-            found = self.price.finder.release([name_of(entry) for entry in label], rng)
+        everyone = grouping.entries(columns)
+        kept, _ = present(columns | {OWNER: np.arange(len(everyone))}, self.wanted.wants)
+        label = [everyone[place] for place in kept.pop(OWNER)]
+        notes = [f"each person is in one group, {grouping.rule}; each interval holds by itself, at its own confidence"]
+        keys = grouping.keys
+        if keys is None:
+            found = self.price.finder.release(grouping.names(label), rng)
             keys = () if found.refusal is not None else tuple(name for name in found.value.bins if name is not None)
             notes.append("the groups were found: those with few people are not shown")
-        else:
-            assert self.keys is not None
-            keys = self.keys
-        places = {group_of(name): place for place, name in enumerate(keys)}
-        group = np.array([places.get(entry, len(keys)) for entry in label], dtype=np.int64)
-        order = np.argsort(group, kind="stable")
-        edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
-        releases = []
-        for place, name in enumerate(keys):
-            chosen = order[edges[place] : edges[place + 1]]
-            part = {want.name: np.asarray(columns[want.name])[chosen] for want in self.wanted.wants}
-            releases.append((name, replace(self._released(part, rng), name=f"{self.title}: {name}")))
-        return Groups(self.by, self.price.guarantee, releases=tuple(releases), name=self.title, notes=tuple(notes))
+        rows, left_out, releases = [], [], []
+        for who, among in zip(grouping.members(label, keys), grouping.members(everyone, keys), strict=True):
+            part = {want.name: np.asarray(kept[want.name])[who] for want in self.wanted.wants}
+            rows.append(arranged(self.statistic, self.wanted, part, self.arguments))
+            left_out.append(len(among) - len(who))
+        drawn = by_group(self.price.mechanism, rows, rng)
+        for name, release, without in zip(keys, drawn, left_out, strict=True):
+            told = self._told(self._labelled(release), without, None, rng)
+            releases.append((name, replace(told, name=f"{self.title}: {grouping.told(name)}")))
+        answers: dict[str, Any] = {"releases": tuple(releases), "name": self.title, "notes": tuple(notes)}
+        return Groups(grouping.name, self.price.guarantee, **answers)
 
 
 def prepare(
@@ -315,24 +314,25 @@ def prepare(
     """
     asked = wanted(table, statistic, arguments, terms, facts)
     condition = None if terms.where is None else Where.parse(terms.where)
-    grouped = terms.groupby is not None or terms.keys is not None
-    keys = listed_keys(table, statistic, terms, asked) if grouped else None
-    wants = with_groups(asked, terms.groupby) if grouped else asked.wants
+    grouping = Grouping.of(table, statistic, terms, asked)
+    wants = asked.wants if grouping is None else grouping.wants(asked)
     table.check(wants, where=condition, person=people.person)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     if asked.of_dates:
-        options = dated(options, grouped)
-    empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else np.float64) for want in asked.wants}
+        options = dated(options, grouping is not None)
+    schema = None
+    if statistic.blocks:
+        empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in asked.wants}
+        schema = arranged(statistic, asked, empty, arguments)
     found = price(
         statistic,
         people,
         asked.facts,
         options,
-        part=condition is not None or terms.groupby is not None or asked.leaves_out,
+        part=condition is not None or grouping is not None or asked.leaves_out,
         size=lambda: public_size(table, people.person),
-        schema=arranged(statistic, asked, empty, arguments) if statistic.blocks else None,
-        groupby=terms.groupby,
-        finds=terms.groupby is not None and keys is None,
+        schema=schema,
+        grouping=grouping,
     )
     return Question(
         statistic=statistic,
@@ -341,8 +341,7 @@ def prepare(
         people=people,
         price=found,
         where=condition,
-        by=terms.groupby,
-        keys=keys,
+        grouping=grouping,
     )
 
 

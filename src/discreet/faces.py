@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from discreet.api import function
 from discreet.privacy.declaration import declared, homes
+from discreet.privacy.parameters import documented, untyped
 
 TERMS: Final = ("where", "groupby", "keys", "missing", "per_person", "max_rows", "request")
 
@@ -37,8 +38,9 @@ def _method(name: str) -> Callable[..., Any]:
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     terms = [inspect.Parameter(term, inspect.Parameter.KEYWORD_ONLY, default=None) for term in extra]
     asked.__name__ = asked.__qualname__ = name
-    asked.__doc__ = method_doc(name)
-    asked.__signature__ = inspect.Signature([first, *own, *terms])  # type: ignore[attr-defined]
+    shown = inspect.Signature([first, *own, *terms])
+    asked.__signature__ = untyped(shown)  # type: ignore[attr-defined]
+    asked.__doc__ = documented(statistic, shown, f">>> {example(name)}  # doctest: +SKIP")
     return asked
 
 

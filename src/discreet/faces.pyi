@@ -261,7 +261,7 @@ def fit(
 ) -> Release[Any]:
     """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
-    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default `coef_` and `intercept_`), a
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
@@ -269,14 +269,14 @@ def fit(
     of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
     the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
-    vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
-    "half", "jackknife", "firth" or None. `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens
-    the interval by it: by default for functions, of which nothing is known, and elsewhere where its price is small;
-    `unbiased`=True says that there is none. `confidence` is that of the interval that is shown; `interval(0.9)` of the
-    release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-    block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
-    declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
-    before anything is spent.
+    vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
+    whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.
+    `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens the interval by it: by default for
+    functions, of which nothing is known, and elsewhere where its price is small; `unbiased`=True says that there is
+    none. `confidence` is that of the interval that is shown; `interval(0.9)` of the release gives any other, but for
+    the median, whose interval is drawn at this one. `timeout` is how many seconds a block may take, in a sandbox how
+    long every block takes. Under neighbours="add_or_remove", where `blocks` are not declared, a twentieth of epsilon
+    buys a noisy number of people that chooses them. How it will be done is logged before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]
@@ -367,6 +367,7 @@ def histogram(
     delta: Number = 0.0,
     categories: Any = None,
     edges: Any = None,
+    width: float | None = None,
     noise: Literal["laplace", "gaussian"] = "laplace",
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
@@ -378,7 +379,8 @@ def histogram(
     With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
     all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
     With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
-    With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+    With neither, the categories are found in the data, those that enough people share: needs delta > 0. So are, with
+    `width`, the bins [0, width), [width, 2 width), ... of the whole line, in both directions.
 
     >>> import discreet
     >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
@@ -469,6 +471,8 @@ def linear_regression(
     *,
     epsilon: Number,
     delta: Number,
+    weights: Any = None,
+    offset: Any = None,
     method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -486,10 +490,11 @@ def linear_regression(
     `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
     (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
-    (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
-    `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
-    for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
-    session with person=, or use `fit`.
+    (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
+    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+    scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
+    "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
+    interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
 
     >>> import discreet
     >>> import numpy as np
@@ -506,6 +511,8 @@ def logistic_regression(
     *,
     epsilon: Number,
     delta: Number = 0.0,
+    weights: Any = None,
+    offset: Any = None,
     method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -527,7 +534,8 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+    what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
+    log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
     needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
     saves the budget of intervals.
 
@@ -564,7 +572,7 @@ def maximum_likelihood(
 
     `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
     some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
-    on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+    on an interval; fixed={} frees them. Or it is `logpdf(x, *parameters)`, with the `names` of the parameters,
     a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
     estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
     `bias_correction` is the one within blocks ("jackknife", "half" or None).
@@ -598,11 +606,12 @@ def mean(
     records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
     A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
     of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
-    averages rows, and "blocks", the means of blocks of rows: both need delta > 0.
+    averages rows, and "blocks", the means of blocks of rows: both need delta > 0. For columns that vary together, a
+    stretched covariance, the mean of `fit_normal` has far less noise across the long direction.
 
     >>> import discreet
     >>> r = discreet.mean([float(age % 80) for age in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -686,6 +695,8 @@ def poisson_regression(
     *,
     epsilon: Number,
     delta: Number,
+    weights: Any = None,
+    offset: Any = None,
     method: Literal["auto", "descent", "friendly"] = "auto",
     largest: int | None = None,
     intercept: bool = True,
@@ -701,6 +712,7 @@ def poisson_regression(
     """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
 
     As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+    For rates give the logarithm of the exposure as `offset`.
 
     >>> import discreet
     >>> import numpy as np
@@ -955,7 +967,7 @@ class Asking:
         *,
         epsilon: Number,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -991,7 +1003,7 @@ class Asking:
         epsilon: Number,
         equals: Any = None,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1113,7 +1125,7 @@ class Asking:
     ) -> Release[Any]:
         """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
-        `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+        `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default `coef_` and `intercept_`), a
         statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
         returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
         its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
@@ -1121,14 +1133,14 @@ class Asking:
         of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
         the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
         `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
-        vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
-        "half", "jackknife", "firth" or None. `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens
-        the interval by it: by default for functions, of which nothing is known, and elsewhere where its price is small;
-        `unbiased`=True says that there is none. `confidence` is that of the interval that is shown; `interval(0.9)` of the
-        release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-        block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
-        declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
-        before anything is spent.
+        vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
+        whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.
+        `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens the interval by it: by default for
+        functions, of which nothing is known, and elsewhere where its price is small; `unbiased`=True says that there is
+        none. `confidence` is that of the interval that is shown; `interval(0.9)` of the release gives any other, but for
+        the median, whose interval is drawn at this one. `timeout` is how many seconds a block may take, in a sandbox how
+        long every block takes. Under neighbours="add_or_remove", where `blocks` are not declared, a twentieth of epsilon
+        buys a noisy number of people that chooses them. How it will be done is logged before anything is spent.
 
         Example: session.fit(lambda x: float((x > 75).mean()), "age", epsilon=0.5)
         """
@@ -1214,6 +1226,7 @@ class Asking:
         delta: Number = 0.0,
         categories: Any = None,
         edges: Any = None,
+        width: float | None = None,
         noise: Literal["laplace", "gaussian"] = "laplace",
         groupby: None = None,
         where: str | None = None,
@@ -1227,7 +1240,8 @@ class Asking:
         With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
         all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
         With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
-        With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+        With neither, the categories are found in the data, those that enough people share: needs delta > 0. So are, with
+        `width`, the bins [0, width), [width, 2 width), ... of the whole line, in both directions.
 
         Example: session.histogram("sex", epsilon=0.5, delta=1e-6)
         """
@@ -1240,8 +1254,9 @@ class Asking:
         delta: Number = 0.0,
         categories: Any = None,
         edges: Any = None,
+        width: float | None = None,
         noise: Literal["laplace", "gaussian"] = "laplace",
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1325,6 +1340,8 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number,
+        weights: str | Sequence[str] | None = None,
+        offset: str | Sequence[str] | None = None,
         method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -1343,10 +1360,11 @@ class Asking:
         `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
         (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
         with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
-        (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
-        `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
-        for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
-        session with person=, or use `fit`.
+        (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
+        scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+        scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
+        "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
+        interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
 
         Example: session.linear_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
@@ -1358,6 +1376,8 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
+        weights: str | Sequence[str] | None = None,
+        offset: str | Sequence[str] | None = None,
         method: Method = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -1380,7 +1400,8 @@ class Asking:
         two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
         frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
         `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-        what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+        what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
+        log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
         needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
         saves the budget of intervals.
 
@@ -1413,7 +1434,7 @@ class Asking:
 
         `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
         some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
-        on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+        on an interval; fixed={} frees them. Or it is `logpdf(x, *parameters)`, with the `names` of the parameters,
         a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
         estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
         `bias_correction` is the one within blocks ("jackknife", "half" or None).
@@ -1447,11 +1468,12 @@ class Asking:
         records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
         used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-        need a public `reach` (|mean| <= reach) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+        need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
         A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
         of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
-        averages rows, and "blocks", the means of blocks of rows: both need delta > 0.
+        averages rows, and "blocks", the means of blocks of rows: both need delta > 0. For columns that vary together, a
+        stretched covariance, the mean of `fit_normal` has far less noise across the long direction.
 
         Example: session.mean("age", epsilon=0.5)
         """
@@ -1467,7 +1489,7 @@ class Asking:
         sigma: Any = None,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1533,7 +1555,7 @@ class Asking:
         granularity: float | None = None,
         guaranteed: bool = False,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1570,6 +1592,8 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number,
+        weights: str | Sequence[str] | None = None,
+        offset: str | Sequence[str] | None = None,
         method: Literal["auto", "descent", "friendly"] = "auto",
         largest: int | None = None,
         intercept: bool = True,
@@ -1586,6 +1610,7 @@ class Asking:
         """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
 
         As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+        For rates give the logarithm of the exposure as `offset`.
 
         Example: session.poisson_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
@@ -1619,7 +1644,7 @@ class Asking:
         epsilon: Number,
         equals: Any = None,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1687,7 +1712,7 @@ class Asking:
         granularity: float | None = None,
         guaranteed: bool = False,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1758,7 +1783,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[float, float] | None = None,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1795,7 +1820,7 @@ class Asking:
         epsilon: Number,
         bounds: tuple[float, float] | None = None,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,
@@ -1831,7 +1856,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[float, float] | None = None,
         delta: Any = 0.0,
-        groupby: str,
+        groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
         missing: Any = None,

@@ -24,7 +24,7 @@ import contextlib
 import json
 import shutil
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -75,10 +75,10 @@ class Session(Asking):
     """A table behind a budget. Each statistic of `discreet` is a method that takes columns by name.
 
     Beside its own options a statistic takes `where` (a condition on rows: "age >= 18 and sex == 'Female'"), `groupby`
-    with `keys` (one answer for each group, for the price of one; without keys the groups are found, which needs
-    delta > 0), `missing` ("drop" or a public value that stands in, also by column), `per_person` (what is made of a
-    person's several rows: "first", "last", "mean", "sum" and "count" with `max_rows`, "min", "max", "any", "all"), and
-    `request`: a name under which the same question is answered only once.
+    with `keys` (one answer for each group, for the price of one; several columns have a group for each combination;
+    without keys the groups are found, which needs delta > 0), `missing` ("drop" or a public value that stands in, also
+    by column), `per_person` (what is made of a person's several rows: "first", "last", "mean", "sum" and "count" with
+    `max_rows`, "min", "max", "any", "all"), and `request`: a name under which the same question is answered only once.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Session(Asking):
         statistic: str,
         *columns: Any,
         where: str | None = None,
-        groupby: str | None = None,
+        groupby: str | Sequence[str] | None = None,
         keys: Any = None,
         missing: Any = None,
         per_person: Any = None,
@@ -116,7 +116,7 @@ class Session(Asking):
         if receipt.answer is not None:
             return remembered(receipt.answer)  # [session.3]
         with self.once(receipt) as rng:
-            answer = paid(lambda: question.answer(self.table, rng))
+            answer = paid(question.answer, self.table, rng)
         return self.settle(receipt, answer)
 
     def run(self, mechanism: Mechanism[Any], *columns: str, request: str | None = None) -> Release[Any]:
@@ -167,8 +167,7 @@ class Session(Asking):
     def settle(self, receipt: Receipt, answer: Release[Any] | Groups) -> Release[Any] | Groups:
         """Store the answer and give back the one to show: the first that was stored. [session.3]"""
         try:
-            signed = paid(lambda: answer.signed(str(receipt)))
-            text = paid(lambda: signed.to_json(indent=None))
+            signed, text = paid(_signed, answer, receipt)
         except DiscreetError:
             self.ledger.store(receipt, FAILED)  # [session.3]
             raise
@@ -331,13 +330,13 @@ def session_of(
     return Session(table, people, ledger, population, analyst=analyst, rng=door(rng))
 
 
-def paid(work: Callable[[], T]) -> T:
+def paid(work: Callable[..., T], *given: Any) -> T:
     """What `work` gives, or NotAnswered: BadInput and its kind mean that nothing was spent.
 
     It is raised after what it replaces was handled, so that it knows nothing of it: a message may hold a value.
     """
     try:
-        return work()
+        return work(*given)
     except NotAnswered:
         raise
     except DiscreetError as error:
@@ -348,6 +347,12 @@ def paid(work: Callable[[], T]) -> T:
         f"the budget was spent, and no answer could be made: {why}. If the question had a request id and nothing was "
         "drawn yet, asking again with it costs nothing; otherwise asking again is charged again"
     )
+
+
+def _signed(answer: Release[Any] | Groups, receipt: Receipt) -> tuple[Release[Any] | Groups, str]:
+    """The answer with its receipt, and its text for the ledger."""
+    signed = answer.signed(str(receipt))
+    return signed, signed.to_json(indent=None)
 
 
 def _released(mechanism: Mechanism[Any], rows: Any, rng: Randomness) -> Release[Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.noise import randomness as door
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.noise.randomness import Seeded
 
 pytestmark = pytest.mark.skipif(not compiled(), reason="numba is not installed")

@@ -5,14 +5,14 @@ from itertools import combinations
 import mpmath as mp
 import pytest
 
-from discreet.accounting.amplify import amplified, fixed_size, poisson
+from discreet.accounting.currency import amplified, fixed_size, poisson
 from discreet.errors import BadInput
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Sampled
 from discreet.privacy.neighbours import Neighbours
 
 
-@pytest.mark.claim("amplify.1")
-@pytest.mark.claim("amplify.2")
+@pytest.mark.claim("currency.8")
+@pytest.mark.claim("currency.9")
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-6, 0.1, 1.0, 20.0, 699.0, 701.0, 1e6])
 @pytest.mark.parametrize("rate", [1e-9, 1e-3, 0.5, 1.0])
 def test_the_formula_from_above(epsilon: float, rate: float) -> None:
@@ -52,7 +52,7 @@ def mixture(distributions: list[tuple[float, Distribution]]) -> Distribution:
     return total
 
 
-@pytest.mark.claim("amplify.2")
+@pytest.mark.claim("currency.9")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_a_sample_of_fixed_size_by_brute_force(epsilon: float) -> None:
     """m = 1 of n = 3, the drawn entry randomised: the log-ratio of the mixtures is the formula, exactly."""
@@ -67,7 +67,7 @@ def test_a_sample_of_fixed_size_by_brute_force(epsilon: float) -> None:
     assert reached > math.log1p((math.exp(epsilon) - 1) / 4) * 1.001  # planted: a rate of 1/4 would be caught
 
 
-@pytest.mark.claim("amplify.1")
+@pytest.mark.claim("currency.8")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("rate", [0.01, 0.3, 0.9])
 def test_a_poisson_sample_by_brute_force(epsilon: float, rate: float) -> None:

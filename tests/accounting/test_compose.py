@@ -12,10 +12,9 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet.accounting.amplify import amplified
 from discreet.accounting.calibrate import delta_of_mu, epsilon_of_rho, gaussian
 from discreet.accounting.compose import delta, epsilon, implies
-from discreet.accounting.currency import mu, pure, rho
+from discreet.accounting.currency import amplified, mu, pure, rho
 from discreet.errors import BadInput
 from discreet.friendly.refine import RefinedMean
 from discreet.privacy.guarantee import Guarantee
@@ -207,7 +206,7 @@ def test_bad_numbers(bad: Any) -> None:
 
 
 def test_nothing_heavy_is_imported() -> None:
-    modules = "filter, compose, calibrate, allocation, amplify, pld, currency"
+    modules = "filter, compose, calibrate, allocation, pld, currency"
     code = f"from discreet.accounting import {modules}; import sys; "
     code += "print([name for name in ('numpy', 'scipy', 'dp_accounting', 'opendp') if name in sys.modules])"
     done = run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -343,7 +342,7 @@ def test_pure_losses_against_rational_enumeration(listed: list[tuple[int, float]
     assert true <= Fraction(room) * (1 + Fraction(1, 10**9))
 
 
-@pytest.mark.claim("amplify.1")
+@pytest.mark.claim("currency.8")
 def test_a_tiny_share_of_a_tiny_loss_is_not_nothing() -> None:
     least = Fraction(1, 10**400)  # below the smallest float, and met 10^400 times
     assert amplified(1e-200, 1e-200) >= least

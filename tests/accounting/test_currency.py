@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.accounting.amplify import amplified
 from discreet.accounting.currency import (
+    amplified,
     checked,
     gap_of_laplace,
     mu,

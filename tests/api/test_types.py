@@ -1,10 +1,13 @@
 """What type checkers see: `make check` reads this file; an ignore that is not needed is an error there."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import assert_type
+
+import pytest
 
 import discreet
 from discreet.privacy.declaration import homes
@@ -44,3 +47,12 @@ def test_help_shows_the_signature_and_an_example_of_its_own() -> None:
         function = getattr(discreet, name)
         assert f"discreet.{name}(" in (function.__doc__ or "")
         assert {"epsilon", "neighbours", "rng"} <= set(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize("name", homes())
+def test_every_argument_is_described_in_the_docstrings(name: str) -> None:
+    for face in (getattr(discreet, name), getattr(discreet.Session, name)):
+        text = inspect.getdoc(face) or ""
+        for parameter in inspect.signature(face).parameters:
+            if parameter != "self":
+                assert re.search(rf"^\*?{parameter} : .+\n    \S+", text, flags=re.MULTILINE), parameter

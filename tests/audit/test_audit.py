@@ -11,8 +11,8 @@ import pytest
 from tests.audit.mutants import Mutant, counted
 
 from discreet import audit
+from discreet.audit.distinguish import proportion_bounds
 from discreet.audit.replay import Recorder, exceeds, trace
-from discreet.audit.simulations import proportion_bounds
 from discreet.audit.worlds import hostile, small
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded

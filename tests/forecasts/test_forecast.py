@@ -96,6 +96,18 @@ def test_the_price_of_privacy_is_visible() -> None:
     assert "rate, constant unknown" in forecast("covariance", rows=50, epsilon=1.0, delta=1e-6).floor_note
 
 
+def test_public_bounds_have_a_packing_bound() -> None:
+    """Theorem 2.6 of the lectures: few people cannot tell where in a wide range they are, whatever the method."""
+    for verb in ("mean", "median"):
+        few = forecast(verb, rows=20, epsilon=0.1, bounds=(0, 1e6), scale=1.0)
+        assert few.floor == pytest.approx(1e6 / 2 / (math.exp(4) + 1))
+        assert "packing" in few.floor_note
+        many = forecast(verb, rows=2000, epsilon=1.0, bounds=(0, 120), scale=20.0)
+        assert many.floor is not None
+        assert many.floor < 1.0
+        assert many.floor_note.startswith("bound: holds")
+
+
 def test_too_few_rows_are_said_to_be_refused() -> None:
     for verb in ("mean", "median", "maximum_likelihood"):
         said = forecast(verb, rows=60, epsilon=0.5)

@@ -12,7 +12,7 @@ from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.friendly.average import CUT, SLACK, Lattice, check_costs, margin, noisy_count
 from discreet.friendly.core import UNITS, check_radius
-from discreet.noise.lattice import ROOM, slack
+from discreet.noise.additive import ROOM, slack
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian
 

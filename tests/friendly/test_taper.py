@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.errors import BadInput
 from discreet.friendly import taper
 from discreet.friendly.taper import TaperSum, bits_for, cells, tapered
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 
 ODD = (np.nan, np.inf, -np.inf, 1e300, -1e300, 1e154, 5e-324, 2.0**52, 1.0)
 

@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 from scripts.errata import PAGE, page
 
-from discreet import lectures
+from discreet import audit, lectures
+from discreet.accounting.compose import implies
+from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.lectures import ERRATA, basic_filter, erratum, is_friendly
 from discreet.lectures.errata import moved, near
 from discreet.lectures.friendly_filter import Ramp
+from discreet.lectures.printed import PRINTED
+from discreet.noise.randomness import Seeded
 
 FOUND = {
     "ramp": 51.49,
@@ -32,6 +36,31 @@ FOUND = {
     "name and shame": 0.99996,
     "groups": 0.0372,
     "bias": 10,
+    "soundness": 20,
+    "weights alone": 2,
+    "blocks": 10,
+    "radius": 0.2763,
+    "many bins": 27.63,
+    "domain": 100,
+    "exponential family": 1e4,
+    "floats": 1,
+    "distribution": 0.525,
+    "rate": 0.1,
+    "lower bound": 1e4,
+    "two points": 148.4,
+}
+TOLD = {
+    "ramp": ([[0.0]] * 60, [[999.0], *[[0.0]] * 59]),
+    "divided by n": ([[1000.0]] * 60, [[0.0], *[[1000.0]] * 59]),
+    "scale of the test": ([0.0] * 20, [9.0] + [0.0] * 19),
+    "histogram": ([0, 1], [1, 1]),
+    "median": ([0.0] * 3 + [9.0] * 2, [0.0] * 2 + [9.0] * 3),
+    "sensitivity": ([[10.0], *[[0.0]] * 59], [[-10.0], *[[0.0]] * 59]),
+    "delta of the average": ([[10.0], *[[0.0]] * 59], [[-10.0], *[[0.0]] * 59]),
+    "epsilon twice": ([[0.0]] * 60, [[1.0], *[[0.0]] * 59]),
+    "blocks": ([1, 0] * 5, [0, *[1, 0] * 4]),
+    "domain": ([[0.0], [1.0]], [[100.0], [1.0]]),
+    "exponential family": ([0.0] * 100, [1000.0] + [0.0] * 99),
 }
 
 
@@ -42,6 +71,33 @@ def test_every_counterexample_runs_and_contradicts_the_print() -> None:
         assert seen == pytest.approx(FOUND[found.name], rel=0.01)
         assert seen != pytest.approx(printed, rel=0.05)
         assert erratum(found.name) is found
+
+
+@pytest.mark.parametrize("name", list(TOLD))
+def test_the_printed_thing_is_caught_and_marked(name: str) -> None:
+    """As an object that runs: a draw moves by more than it claims, and no release of it may be published."""
+    found = erratum(name)
+    assert found.unsafe
+    assert found.as_printed.unsafe
+    pair = audit.Pair(*TOLD[name])
+    if name == "epsilon twice":  # each draw is as it says; together they cost more than is promised
+        assert not implies(found.as_printed.loss, found.as_printed.guarantee)
+    else:
+        assert replay(found.as_printed, pair, seed=1)
+    release = found.as_printed.release(TOLD[name][0], Seeded(1))
+    assert not release.provenance.secure
+    assert "UNSAFE" in release.provenance.notes[0]
+    assert "UNSAFE" in release.name
+    assert set(PRINTED) == set(TOLD)
+    assert erratum("bins").as_printed is None
+    assert {found.name for found in ERRATA if found.unsafe} - set(PRINTED) == {"floats"}  # noise has one door
+
+
+def test_an_attack_tells_the_printed_average_from_its_neighbour() -> None:
+    """All rows agree, or one is an outlier: the printed ramp halves all weights, and the answer is refused."""
+    told = audit.distinguish(PRINTED["ramp"], *TOLD["ramp"], runs=600)
+    assert told.violated
+    assert told.epsilon > 2
 
 
 def test_the_page_is_current() -> None:

@@ -16,7 +16,7 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import drawn, itemised
 from discreet.audit.worlds import Pair
 from discreet.errors import BadInput
-from discreet.models import glm_stages
+from discreet.models import glm_stages, logistic_loss
 from discreet.models.descent import Descent
 from discreet.models.features import Features, framed
 from discreet.models.score import AtFit
@@ -226,7 +226,7 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
             found = plain(*given)
             return replace(found, weight=np.ones(len(found)))
 
-        monkeypatch.setattr(glm_stages, "framed", heavy)
+        monkeypatch.setattr(logistic_loss, "framed", heavy)
     else:
         turned = AtFit.turned
 

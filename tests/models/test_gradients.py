@@ -10,7 +10,7 @@ import pytest
 from discreet.models import gradients as module
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, ModelGradients, clipped, gradient_sensitivity
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.privacy.neighbours import Neighbours
 
 MOST = int(gradient_sensitivity(3, Neighbours.ADD_OR_REMOVE))

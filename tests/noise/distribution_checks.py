@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2
 
-from discreet.noise.integers import Integers
+from discreet.noise.distributions import Integers
 
 CHANCE: Final = 1e-9  # of a false alarm in each test of the noise that is truly random; there are fewer than 100
 DIGITS: Final = 60

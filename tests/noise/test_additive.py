@@ -21,9 +21,8 @@ from tests.noise.distribution_checks import (
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.noise.additive import EDGE, Blur, SampledSum, rounded_rate
-from discreet.noise.integers import LARGEST_SCALE, SMALLEST_SCALE, drawn_scale
-from discreet.noise.lattice import ROOM, slack
+from discreet.noise.additive import EDGE, ROOM, Blur, SampledSum, rounded_rate, slack
+from discreet.noise.distributions import LARGEST_SCALE, SMALLEST_SCALE, drawn_scale
 from discreet.noise.randomness import Seeded, SeededSource
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Sampled
 
@@ -114,7 +113,7 @@ def test_the_noise_has_its_distribution_and_is_added() -> None:
 @pytest.mark.claim("additive.2")
 @pytest.mark.parametrize("s", [4, 8, 30])
 def test_discrete_gaussian_is_within_the_curve_and_its_slack(s: int) -> None:
-    """[lattice.2] at work: delta of the noise drawn <= delta of exact Gaussian noise + (1 + e^eps) slack, where it
+    """[additive.5] at work: delta of the noise drawn <= delta of exact Gaussian noise + (1 + e^eps) slack, where it
     shows."""
     mass = np.exp(-(K**2) / (2 * s**2)) / np.exp(-(K**2) / (2 * s**2)).sum()
     for move in (1, s, 3 * s):

@@ -14,9 +14,9 @@ from tests.noise.distribution_checks import Constant, Script, chi_square, enumer
 
 from discreet.errors import BadInput
 from discreet.noise import choose
+from discreet.noise.additive import ROOM
 from discreet.noise.choose import Bounds, Choose, NoisyMax, exp_bounds, exp_ladder, pick
-from discreet.noise.integers import BitSource, drawn_scale, geometric
-from discreet.noise.lattice import ROOM
+from discreet.noise.distributions import BitSource, drawn_scale, geometric
 from discreet.noise.randomness import SeededSource, SystemSource
 from discreet.privacy.loss import Approximate, Choice
 

@@ -28,7 +28,7 @@ from discreet.noise.choose_float import (
     short_numbers,
     uniform,
 )
-from discreet.noise.integers import BitSource
+from discreet.noise.distributions import BitSource
 from discreet.noise.randomness import SeededSource
 from discreet.privacy.loss import Choice
 

@@ -10,10 +10,9 @@ from tests.noise.distribution_checks import Script, chi_square
 from tests.noise.test_tilted_minimum import rows
 
 from discreet.errors import BadInput
-from discreet.noise.additive import Blur, SampledSum
+from discreet.noise.additive import Blur, SampledSum, slack
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.choose_float import ChooseFloat, Staircase
-from discreet.noise.lattice import slack
 from discreet.noise.randomness import Door, Request, Secure, Seeded, SeededSource, Shuffle, Uniform
 from discreet.noise.smooth_noise import SmoothNoise
 from discreet.noise.threshold import FirstAbove, Sift

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BadInput
-from discreet.noise.lattice import COARSE, FINE, ROOM, VARIATION, Grid, fits, floor_log2, slack, whole
+from discreet.noise.additive import COARSE, FINE, ROOM, VARIATION, Grid, fits, floor_log2, slack, whole
 from discreet.privacy.exact import exact
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=200)
@@ -24,7 +24,7 @@ def reference(value: float, grid: Grid, low: int, high: int, default: int) -> in
     return min(max(round(Fraction(value) / grid.step), low), high)
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 @WIDE
 @given(st.lists(ANY, max_size=8), st.integers(-1130, 960), st.integers(-(2**60), 2**60), st.integers(0, 2**60))
 def test_quantise_is_the_rational_rounding_of_each_record_and_never_raises(
@@ -39,7 +39,7 @@ def test_quantise_is_the_rational_rounding_of_each_record_and_never_raises(
     assert steps.tolist() == [reference(value, grid, low, high, middle) for value in values + NASTY]
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 @WIDE
 @given(st.lists(ANY, min_size=1, max_size=6), ANY, st.integers(-40, 10), st.floats(-1e9, 1e9), st.floats(0, 1e9))
 def test_one_record_moves_the_sum_by_no_more_than_claimed(
@@ -56,7 +56,7 @@ def test_one_record_moves_the_sum_by_no_more_than_claimed(
     assert [int(grid.quantise(value, low=low, high=high, default=low)) for value in values] == before.tolist()
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 def test_one_record_moves_the_sum_in_a_small_world() -> None:
     world = [0.0, 1.0, 2.0, -1e9, math.inf, -math.inf, math.nan]
     grid = Grid(-3)
@@ -73,7 +73,7 @@ def test_one_record_moves_the_sum_in_a_small_world() -> None:
     assert reached == grid.steps(3)
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 @pytest.mark.parametrize("end", ["low", "high"])
 def test_a_default_at_an_end_that_is_no_step_is_that_end(end: str) -> None:
     for number in (0.1, 0.3, -0.3, 1 / 3, 1e-9):
@@ -105,7 +105,7 @@ def test_a_scalar_and_a_matrix_keep_their_shape() -> None:
     assert grid.quantise(np.array([1e4000], dtype=np.longdouble), low=0, high=1, default=0).tolist() in ([0], [2])
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 @WIDE
 @given(st.lists(st.integers(-(2**70), 2**70), max_size=6))
 def test_whole_numbers_of_any_size_saturate(numbers: list[int]) -> None:
@@ -114,7 +114,7 @@ def test_whole_numbers_of_any_size_saturate(numbers: list[int]) -> None:
     assert kept.dtype == np.int64
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 def test_unsigned_numbers_do_not_wrap_round() -> None:
     assert whole(np.array([2**63 - 1, 2**63, 2**64 - 1], dtype=np.uint64)).tolist() == [ROOM] * 3
     assert whole(np.array([0, 255], dtype=np.uint8)).tolist() == [0, 255]
@@ -129,7 +129,7 @@ def test_whole_numbers_are_refused_by_type_alone() -> None:
             whole(values)
 
 
-@pytest.mark.claim("lattice.2")
+@pytest.mark.claim("additive.5")
 @pytest.mark.parametrize("s", [4, 5, 6, 7, 8, 11, 16, 23, 32, 45, 64])
 def test_total_variation_between_discrete_and_rounded_gaussian(s: int) -> None:
     with mpmath.workdps(40):
@@ -144,7 +144,7 @@ def test_total_variation_between_discrete_and_rounded_gaussian(s: int) -> None:
     assert distance >= 0.0195 / s**2  # and it is nearly tight
 
 
-@pytest.mark.claim("lattice.2")
+@pytest.mark.claim("additive.5")
 def test_every_scale_from_4_to_64_in_floats() -> None:
     from scipy.stats import norm
 
@@ -155,7 +155,7 @@ def test_every_scale_from_4_to_64_in_floats() -> None:
         assert np.abs(mass / mass.sum() - rounded).sum() / 2 <= 0.03 / s**2
 
 
-@pytest.mark.claim("lattice.2")
+@pytest.mark.claim("additive.5")
 def test_the_constants_of_the_proof() -> None:
     def density(x: float) -> float:
         return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
@@ -166,7 +166,7 @@ def test_the_constants_of_the_proof() -> None:
     assert 0.02017 + 0.03147 / 4 + 16 * 1.5 * math.exp(-2 * math.pi**2 * 16) <= 0.0281 < VARIATION
 
 
-@pytest.mark.claim("lattice.2")
+@pytest.mark.claim("additive.5")
 def test_slack_is_exact_and_refuses_too_few_steps() -> None:
     assert slack(7, 2**20) == Fraction(21, 100 * 2**40)
     assert slack(np.int64(7), np.int64(2**40)) == Fraction(21, 100 * 2**80)  # type: ignore[arg-type]
@@ -194,7 +194,7 @@ def test_a_grid_needs_noise() -> None:
             Grid.for_sigma(sigma, 1)
 
 
-@pytest.mark.claim("lattice.1")
+@pytest.mark.claim("additive.4")
 def test_fits_is_decided_without_overflow() -> None:
     assert fits(1, ROOM - 1)
     assert not fits(2, ROOM // 2)

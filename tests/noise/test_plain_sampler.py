@@ -14,7 +14,7 @@ from tests.noise.distribution_checks import (
     uniform,
 )
 
-from discreet.noise import integers as cks
+from discreet.noise import distributions as cks
 from discreet.noise.randomness import SeededSource
 
 SEVERAL = [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(7, 3)]
@@ -54,13 +54,6 @@ def accepted(sampler: Callable[[Branch], Any], prune: float = 1e-12) -> tuple[di
 
 def coin(branch: Branch) -> Callable[..., bool]:
     return lambda rate, below: branch([-math.expm1(-rate), math.exp(-rate)]) == 1
-
-
-@pytest.mark.parametrize("chance", [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 7)])
-def test_bernoulli_by_every_path(chance: Fraction) -> None:
-    distribution, lost = enumerate_distribution(lambda branch: cks.bernoulli(chance, uniform(branch)))
-    assert lost == 0
-    assert distribution[True] == pytest.approx(float(chance), abs=1e-12)
 
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(1, 5), Fraction(2, 3), Fraction(1), Fraction(5, 2)])

@@ -16,7 +16,7 @@ from tests.noise.distribution_checks import (
     p_value,
 )
 
-from discreet.noise.integers import BULK, compiled, drawn_scale
+from discreet.noise.distributions import BULK, compiled, drawn_scale
 from discreet.noise.randomness import Secure, SystemSource, _by_opendp, _primitive
 from discreet.privacy.loss import Laplace
 

@@ -7,8 +7,8 @@ import pytest
 from tests.noise.distribution_checks import GaussianDistribution, LaplaceDistribution, assert_distribution, chi_square
 
 from discreet.errors import BadInput
-from discreet.noise import integers as sources
-from discreet.noise.integers import drawn_scale
+from discreet.noise import distributions as sources
+from discreet.noise.distributions import drawn_scale
 from discreet.noise.randomness import Seeded, SeededSource
 from discreet.privacy.loss import Choice, Laplace
 

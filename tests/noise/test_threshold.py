@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.noise.distribution_checks import Constant, LaplaceDistribution, Script, chi_square, hockey_stick, log_ratios
 
 from discreet.errors import BadInput
-from discreet.noise.lattice import ROOM
+from discreet.noise.additive import ROOM
 from discreet.noise.randomness import SeededSource
 from discreet.noise.threshold import FirstAbove, Sift, tail_above, tail_bounds, threshold_for
 from discreet.privacy.exact import exact

@@ -139,6 +139,13 @@ def test_forecasts_are_for_the_groups_listed(bound: Binds, head: str) -> None:
     assert parts["half_width"] > whole["half_width"]
 
 
+def test_small_groups_that_share_a_range_have_no_forecast_of_groups_alone(bound: Binds, head: str) -> None:
+    head, entries = head.replace("unit =", "rows = 600\nunit ="), ("columns = 'age'", "groupby = 'sex'")
+    for statistic in ("mean", "sum", "std"):
+        found = bound(asked(head, f"statistic = '{statistic}'", *entries, "keys = ['F', 'M']"))
+        assert found.forecasts == (None,)
+
+
 def test_what_names_a_plan_is_all_of_it_and_nothing_else(bound: Binds, plan: str) -> None:
     found = bound(plan)
     assert found.digest == bound("# a remark\n" + plan).digest

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.privacy.intervals import finite
-from discreet.report.numbers import ROOM, Axis, number, spelled
+from discreet.report.sentences import ROOM, Axis, number, spelled
 
 anything = st.floats() | st.integers() | st.sampled_from([10**400, -(10**400), 5e-324, 1e308])
 

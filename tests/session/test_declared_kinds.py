@@ -227,18 +227,3 @@ def test_an_outcome_of_texts_is_told_of_classes(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"classes=\('no', 'yes'\)"):
             session.logistic_regression(["age"], "town", epsilon=1.0)
         assert session.logistic_regression(["age"], "town", classes=("Bonn", "Ulm"), epsilon=5.0).refusal is None
-
-
-def test_two_columns_of_groups_are_joined_as_the_refusal_advises() -> None:
-    frame = PEOPLE.to_pandas()
-    with discreet.open(frame, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
-        with pytest.raises(BadInput, match=r"Join them into one column.*as a \+ ', ' \+ b.*where="):
-            session.mean("weight", epsilon=1.0, groupby=["town", "ok"])  # type: ignore[call-overload]
-        assert session.balance.spent.cost == 0
-        one = session.mean("weight", epsilon=4.0, groupby="town", keys=["Ulm", "Bonn"], where="ok == 1")
-        assert abs(float(one["Ulm"].value) - 70) < 5
-    frame["town, ok"] = frame["town"] + ", " + frame["ok"].astype(str)
-    with discreet.open(frame, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
-        found = session.mean("weight", epsilon=4.0, groupby="town, ok", keys=["Ulm, True", "Bonn, False"])
-        assert abs(float(found["Ulm, True"].value) - 70) < 5
-        assert float(session.balance.spent.epsilon) == 4.0

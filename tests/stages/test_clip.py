@@ -26,6 +26,7 @@ from discreet.stages.clip import (
     enough,
     exact_sums,
     fitting_bits,
+    joint_moments,
     moments,
     noisy_moment,
     sensitivity_of,
@@ -125,6 +126,51 @@ def test_both_halves_of_a_pair_move_by_one_in_all(power: Power, value: float) ->
     assert moved.sum() == left.sensitivity  # type: ignore[attr-defined]
     assert (right.values >= left.values).all()  # type: ignore[attr-defined]
     assert left.values.sum() == len(common) * left.sensitivity  # type: ignore[attr-defined]
+
+
+@pytest.mark.claim("clip.4")
+@pytest.mark.parametrize("bits", [0, 1, 3, 6])
+def test_three_sums_move_by_hardly_more_than_one_and_two_by_hardly_more_than_two(bits: int) -> None:
+    """Every value on a grid finer than the steps: the bounds hold, and less would not do."""
+    half = 2**bits
+    first, second = steps_of(np.linspace(-1, 1, 64 * half + 1), 0.0, 1.0, (1, 2), bits)
+    three = np.abs([half + 2 * first + second, 2 * half - 2 * second, half - 2 * first + second]).sum(axis=0)
+    assert three.max() <= 4 * half + 2
+    assert bits < 3 or three.max() > 4 * half
+    two = 2 * np.abs(first[:, None] - first) + np.abs(second[:, None] - second)
+    assert 4 * half <= two.max() <= 4 * half + 3
+
+
+@pytest.mark.claim("clip.4")
+@pytest.mark.parametrize("value", [*HOSTILE, 2.3, 0.2])
+@pytest.mark.parametrize("epsilon", [1.0, 1e-9])
+def test_what_is_blurred_for_both_moments_moves_as_claimed(value: float, epsilon: float) -> None:
+    common = [1.0, 2.0, math.nan, -5.0]
+    for rows, others, size in (([*common, 0.7], [*common, value], 5), (common, [*common, value], None)):
+        requests: list[Any] = []
+        for values in (rows, others):
+            recorder = Recorder(Seeded(0))
+            joint_moments(np.array(values), Laplace(epsilon), centre=1.0, radius=2.0, size=size, rng=recorder)
+            requests.append(recorder.log[0][0])
+        assert requests[0].objection(requests[1]) is None
+        assert len(recorder.log) == 1  # for the price of one
+
+
+@pytest.mark.claim("clip.4")
+@pytest.mark.parametrize("size", [4000, None])
+def test_both_moments_are_those_of_the_data_with_noise_as_stated(size: int | None) -> None:
+    values = np.random.default_rng(1).normal(3.0, 1.0, size=4000)
+    unit = np.clip((values - 2.5) / 2, -1, 1)
+    where: dict[str, Any] = {"centre": 2.5, "radius": 2.0, "size": size}
+    exactly = joint_moments(values, Laplace(1e5), rng=Seeded(0), **where)
+    for moment, power in zip(exactly, (1, 2), strict=True):
+        assert moment.mean == pytest.approx((unit**power).mean(), abs=1e-6)
+        assert moment.size == pytest.approx(4000, abs=1e-2)
+    found = [joint_moments(values, Laplace(0.05), rng=Seeded(seed), **where) for seed in range(400)]
+    for place, moment in enumerate(exactly):
+        errors = [run[place].mean - moment.mean for run in found]
+        stated = np.median([run[place].noise for run in found])
+        assert np.std(errors) == pytest.approx(math.sqrt(2) * stated, rel=0.3)  # six standard errors
 
 
 @pytest.mark.parametrize("relation", list(Neighbours))

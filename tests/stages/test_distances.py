@@ -14,7 +14,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Gaussian, Laplace
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages import octaves
-from discreet.stages.distances import DistanceTail, distance_cost, distance_tail
+from discreet.stages.octaves import DistanceTail, distance_cost, distance_tail
 from discreet.statistics.variance import Variance
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -27,7 +27,7 @@ def tail(values: Any, cost: Any = LAPLACE, relation: Neighbours = ADD, seed: int
     )
 
 
-@pytest.mark.claim("distances.1")
+@pytest.mark.claim("octaves.1")
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_a_record_is_in_one_quarter_or_in_none(relation: Neighbours) -> None:
     """Counts of neighbours differ by one record, or by one that moved: so far the noise reaches."""
@@ -52,7 +52,7 @@ def test_less_noise_than_a_replaced_record_needs_is_caught(monkeypatch: pytest.M
     assert not verdict.passed
 
 
-@pytest.mark.claim("distances.2")
+@pytest.mark.claim("octaves.2")
 def test_the_tail_ends_where_the_data_do() -> None:
     rng = np.random.default_rng(1)
     cases = [
@@ -72,7 +72,7 @@ def test_the_tail_ends_where_the_data_do() -> None:
                 assert found.limit(3.0, 1) <= found.limit(3.0, 2)
 
 
-@pytest.mark.claim("distances.2")
+@pytest.mark.claim("octaves.2")
 def test_no_tail_where_nothing_is_seen() -> None:
     rng = np.random.default_rng(2)
     assert tail(np.zeros(5000)) is None
@@ -85,7 +85,7 @@ def test_no_tail_where_nothing_is_seen() -> None:
     assert found.last == 2.0**81
 
 
-@pytest.mark.claim("distances.2")
+@pytest.mark.claim("octaves.2")
 def test_by_chance_nothing_is_seen_far_out() -> None:
     """200 seeded runs; once in 1000 an octave far above all is seen."""
     values = np.random.default_rng(3).normal(size=5000)
@@ -93,7 +93,7 @@ def test_by_chance_nothing_is_seen_far_out() -> None:
     assert sum(end is None or end.last > 8 for end in ends) <= 3
 
 
-@pytest.mark.claim("distances.1")
+@pytest.mark.claim("octaves.1")
 def test_what_gaussian_counts_cost() -> None:
     for relation in Neighbours:
         cost = distance_cost(Fraction(1, 10), relation)

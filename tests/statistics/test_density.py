@@ -11,8 +11,8 @@ from scipy import stats
 import discreet
 from discreet import audit
 from discreet.accounting.currency import pure
+from discreet.audit.distinguish import proportion_bounds
 from discreet.audit.replay import replay
-from discreet.audit.simulations import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded

@@ -167,8 +167,14 @@ def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:
 def test_bounded_noise_is_what_the_formula_says() -> None:
     rows = np.linspace(0, 1, 1001)
     spread: Any = BoundedMean(0, 1, 1.0).release(rows, Seeded(0)).spread
-    assert spread.laplace == pytest.approx(1 / (0.85 * 1001), rel=1e-6)
+    assert spread.laplace == pytest.approx(1 / 1001, rel=1e-6)
     assert spread.sampling == pytest.approx(math.sqrt(1 / 12 / 1001), rel=0.1)
+
+
+def test_where_people_are_added_or_removed_the_noise_grows_from_the_middle_to_the_bounds() -> None:
+    for place in (0.5, 0.75, 1.0):
+        spread: Any = BoundedMean(0, 1, 1.0, neighbours=ADD).release(np.full(10**6, place), Seeded(0)).spread
+        assert spread.laplace == pytest.approx(math.sqrt(0.5 + 3 * (place - 0.5) ** 2) / 1e6, rel=1e-3)
 
 
 def test_the_release_says_who_can_be_invisible() -> None:

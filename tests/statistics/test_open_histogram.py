@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet import audit, histogram
-from discreet.audit.simulations import proportion_bounds
+from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution
 from discreet.noise.randomness import Seeded
@@ -29,6 +29,14 @@ def crowded(relation: Neighbours) -> list[audit.Pair]:
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair_open(relation: Neighbours) -> None:
     audit.check(OpenHistogram(2.0, 1e-4, relation), crowded(relation)).require()
+
+
+@pytest.mark.claim("open_histogram.1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_every_small_pair_of_the_whole_line(relation: Neighbours) -> None:
+    crowd = [0.5] * 30 + [-0.5] * 3
+    pairs = [audit.Pair(crowd + pair.left, crowd + pair.right) for pair in audit.numbers(relation, 3)]
+    audit.check(OpenHistogram(2.0, 1e-4, relation, width=0.75), pairs).require()
 
 
 @pytest.mark.claim("open_histogram.2")
@@ -148,6 +156,21 @@ def test_what_it_shows() -> None:
         np.repeat([7, 4_000_000_000], [50, 60]), epsilon=2.0, categories=range(5 * 10**9), rng=Seeded(5)
     )
     assert {7, 4_000_000_000} <= set(numbers.value.bins)
+
+
+def test_the_whole_line_in_bins_of_a_width() -> None:
+    """Theorem 1.2 of the lectures: infinitely many bins; those that hold enough people are shown, wherever they are."""
+    rows = [-1e9 + 0.25] * 200 + [0.1] * 300 + [2.6] * 5 + [math.nan, math.inf]
+    shown = histogram(rows, epsilon=2.0, delta=1e-6, width=0.5, rng=Seeded(1)).value
+    assert set(shown.bins) == {(-1e9, -1e9 + 0.5), (0.0, 0.5)}
+    assert abs(shown[0.0, 0.5] - 300) < 15
+    kept = histogram([math.nan] * 200, epsilon=2.0, delta=1e-6, width=0.5, missing="keep", rng=Seeded(1)).value
+    assert kept.bins == (None,)
+    with pytest.raises(BadInput, match="two of categories, edges and width"):
+        histogram(rows, epsilon=1.0, delta=1e-6, width=1.0, edges=[0, 1])
+    for width in (0, -1.0, math.nan, "1"):
+        with pytest.raises(BadInput, match="width is"):
+            histogram(rows, epsilon=1.0, delta=1e-6, width=width)  # type: ignore[arg-type]
 
 
 def test_equal_but_different_entries_stay_apart() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import audit, proportion, proportion_test
-from discreet.audit.simulations import proportion_bounds
+from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.result import ProportionTest
 from discreet.noise.distributions import laplace, tulap_cdf, two_laplace_tail

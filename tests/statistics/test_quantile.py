@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from discreet import audit
 from discreet.accounting.compose import epsilon, implies
+from discreet.audit.distinguish import proportion_bounds
 from discreet.audit.replay import exceeds
-from discreet.audit.simulations import proportion_bounds
 from discreet.audit.worlds import Pair, neighbours_of, small
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded

@@ -5,7 +5,7 @@ import pytest
 
 import discreet
 from discreet import audit
-from discreet.audit.simulations import proportion_bounds
+from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours

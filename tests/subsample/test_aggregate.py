@@ -458,6 +458,15 @@ def test_votes_and_labels() -> None:
         found.interval()
     ready = discreet.fit(sign, rows, epsilon=1.0, labels=["down", "up"], rng=Seeded(0), aggregator=Vote(40, 2, 1.0))
     assert ready.provenance.parameters["blocks"] == 40
+    for ballot in ("vote", "exponential", "noisy-max"):
+        drawn = discreet.fit(
+            sign, rows, epsilon=1.0, labels=["down", "up"], blocks=60, aggregator=ballot, rng=Seeded(0)
+        )
+        assert drawn.value == "up"
+        assert drawn.guarantee.delta == 0
+        assert any("voted for it" in note for note in drawn.provenance.notes) == (ballot == "vote")
+    with pytest.raises(BadInput, match="public labels"):
+        discreet.fit(sign, rows, epsilon=1.0, delta=1e-6, aggregator="exponential", rng=Seeded(0))
 
 
 def test_median_aggregator_and_ratio() -> None:

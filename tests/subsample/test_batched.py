@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import discreet
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import batched as paths

@@ -17,7 +17,7 @@ import discreet
 from discreet.audit.replay import replay
 from discreet.audit.worlds import HOSTILE, THORNS, Pair
 from discreet.errors import BadInput
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.noise.randomness import Seeded
 from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import batched as paths

@@ -17,6 +17,7 @@ from discreet.worlds.floors import (
     normal_scales,
     packing,
     places_of,
+    range_floor,
     shares,
     shifted,
     told,
@@ -113,6 +114,19 @@ def test_packing_numbers() -> None:
     assert [round(packing(1 + reach), 1) for reach in (10, 1e3, 1e6)] == [5.2, 9.9, 16.8]
     with pytest.raises(BadInput, match="2 or more"):
         packing(1)
+
+
+@pytest.mark.claim("floors.8")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_a_range_is_packed_with_places(relation: Neighbours) -> None:
+    """Just above the floor packing allows as many places as fit; a little below it, it does not."""
+    for rows, epsilon in ((1, 0.2), (5, 0.1), (40, 0.05)):
+        floor = range_floor(100.0, rows, epsilon, relation)
+        changes = rows if relation is Neighbours.REPLACE else 2 * rows
+        places = math.floor(100.0 / (2 * floor))
+        assert packing(places, 0.5) <= changes * epsilon + 1e-9
+        assert packing(places + 2, 0.5) > changes * epsilon
+    assert range_floor(1.0, 10**6, 1.0, relation) < 1e-300
 
 
 @pytest.mark.claim("floors.6")

@@ -143,13 +143,16 @@ class Allocation:
 
     def split(self, **shares: Share | None) -> "Allocation":
         """These parts, in the order in which they run; None where there is no such stage. [allocation.3]"""
-        asked = {name: share for name, share in shares.items() if share is not None}
-        given = [share.of for share in asked.values() if share.of is not None]
-        left = 1 - sum(given, Fraction(0))
-        if left < 0 or len(asked) - len(given) > 1:
+        left, rests = Fraction(1), 0
+        for share in shares.values():
+            if share is not None:
+                left, rests = (left, rests + 1) if share.of is None else (left - share.of, rests)
+        if left < 0 or rests > 1:
             raise BadInput(f"shares add up to {show(1 - left)} of the budget; give at most 1, and the rest once")
         parts, off = {}, Fraction(0)
-        for name, share in asked.items():
+        for name, share in shares.items():
+            if share is None:
+                continue
             draw = self._draw((left if share.of is None else share.of) / share.times, share.cost)
             parts[name] = (draw,) * share.times
             off += share.times * exact(draw.slack) if isinstance(draw, Gaussian) else 0

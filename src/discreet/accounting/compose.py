@@ -12,7 +12,7 @@ Why
     what is no more than (E, D), the rest by its mu as in (c). (b) [calibrate.2] at the rho and
     (c) [calibrate.1] at the mu of [currency.6]; (c) is exact if all parts are Gaussian. (d) Privacy loss distributions
     [pld.1]. (e) `times` runs on Poisson samples: each has (eps / times, q delta') with delta' of the inner loss at ln(1
-    + (e^{eps/times} - 1)/q), by [amplify.1]. Slack S: replace each Gaussian draw by an exact one; the distribution of
+    + (e^{eps/times} - 1)/q), by [currency.8]. Slack S: replace each Gaussian draw by an exact one; the distribution of
     all answers moves by at most S in total variation, on either table: P(E) <= P*(E) + S <= e^eps P*'(E) + delta*(eps)
     + S <= e^eps P'(E) + delta*(eps) + (1 + e^eps) S. A promise at a smaller epsilon is one at a larger, so slack may be
     paid at any epsilon below, never above: an epsilon is accepted only where the curve and the slack as it costs there
@@ -30,9 +30,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Final
 
-from discreet.accounting.amplify import keeps
 from discreet.accounting.calibrate import as_float, delta_of_mu, delta_of_rho
-from discreet.accounting.currency import checked, mu, pure, rho, slack
+from discreet.accounting.currency import checked, keeps, mu, pure, rho, slack
 from discreet.accounting.pld import distribution
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number, smallest
@@ -178,7 +177,7 @@ def _curves(loss: Loss) -> Iterator[Curve]:
             if each > 700:
                 return 1.0
             whole = math.log1p(math.expm1(each) / rate) * (1 - ROUNDING)
-            return times * rate * min(curve(whole) for curve in inner)  # [amplify.1]
+            return times * rate * min(curve(whole) for curve in inner)  # [currency.8]
 
         yield amplified, 0.0
 

@@ -1,6 +1,6 @@
 """What a loss costs in the three currencies that add up, as rationals from above: epsilon, rho and mu squared.
 
-Each stands beside a delta.
+Each stands beside a delta. An answer from a secret sample of the people tells less about each of them: amplification.
 
 Promise
     [currency.1] Anything pure is rho-zCDP (D_a <= a rho for all a > 1) with rho = eps tanh(eps/2); Laplace noise with
@@ -18,7 +18,11 @@ Promise
          [currency.1] to [currency.4] say.
     [currency.7] A sampled loss costs no more, in any currency, than the same loss on everybody; if pure, it is
     amplified. Slack is not in these deltas: what it costs depends on the epsilon at which it is paid ([compose.1]).
-
+    [currency.8] Poisson, ADD_OR_REMOVE: if a release is (epsilon, delta) and is run on a sample in which each person is
+         with probability q independently, it is (ln(1 + q (e^epsilon - 1)), q delta).
+    [currency.9] m of n without replacement, REPLACE: the same with q = m / n.
+    The sample must be secret: whoever learns that a person is in it is promised epsilon, not less. The people who
+    are in the sample must not be released, logged, or chosen by anything but coins that nobody else saw.
 Why
     [currency.1] Every pure pair is post-processing of randomised response, for which (a - 1) D_a = ln cosh(t eps) - ln
     cosh(eps/2), t = a - 1/2. As ln cosh(eps sqrt s) is concave in s = t^2, it is below its tangent at s = 1/4: (t^2 -
@@ -57,24 +61,97 @@ Why
     [currency.7] Given the others' sample, the two outputs are mixtures, in the shares 1 - q and q, of an equal pair and
     of the pair of `loss`. Renyi divergence is jointly quasi-convex; a test of mixtures, told which pair it faces, could
     only do better. If anything may happen with probability delta, it happens to the person with q delta. Then
-    [amplify.1].
-
+    [currency.8].
+    [currency.8] Fix the sample of all the others. With the person the output is (1 - q) Q + q Q1, without them Q, and
+    Q1 is (epsilon, delta)-close to Q. Write x = Q(E), y = Q1(E), c = 1 + q (e^eps - 1). Removing: (1 - q) x + q y <=
+    (1 - q) x + q (e^eps x + delta) = c x + q delta. Adding: x <= e^eps y + delta, and the claim x <= c ((1 - q) x +
+    q y) + q delta is x f <= c q y + q delta with f = 1 - c (1 - q). It is clear if f <= 0; else x f <= e^eps f y +
+    delta f, and f <= q as c >= 1, e^eps f <= c q as c >= e^eps / (q + (1 - q) e^eps), which is
+    (e^eps - 1)^2 q (1 - q) >= 0. Averaging over the others' sample keeps both inequalities.
+    [currency.9] Couple the samples of neighbouring tables so that they differ only if the replaced place is drawn,
+    which has probability q; a sample without it is a neighbour (REPLACE) of one with it.
 Source
     Bun and Steinke 2016; Dong, Durfee and Rogers 2020, Cesar and Rogers 2021 (bounded range); Dong, Roth and Su 2022;
     Kairouz, Oh and Viswanath 2015 (randomised response); Sampford 1953 (normal hazard). The proofs of the Laplace
     constant and of mu of bounded range are ours.
+    Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
 """
 
 import math
 import sys
 from fractions import Fraction
-from typing import Final, assert_never
+from typing import Final, TypeVar, assert_never
 
-from discreet.accounting.amplify import amplified
 from discreet.accounting.calibrate import UP, as_float
 from discreet.errors import BadInput
-from discreet.privacy.exact import exact, is_number, smallest
-from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
+from discreet.privacy.exact import Number, exact, is_number, smallest
+from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, atoms
+from discreet.privacy.neighbours import Neighbours
+
+
+def poisson(loss: Loss, rate: Number, times: int = 1, *, neighbours: Neighbours = Neighbours.ADD_OR_REMOVE) -> Sampled:
+    """`loss`, met `times` times on fresh secret samples that hold each person with probability `rate`. [currency.8]
+
+    >>> from discreet.privacy.loss import Gaussian
+    >>> poisson(Gaussian(1), 0.01, times=1000)
+    Sampled(loss=Gaussian(mu=1, slack=0), rate=0.01, times=1000)
+    """
+    return keeps(Sampled(loss, rate, times), neighbours)
+
+
+L = TypeVar("L", bound=Loss)
+
+
+def keeps(loss: L, neighbours: Neighbours) -> L:
+    """The loss, if it can be charged for this relation; BadInput if a Poisson sample is in it and it cannot.
+    [currency.8]
+
+    >>> from discreet.privacy.loss import Laplace
+    >>> keeps(Laplace(1), Neighbours.REPLACE)
+    Laplace(epsilon=1)
+    """
+    # [currency.8]
+    if neighbours is not Neighbours.ADD_OR_REMOVE and any(isinstance(part, Sampled) for part in atoms(loss)):
+        raise BadInput(
+            f"a Poisson sample hides whether a person is there, not that {neighbours.value}; state the promise, and "
+            "open the budget, for ADD_OR_REMOVE, or use fixed_size for a sample of m of n people"
+        )
+    return loss
+
+
+def fixed_size(
+    epsilon: Number, delta: Number, rate: Number, *, neighbours: Neighbours = Neighbours.REPLACE
+) -> Approximate:
+    """(epsilon, delta) on a secret sample of m of n people, without replacement; `rate` is m / n. [currency.9]
+
+    >>> print(f"{float(fixed_size(1.0, 1e-6, 0.01).epsilon):.5f}")
+    0.01704
+    """
+    if neighbours is not Neighbours.REPLACE:
+        raise BadInput(
+            f"a sample of m of n people needs a public n, which hides no more than that {Neighbours.REPLACE.value}, "
+            f"not that {neighbours.value}; use REPLACE, or poisson"
+        )
+    whole = Approximate(epsilon, delta)
+    return Approximate(amplified(whole.epsilon, rate), exact(rate) * exact(delta))
+
+
+def amplified(epsilon: Number, rate: Number) -> Fraction:
+    """ln(1 + rate (e^epsilon - 1)), rounded up by at most 1e-12 of itself; never above epsilon."""
+    if not is_number(rate) or not 0 < rate <= 1:
+        raise BadInput(f"the sampling rate is {rate!r}; it must be in (0, 1]")
+    whole, share = as_float(epsilon), float(rate)
+    if whole == math.inf:
+        return exact(epsilon)
+    if whole < 700:
+        less = math.log1p(share * math.expm1(whole))
+        if less < 1e-280:  # floats lose digits, then all of it: ln(1 + x) <= x, and e^y - 1 <= y (1 + y) for y <= 1
+            rise = exact(epsilon) * (1 + exact(epsilon)) if whole < 1e-12 else Fraction(math.expm1(whole) * (1 + 1e-12))
+            return min(exact(epsilon), exact(rate) * rise)  # [currency.8]
+    else:  # the same up to e^-epsilon, and without an overflow
+        less = whole + math.log(share) * (1 - 1e-12) if share > math.exp(-350) else whole
+    return min(exact(epsilon), Fraction(less * (1 + 1e-12)))  # [currency.8] [currency.9]
+
 
 FINE: Final = 2**20  # steps in the sensitivity from which discrete Laplace noise is charged as continuous
 

@@ -20,7 +20,7 @@ Why
     (1 - delta_i) times "good" distributions, plus the rest, whose mass is at most the largest sum of delta_i that any
     transcript has. Slack likewise: real and exact noise can be coupled so that they ever part with at most the largest
     sum of slacks; then as in [compose.1].
-    [filter.5] [amplify.1] is for those neighbours only, and `price` asks before anything is summed.
+    [filter.5] [currency.8] is for those neighbours only, and `price` asks before anything is summed.
 
     Never privacy loss distributions across adaptive releases: their delta at a given epsilon does not add up. Composing
     the distributions of the costs that happened to be paid treats those costs as fixed in advance. Whoever asks for
@@ -42,9 +42,8 @@ from fractions import Fraction
 from typing import Final, assert_never
 
 from discreet.accounting import calibrate
-from discreet.accounting.amplify import keeps
 from discreet.accounting.calibrate import UP
-from discreet.accounting.currency import checked, mu, pure, rho, slack
+from discreet.accounting.currency import checked, keeps, mu, pure, rho, slack
 from discreet.errors import BadInput, OverBudget
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON

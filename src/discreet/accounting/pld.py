@@ -29,9 +29,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
-from discreet.accounting.amplify import amplified
 from discreet.accounting.calibrate import NODES, UP, as_float, mills
-from discreet.accounting.currency import gap_of_laplace, pure, rho_of_pure
+from discreet.accounting.currency import amplified, gap_of_laplace, pure, rho_of_pure
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, Sampled, atoms
 

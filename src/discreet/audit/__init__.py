@@ -1,8 +1,16 @@
 """Evidence: audits for our mechanisms and for yours, and the worlds to run them in."""
 
-from discreet.audit.distinguish import Distinguished, Verdict, check, distinguish
+from discreet.audit.distinguish import (
+    Coverage,
+    Distinguished,
+    Replicated,
+    Verdict,
+    check,
+    coverage,
+    distinguish,
+    replicate,
+)
 from discreet.audit.replay import drawn, replay
-from discreet.audit.simulations import Coverage, Replicated, coverage, replicate
 from discreet.audit.worlds import NameAndShame, Pair, labels, numbers, truths
 
 __all__ = [

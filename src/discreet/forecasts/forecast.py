@@ -20,7 +20,7 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.values import plain
 from discreet.worlds.assumptions import NO_FLOOR, About, Effect, Expected
-from discreet.worlds.floors import told_of
+from discreet.worlds.floors import PACKED, range_floor, told_of
 
 MOST_ROWS: Final = 10**12
 
@@ -168,8 +168,12 @@ def foreseen(
         found, measure = measured(trial, confidence), world.measure
         limit = told_of(float(epsilon), float(delta), relation)
         floor = found.floor if world.floor is None else world.floor(rows, limit)
+        note = found.floor_note or world.floor_note
+        if world.within is not None and floor is not None and not delta:
+            packed = range_floor(world.within[1] - world.within[0], rows, float(epsilon), relation)
+            floor, note = (packed, PACKED) if packed > floor else (floor, note)
         units = world.units if given.standardised else ""
-        tested = {"floor": floor, "floor_note": found.floor_note or world.floor_note, "units": units}
+        tested = {"floor": floor, "floor_note": note, "units": units}
     return Forecast(
         statistic=statistic,
         rows=rows,

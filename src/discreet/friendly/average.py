@@ -16,7 +16,7 @@ Why
     [average.6] What is drawn is a discrete Gaussian Z of sigma steps, a whole number; P(Z >= m) <= P(N(0,
     sigma^2) >= m - 1) for every whole m >= 1 (Canonne, Kamath and Steinke 2020, Proposition 25). So z sigma + 1 steps
     will do, z the normal quantile of `miss`, here with a relative margin of 1e-9 for its rounding. Z is symmetric.
-    [average.2] Whole numbers about the first point are added by [lattice.1], which does not wrap around, and
+    [average.2] Whole numbers about the first point are added by [additive.4], which does not wrap around, and
     divided as Python's integers. Which point is the first does not matter: a whole number of units is a whole number of
     steps.
     [average.3] A step is 2^-bits units, bits public. Rounding moves each coordinate by half a step at most, on both
@@ -43,7 +43,7 @@ import numpy.typing as npt
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.friendly.core import FARTHEST, UNITS
-from discreet.noise.lattice import ROOM, Grid, slack, summed, whole
+from discreet.noise.additive import ROOM, Grid, slack, summed, whole
 from discreet.privacy.exact import Number, exact, is_number, root_above
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval, check_confidence

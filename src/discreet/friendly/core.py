@@ -61,7 +61,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.privacy.exact import is_number
 from discreet.privacy.mechanism import Randomness
 from discreet.tables.matrix import Integers
@@ -142,7 +142,7 @@ class Apart:
 def far_apart(point: Steps, others: Steps) -> Truths:
     """Whether each of the others is more than a radius away, by whole numbers alone."""
     if compiled():
-        from discreet._compiled.friendly_kernels import beyond
+        from discreet._compiled.model_kernels import beyond
 
         found: Truths = beyond(point, others, UNITS**2)
         return found
@@ -312,7 +312,7 @@ def greedy(apart: Truths, free: Truths) -> int:
     Row i of the block is row i of `free`, which is changed in place. The work is the same whoever is found.
     """
     if compiled():
-        from discreet._compiled import friendly_kernels as fast_match
+        from discreet._compiled import model_kernels as fast_match
 
         return int(fast_match.greedy(apart, free))
     size, pairs = apart.shape[1], 0

@@ -59,7 +59,7 @@ from discreet.errors import BadInput
 from discreet.friendly.average import SLACK, Centre, Lattice, check_costs, margin, noisy_count
 from discreet.friendly.core import UNITS, Apart, Core, Points, Unlike, check_radius, match_core, middle, shuffled
 from discreet.friendly.sample import Places
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
@@ -193,7 +193,7 @@ def match_line(points: Points) -> Core:
     free = np.ones(len(values), dtype=np.bool_)
     loop: Any = walk
     if compiled():
-        from discreet._compiled.friendly_kernels import walk_fast
+        from discreet._compiled.model_kernels import walk_fast
 
         loop = walk_fast
     pairs = loop(below, above, rank, valid, order, free)

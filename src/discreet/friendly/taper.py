@@ -50,7 +50,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.privacy.exact import is_number
 from discreet.tables.matrix import Floats, Integers
 
@@ -165,7 +165,7 @@ def check_radius(radius: float) -> None:
 def _sums(block: Floats, at: TaperSum) -> tuple[Integers, Integers]:
     """The sums of one block; the compiled pass gives the same integers. [taper.3]"""
     if compiled():
-        from discreet._compiled.friendly_kernels import taper_sums
+        from discreet._compiled.model_kernels import taper_sums
 
         found = taper_sums(block, at.centre, 2.0**at.bits / at.radius, 2.0**at.bits, at.squares)
         return found[0].astype(np.int64), found[1].astype(np.int64)
@@ -194,7 +194,7 @@ def cells(blocks: Iterable[Floats], centre: Floats, radii: Floats) -> Integers:
     step = max(1, CACHED // len(centre))
     for block in blocks:
         if compiled():
-            from discreet._compiled.friendly_kernels import cell_counts
+            from discreet._compiled.model_kernels import cell_counts
 
             counts += cell_counts(block, centre, 2.0**bits / radius, edges)
             continue

@@ -61,8 +61,8 @@ from discreet.hypotheses.null_distributions import (
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace, pure
 from discreet.noise import distributions as simulated
+from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
-from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget

@@ -64,8 +64,8 @@ from discreet.hypotheses.private_sizes import (
     uniform,
 )
 from discreet.hypotheses.result import pure
+from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
-from discreet.noise.lattice import total
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget

@@ -8,13 +8,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from scipy.special import ndtr
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
 from discreet.lectures.friendly_filter import Ramp, basic_filter
+from discreet.lectures.printed import PRINTED
+from discreet.privacy.meaning import guess
 
 Kind = Literal["privacy", "proof", "answer", "print"]
 Run = Callable[[], tuple[float, float]]  # what is printed, and what is found
@@ -34,6 +36,16 @@ class Erratum:
     finds: str  # what `run` returns beside the printed number
     run: Run
     ours: str  # where it is done rightly
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether privacy breaks if it is done as printed."""
+        return self.kind == "privacy"
+
+    @property
+    def as_printed(self) -> Any:
+        """The printed thing, to be attacked: an UNSAFE object with `release`; None where there is nothing to run."""
+        return PRINTED.get(self.name)
 
     def __str__(self) -> str:
         claimed, found = self.run()
@@ -164,6 +176,75 @@ def bias_of_blocks(people: int = 10**6) -> tuple[float, float]:
     return 0.0, (blocks / people) * math.sqrt(people)  # in standard errors, 1 / sqrt(n)
 
 
+def survivors_of_one_table() -> tuple[float, float]:
+    """Lecture 3, soundness, in one column: friends within 10, and rows at -10, 0 and 10, all of positive weight."""
+    rows = [-10.0, *[0.0] * 8, 10.0]
+    kept = [x for x, w in zip(rows, basic_filter(rows, lambda a, b: near(a, b, 10.0)), strict=True) if w > 0]
+    return 2.0, max(kept) - min(kept)
+
+
+def weights_that_do_not_move(size: int = 10) -> tuple[float, float]:
+    """Claim 2 compares weights, not rows: one row goes from +10 to -10, all weights stay 1, and the mean moves."""
+    return 0.0, 20 / size
+
+
+def blocks_by_position(size: int = 100, blocks: int = 10) -> tuple[float, float]:
+    """How many of the blocks of n / k rows change when the first row is taken away."""
+    rows = list(range(size))
+
+    def cut(table: list[int]) -> list[tuple[int, ...]]:
+        return [tuple(table[at : at + size // blocks]) for at in range(0, size, size // blocks)]
+
+    return 1.0, float(sum(a != b for a, b in zip(cut(rows), cut(rows[1:]), strict=True)))
+
+
+def rows_of_another_scale(sigma: float = 20.0) -> tuple[float, float]:
+    """Step 1, in one column: the share of friends of a typical row, within 10, if rows have this standard deviation."""
+    return 1.0, float(2 * ndtr(10 / (sigma * math.sqrt(2))) - 1)
+
+
+def error_of_many_bins(size: int = 10**6, delta: float = 0.1) -> tuple[float, float]:
+    """Theorem 1.2 at epsilon 1: of n bins with a row each the largest of their noises, Lap(2), is about 2 ln n."""
+    return 2 * math.log(1 / delta), 2 * math.log(size)
+
+
+def row_outside_the_domain(length: float = 100.0) -> tuple[float, float]:
+    """Lloyd: the domain is assumed; a row (length, 0) that takes the place of 0 moves a sum by its length."""
+    return 2.0, length
+
+
+def statistic_without_bounds(value: float = 1000.0, size: int = 100) -> tuple[float, float]:
+    """Exponential families, d = 1: the mean of x^2 when a 0 becomes this value, where 1 / n is printed."""
+    return 1 / size, value**2 / size
+
+
+def floats_that_tell(bits: int = 14) -> tuple[float, float]:
+    """A Laplace draw in floats, of 2^bits uniform numbers: the share of what 1 + noise can be and 0 + noise cannot."""
+    noise = {math.copysign(math.log((k + 1) / 2**bits), sign) for k in range(2**bits) for sign in (-1, 1)}
+    shifted = {1.0 + one for one in noise}
+    return 0.0, len(shifted - noise) / len(shifted)
+
+
+def rate_of_the_density(size: int = 1000) -> tuple[float, float]:
+    """Histogram slides: O(1 / (3 / n)), at n = 1000; what is meant is the cube root."""
+    return 1 / (3 / size), size ** (-1 / 3)
+
+
+def samples_that_no_method_saves(d: int = 10, alpha: float = 0.1, epsilon: float = 0.01) -> tuple[float, float]:
+    """The lower bound of lecture 3, its second term d / alpha^2 once more: beside d / (alpha epsilon)."""
+    return d / alpha**2, d / (alpha * epsilon)
+
+
+def factor_of_the_coupling(alpha_n: float = 1.0, epsilon: float = 0.5) -> tuple[float, float]:
+    """Lemma 2.7: epsilon^(10 alpha n), where group privacy gives e^(10 epsilon alpha n), a factor above 1."""
+    return epsilon ** (10 * alpha_n), math.exp(10 * epsilon * alpha_n)
+
+
+def epsilon_below_one_over_n(n_epsilon: float = 0.1) -> tuple[float, float]:
+    """Section 3.1.3: data that follow a distribution are no exception: the best guess between all 0 and all 1."""
+    return 1.0, guess(n_epsilon)
+
+
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """The delta of Gaussian noise whose deviation is the sensitivity over mu."""
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
@@ -244,4 +325,40 @@ ERRATA: Final[tuple[Erratum, ...]] = (
         "without a correction the bias is, in standard errors",
         "correct each block to a bias of order m^-2, and choose k between sqrt(n) / epsilon and n^(3/4)",
         "subsample/")),
+    _of("soundness", "lecture 3, soundness", "proof", survivors_of_one_table, (
+        "survivors are within 2 sqrt(d)", "in one column they are apart by", "20 sqrt(d), twice the radius",
+        "[weights.2]")),
+    _of("weights alone", "lecture 3, Claim 2", "proof", weights_that_do_not_move, (
+        "the mean moves by the total variation of the weights", "with equal weights, n = 10, it moves by",
+        "compare the weighted rows: the replaced row and its replacement are two atoms", "[weights.4]")),
+    _of("blocks", "lecture 0, section 2", "privacy", blocks_by_position, (
+        "blocks of n / k rows: one person changes one block", "where a row is removed, blocks that change:",
+        "by position where rows are replaced, by a keyed hash of each person where they are added or removed",
+        "[partition.1]")),
+    _of("radius", "lecture 3, Algorithm 2, step 1", "answer", rows_of_another_scale, (
+        "friends within 10 sqrt(d), for N(mu, Sigma)", "at a standard deviation of 20 the share of friends is",
+        "the radius goes with the scale, which is found privately", "[radius.1]")),
+    _of("many bins", "lecture 4, Theorem 1.2", "proof", error_of_many_bins, (
+        "the largest error is of order log(1 / delta) / epsilon", "with a million bins and delta 0.1 it is about",
+        "log(n / delta) / epsilon; the same if delta is at most 1 / n", "[open_histogram.3]")),
+    _of("domain", "lecture 2, Algorithm 2", "privacy", row_outside_the_domain, (
+        "sums have sensitivity 2, for rows of length 1", "a row of length 100 moves a sum by",
+        "pull every row into the ball first", "[lloyd_steps.1]")),
+    _of("exponential family", "lecture 1, approximately sufficient statistics", "privacy", statistic_without_bounds, (
+        "noise d / (epsilon n) on the sufficient statistics", "the mean of x^2 of 100 rows moves by",
+        "clip the statistics to a public or privately found range first", "[sufficient.1]")),
+    _of("floats", "lectures 1, 2 and 4", "privacy", floats_that_tell, (
+        "real-valued Laplace noise: nothing tells 0 from 1 for sure",
+        "in floats, from 2^14 uniform numbers, the share of outputs that do is",
+        "whole numbers on a public grid", "[additive.1]")),
+    _of("distribution", "lecture 2, section 3.1.3", "proof", epsilon_below_one_over_n, (
+        "epsilon << 1 / n may be useful if data follow a distribution", "the best guess at n epsilon 0.1 is right with",
+        "it is useless for any data", "[meaning.9]")),
+    _of("rate", "lecture 1, histograms", "print", rate_of_the_density, (
+        "O(1 / (3 / n))", "what is meant is", "n^(-1/3)", "statistics/density.py")),
+    _of("lower bound", "lecture 3, remarks", "print", samples_that_no_method_saves, (
+        "d / alpha^2 twice", "what is meant is", "d / alpha^2 + d / (alpha epsilon) + log(1 / delta) / epsilon",
+        "lectures/lower_bound.py")),
+    _of("two points", "lecture 4, Lemma 2.7", "print", factor_of_the_coupling, (
+        "epsilon^(10 alpha n)", "what is meant is", "e^(10 epsilon alpha n)", "[floors.1]")),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Worlds small enough to be counted out: sensitivities, posteriors and definitions, exactly.
+"""Worlds small enough to be counted out: mechanisms, posteriors and definitions, exactly.
 
 A mechanism is here a function from a table to the probabilities of its outputs, {output: probability}; a prior is
 {table: probability}, and a table a tuple of rows. Nothing is drawn, and nothing is private: these are calculations to
@@ -6,52 +6,17 @@ teach and to test with. One person is replaced, as in the lectures.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
 from discreet.errors import BadInput
+from discreet.lectures.friendly_filter import Predicate, is_friendly
 from discreet.privacy.exact import is_number
 
 Table = tuple[Any, ...]
 Chances = Mapping[Hashable, float]
 FiniteMechanism = Callable[[Table], Chances]
-
-
-def global_sensitivity(f: Callable[[Table], float], domain: Sequence[Any], size: int) -> float:
-    """The most that replacing one row moves `f`, over all tables of this size.
-
-    >>> global_sensitivity(lambda x: sum(x) / len(x), (0, 1), 4)
-    0.25
-    """
-    return max(local_sensitivity(f, rows, domain) for rows in product(domain, repeat=_size(size)))
-
-
-def local_sensitivity(f: Callable[[Table], float], x: Sequence[Any], domain: Sequence[Any]) -> float:
-    """The most that replacing one row of this table moves `f`: a fact about its rows, which noise of its size tells.
-
-    >>> import statistics
-    >>> [local_sensitivity(statistics.median, rows, range(10)) for rows in ((0, 0, 0, 9, 9), (4, 4, 4, 4, 4))]
-    [9, 0]
-    """
-    rows = tuple(x)
-    return max((abs(f(rows) - f(other)) for other in _neighbours(rows, domain)), default=0.0)
-
-
-def smooth_sensitivity(f: Callable[[Table], float], x: Sequence[Any], domain: Sequence[Any], pace: float) -> float:
-    """The largest e^(-pace k) times the local sensitivity of a table k replacements away (Nissim et al. 2007).
-
-    >>> import statistics
-    >>> round(smooth_sensitivity(statistics.median, (2, 2, 2), range(5), 1.0), 3)
-    0.736
-    """
-    if not is_number(pace) or pace <= 0:
-        raise BadInput(f"pace is {pace!r}; give a number above 0, such as epsilon / 2")
-    rows, best = tuple(x), 0.0
-    for other in product(domain, repeat=len(rows)):
-        away = sum(a != b for a, b in zip(rows, other, strict=True))
-        best = max(best, math.exp(-float(pace) * away) * local_sensitivity(f, other, domain))
-    return best
 
 
 def posterior(
@@ -83,6 +48,65 @@ def posterior(
     if not total:
         raise BadInput(f"the output {output!r} has probability 0 under this prior; give one that can be seen")
     return {table: chance / total for table, chance in joint.items()}
+
+
+def conclusions_apart(
+    mechanism: FiniteMechanism, prior: Mapping[Table, float], output: Hashable, *, without: int, default: Any = None
+) -> float:
+    """The log of the largest factor between what is concluded with a person's data and without: at most 2 epsilon.
+
+    >>> prior = {(0, 0): 0.4, (0, 1): 0.1, (1, 0): 0.1, (1, 1): 0.4}
+    >>> round(conclusions_apart(randomised_response(1.0), prior, (1, 1), without=0, default=0), 3)
+    0.741
+    """
+    used = posterior(mechanism, prior, output)
+    left = posterior(mechanism, prior, output, without=without, default=default)
+    ratios = [(used[table], left[table]) for table in prior if used[table] or left[table]]
+    return max(math.inf if not (a and b) else abs(math.log(a / b)) for a, b in ratios)
+
+
+def composed(first: FiniteMechanism, second: Callable[[Any], FiniteMechanism]) -> FiniteMechanism:
+    """Both outputs, the second mechanism chosen by the first output: Lemma 3.1 of lecture 2.
+
+    >>> both = composed(randomised_response(0.5), lambda told: randomised_response(0.1 + sum(told) / 10))
+    >>> round(pure_privacy(both, (0, 1), 2), 3)
+    0.8
+    """
+
+    def chances(table: Table) -> Chances:
+        return {
+            (one, other): chance * more
+            for one, chance in first(table).items()
+            for other, more in second(one)(table).items()
+        }
+
+    return chances
+
+
+def processed(mechanism: FiniteMechanism, function: Callable[[Any], Hashable]) -> FiniteMechanism:
+    """A function of the output, which costs nothing: Lemma 3.3 of lecture 2.
+
+    >>> round(pure_privacy(processed(randomised_response(0.5), sum), (0, 1), 3), 3) <= 0.5
+    True
+    """
+
+    def chances(table: Table) -> Chances:
+        found: dict[Hashable, float] = {}
+        for output, chance in mechanism(table).items():
+            made = function(output)
+            found[made] = found.get(made, 0.0) + chance
+        return found
+
+    return chances
+
+
+def total_variation(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
+    """The largest difference of two distributions on any event.
+
+    >>> round(total_variation({"a": 0.5, "b": 0.5}, {"b": 0.7, "c": 0.3}), 3)
+    0.5
+    """
+    return sum(abs(one.get(out, 0.0) - other.get(out, 0.0)) for out in {*one, *other}) / 2
 
 
 def randomised_response(epsilon: float) -> FiniteMechanism:
@@ -131,17 +155,29 @@ def additive_privacy(mechanism: FiniteMechanism, domain: Sequence[Any], size: in
     return _worst(mechanism, domain, size, lambda p, q: sum(max(0.0, p[out] - q.get(out, 0.0)) for out in p))
 
 
-def pure_privacy(mechanism: FiniteMechanism, domain: Sequence[Any], size: int, group: int = 1) -> float:
+def pure_privacy(
+    mechanism: FiniteMechanism,
+    domain: Sequence[Any],
+    size: int,
+    group: int = 1,
+    *,
+    friends: Predicate | None = None,
+) -> float:
     """The least epsilon for replacing `group` rows; infinite where an output is possible on one side only.
+
+    With a predicate `friends` only tables are compared whose rows together are friendly, with common friends sought in
+    the whole domain: Definition 3.3 of lecture 0.
 
     >>> [round(pure_privacy(randomised_response(0.5), (0, 1), 3, group=many), 3) for many in (1, 2)]
     [0.5, 1.0]
+    >>> pure_privacy(lambda table: {max(table): 1.0}, (0, 9), 2, friends=lambda a, b: abs(a - b) <= 1)
+    0.0
     """
 
     def loss(p: Chances, q: Chances) -> float:
         return max((math.log(p[out] / q[out]) if q.get(out, 0.0) else math.inf for out in p if p[out] > 0), default=0.0)
 
-    return _worst(mechanism, domain, size, loss, group)
+    return _worst(mechanism, domain, size, loss, group=group, friends=friends)
 
 
 def _worst(
@@ -149,9 +185,11 @@ def _worst(
     domain: Sequence[Any],
     size: int,
     apart: Callable[[Chances, Chances], float],
+    *,
     group: int = 1,
+    friends: Predicate | None = None,
 ) -> float:
-    tables = list(product(domain, repeat=_size(size)))
+    tables = list(product(domain, repeat=size_of(size)))
     made = {table: mechanism(table) for table in tables}
     return max(
         (
@@ -159,17 +197,14 @@ def _worst(
             for one in tables
             for other in tables
             if 0 < sum(a != b for a, b in zip(one, other, strict=True)) <= group
+            and (friends is None or is_friendly(one + other, friends, among=domain))
         ),
         default=0.0,
     )
 
 
-def _neighbours(rows: Table, domain: Sequence[Any]) -> Iterator[Table]:
-    for place, value in product(range(len(rows)), domain):
-        yield (*rows[:place], value, *rows[place + 1 :])
-
-
-def _size(size: object) -> int:
+def size_of(size: object) -> int:
+    """So few rows that all tables can be counted out."""
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 12:
         raise BadInput(f"size is {size!r}; give a whole number of rows from 1 to 12: all tables are counted out")
     return size

@@ -32,8 +32,8 @@ import numpy.typing as npt
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
+from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
-from discreet.noise.lattice import Grid, slack
 from discreet.privacy.exact import Number, exact, float_above, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval

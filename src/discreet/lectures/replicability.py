@@ -12,6 +12,7 @@ Source: Impagliazzo, Lei, Pitassi and Sorrell 2022.
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +35,25 @@ def width_for(sd: float, differ: float) -> float:
     if not (is_number(sd) and sd > 0 and is_number(differ) and 0 < differ < 1):
         raise BadInput(f"sd is {sd!r}, differ is {differ!r}; give a positive number and a probability")
     return APART * sd / differ
+
+
+def agreement(algorithm: Callable[[Any, int], Any], sample: Callable[[int], Any], *, runs: int = 100) -> float:
+    """How often two samples give the same answer if the algorithm's randomness is shared: 1 - rho of Definition 3.5.
+
+    `sample(i)` is the i-th sample of the distribution, made up; `algorithm(rows, r)` uses the shared random string r.
+
+    >>> def coin(rows: Any, r: int) -> float:
+    ...     return 10.0 * (round(sum(rows) / len(rows) / 10 - r / 100) + r / 100)
+    >>> agreement(coin, lambda i: [i % 3, 1, 2], runs=50) > 0.8
+    True
+    """
+    if not isinstance(runs, int) or isinstance(runs, bool) or runs < 1:
+        raise BadInput(f"runs is {runs!r}; give how many pairs of samples to compare")
+    same = 0
+    for run in range(runs):
+        one, other = (algorithm(sample(2 * run + which), run) for which in (0, 1))
+        same += bool(np.all(np.asarray(one) == np.asarray(other)))
+    return same / runs
 
 
 def offset_of(name: str) -> float:

@@ -45,9 +45,8 @@ ROUNDING: Final = 1 + Fraction(1, 10**6)  # by which another machine's calibrati
 ROUNDED: Final = Fraction(1, 2 ** (BITS - 64))  # what 2^64 roundings could add
 
 
-def canonical(content: object) -> str:
-    """The one way to write this as JSON: sorted, no spaces, plain ASCII."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+# The one way to write something as JSON: sorted, no spaces, plain ASCII.
+canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def written(number: Number, most: int | None = BITS) -> str:

@@ -35,9 +35,8 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, written
-from discreet.ledger.database import ACCOUNTS, ENTRIES
+from discreet.ledger.database import ACCOUNTS, ENTRIES, parts, there
 from discreet.ledger.pages import Pages, found_ledger, identity, length
-from discreet.ledger.place import parts, there
 from discreet.ledger.seal import Head, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verified
 from discreet.privacy.exact import Number

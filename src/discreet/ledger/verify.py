@@ -25,9 +25,8 @@ from discreet.accounting.filter import Amount, Budget
 from discreet.errors import BadInput, DiscreetError, LedgerChanged, LedgerFault
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, canonical, digest, loss_from_plain
-from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER, Database
+from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER, Database, beside, is_there, parts, there
 from discreet.ledger.pages import MOVE_HEAD, WHOLE, Pages, entry_of, identity, length, standing, who
-from discreet.ledger.place import beside, is_there, parts, there
 from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking
 
 MOST: Final = 100  # problems that are listed

@@ -23,7 +23,7 @@ Why
     |v| <= 2 h: its squares add up exactly to at most 2^50, its absolute values to at most 2^33; if it is longer than
     `reach` it is cut as above.
     [assign.2] Every row adds whole numbers of at most 2^25; float64 holds the sums of a block of 2^20 rows, int64 those
-    of 2^37 rows, and beyond they are Python's integers, by [lattice.1].
+    of 2^37 rows, and beyond they are Python's integers, by [additive.4].
     [assign.3] The square root of |v|^2, which is exact, correctly rounded.
 Needs
     A finite centre and a radius from 1e-150 to 1e150; at most 2^15 columns.
@@ -42,8 +42,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import compiled
-from discreet.noise.lattice import summed
+from discreet.noise.additive import summed
+from discreet.noise.distributions import compiled
 from discreet.privacy.exact import is_number
 from discreet.tables.matrix import Rows
 

@@ -57,9 +57,9 @@ from discreet.accounting.allocation import Allocation
 from discreet.errors import BadInput
 from discreet.friendly.average import blurred
 from discreet.models.assign import BITS, WIDEST, Ball, Floats, Norm, cluster_sums
+from discreet.noise.additive import slack as off_by
+from discreet.noise.additive import total, whole
 from discreet.noise.choose_float import Staircase
-from discreet.noise.lattice import slack as off_by
-from discreet.noise.lattice import total, whole
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Choice, Gaussian, Laplace

@@ -34,8 +34,7 @@ class NewtonStep:
     `inverse` is that of the information, `step` the last one of theta. Of the last scores: the noise on each entry of
     their sum, the sum of their outer products and its noise, by how much all that were cut are longer, how long they
     may be, and how often that is the typical length. `pulled` is the part of the last step that the information may be
-    wrong by. `spans` are, more or less, standard deviations of
-    the outcome for one of each column.
+    wrong by. `spans` are, more or less, standard deviations of the outcome for one of each column.
     """
 
     value: Array
@@ -68,7 +67,7 @@ class CoefficientSpread:
     about: str = "the population's coefficients, each by itself"
     bias: Array | None = None
     target: str = ""  # for the first line of the answer, where the name alone would mislead
-    limit: tuple[Array, float] | None = None  # of |w' x| |residual|: w and how much, x with its 1 if there is one
+    limit: tuple[Array, float] | None = None  # of |w' x| |residual|, times a weight: w, how much; x has its 1 if any
     far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
 
     def _of(self, sizes: Array) -> Coefficients:

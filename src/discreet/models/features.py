@@ -43,6 +43,7 @@ from discreet.stages.gram import Frame
 from discreet.stages.locate import middle
 from discreet.stages.octaves import column_unit, least_seen
 from discreet.tables.entries import key
+from discreet.tables.wanted import OWN
 
 STEPS: Final = 1 << 10  # in a unit
 EDGE: Final = 32767.0  # the largest entry, in steps
@@ -273,8 +274,11 @@ def yes_or_no(outcome: Floats) -> Floats:
 
 
 def features_and_outcome(columns: Mapping[str, Any]) -> Any:
-    """Rows with the outcome last; the columns of a formula stay apart, by name."""
-    return columns["X"] if isinstance(columns["X"], dict) and "y" not in columns else stacked(columns)
+    """Rows of features and the outcome, then offset and weight if there are any; the columns of a formula stay apart,
+    by name."""
+    if not isinstance(columns["X"], dict) or "y" in columns:
+        return stacked(columns)
+    return columns["X"] | {OWN + name: values for name, values in columns.items() if name != "X"}
 
 
 def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: N803
@@ -302,8 +306,13 @@ def places_of(classes: Sequence[Any]) -> Mapping[Any, float]:
     return {key(label): float(code) for code, label in enumerate(classes)}
 
 
-def coded(columns: Any, places: Mapping[Any, float]) -> Any:
-    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count."""
-    rows, labels = (columns["X"], columns["y"]) if isinstance(columns, Mapping) else (columns[:, :-1], columns[:, -1])
+def coded(columns: Any, places: Mapping[Any, float], beside: Sequence[str] = ()) -> Any:
+    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count. `beside` are
+    the columns after them."""
+    if isinstance(columns, Mapping):
+        rows, labels, others = columns["X"], columns["y"], [columns[name] for name in beside]
+    else:
+        at = columns.shape[1] - 1 - len(beside)
+        rows, labels, others = columns[:, :at], columns[:, at], [columns[:, at + 1 :]]
     codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
-    return np.column_stack([rows, codes])
+    return np.column_stack([rows, codes, *others])

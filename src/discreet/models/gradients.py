@@ -49,9 +49,8 @@ from discreet.models.score import (
     slices,
     whole_coefficients,
 )
-from discreet.noise.additive import Mask
-from discreet.noise.integers import compiled
-from discreet.noise.lattice import summed
+from discreet.noise.additive import Mask, summed
+from discreet.noise.distributions import compiled
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.subsample.run_block import passing_on_interrupts

@@ -217,7 +217,7 @@ def maximum_likelihood(
 
     `model` is a continuous distribution of scipy.stats or its name ("gamma", "weibull", "lognormal", "t", ...), with
     some of its parameters `fixed`: unless you say otherwise, loc=0 for one on a half-line, and loc=0, scale=1 for one
-    on an interval; fixed={} frees them. Or it is a function logpdf(x, *parameters), with the `names` of the parameters,
+    on an interval; fixed={} frees them. Or it is `logpdf(x, *parameters)`, with the `names` of the parameters,
     a public `start` and `bounds` such as [(0, None), (None, None)]. It is fitted on disjoint blocks of people and the
     estimates are combined: `blocks`, `aggregator`, `engine` and `timeout` are those of `discreet.fit`;
     `bias_correction` is the one within blocks ("jackknife", "half" or None).

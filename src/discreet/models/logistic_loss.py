@@ -55,10 +55,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.models.features import STEPS, Prepared
+from discreet.models.features import BEND, STEPS, Prepared, framed
+from discreet.models.newton_stages import NewtonStages
 from discreet.models.score import BLOCK
-from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton
+from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton, tilt_rate
 from discreet.privacy.exact import Number
+from discreet.privacy.loss import Approximate
+from discreet.privacy.mechanism import Randomness
+from discreet.stages.gram import Frame
 
 FARTHEST: Final = 64.0
 PER: Final = 1.4426950408889634  # 1 / ln 2: only k is made of it
@@ -97,12 +101,42 @@ SEPARATED: Final = (
     "farther out than the noise allows to follow; bring more rows, use a larger epsilon, or leave such a feature out"
 )
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
+RIDGE: Final = 0.12  # of epsilon: what the ridge of a minimum among other stages costs
+CURVATURE: Final = Fraction(BEND, 4)  # of one person's loss in a frame [logistic_loss.2]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
 
 
 def ridge_for(epsilon: Number, share: float, bend: int = 1) -> Fraction:
     """A ridge that costs this share of epsilon, for rows whose w |x|^2 is at most `bend`: public."""
     return Fraction(max(bend / 4 / math.expm1(share * min(float(epsilon), 8.0)), 2.0**-6))
+
+
+def ridge_of(stages: NewtonStages) -> Fraction:
+    """The ridge of the minimum, for rows at most 1 long: public."""
+    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, RIDGE, BEND)
+
+
+def tilt_of(stages: NewtonStages) -> float:
+    """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
+    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
+    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, CURVATURE, ridge_of(stages), size)
+    return math.sqrt(size + 1) / float(rate)
+
+
+def minimised(
+    rows: Floats, frame: Frame, reach: float, stages: NewtonStages, *, offset: float, rng: Randomness
+) -> Floats:
+    """The tilted minimum of rows in a frame, those beyond `reach` with less weight, in units of the frame: rows end in
+    their outcome, 0 or 1. [glm_stages.4]"""
+    ready = framed(rows[:MOST], frame, reach)
+    found = rng.minimum(
+        LogisticLoss(ready, MOST if stages.rows is None else stages.rows, offset),
+        steepness=1 if stages.rows is None else 2,
+        curvature=CURVATURE,
+        ridge=ridge_of(stages),
+        cost=stages.costs.part("minimum", Approximate),
+    )  # [glm_stages.4]
+    return np.asarray(found) / reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)

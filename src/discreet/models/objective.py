@@ -57,7 +57,7 @@ from discreet.models.features import (
 )
 from discreet.models.logistic_loss import MOST, OFFSET, RIDGED, SEPARATED, LogisticLoss, ridge_for
 from discreet.models.score import COARSE, WEIGHT, logistic, moments
-from discreet.noise.lattice import ROOM
+from discreet.noise.additive import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget

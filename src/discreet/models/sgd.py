@@ -36,8 +36,7 @@ from discreet.accounting.compose import implies
 from discreet.errors import BadInput
 from discreet.models.features import Features, Scaling, named_columns, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGradients, gradient_sensitivity
-from discreet.noise.additive import rounded_rate
-from discreet.noise.lattice import slack
+from discreet.noise.additive import rounded_rate, slack
 from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
 from discreet.privacy.exact import Number, bisect, exact, is_number
 from discreet.privacy.guarantee import Guarantee, check_budget

@@ -49,10 +49,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import BitSource, claimed, drawn_scale, geometric
-from discreet.noise.lattice import Steps, whole
+from discreet.noise.additive import Steps, whole
+from discreet.noise.distributions import BitSource, claimed, drawn_scale, geometric
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Loss
 
@@ -88,8 +89,9 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     return low >> shift, -(-high >> shift)  # [choose.1]
 
 
-def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> list[tuple[int, int]]:
-    """Bounds of 2^bits exp(-base s) for s = wanted, which increase: each by multiplication from the one before.
+def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> npt.NDArray[Any]:
+    """Bounds of 2^bits exp(-base s) for s = wanted, which increase: each by multiplication from the one before. A row
+    for each s, of Python's integers.
 
     A step is a sum of powers of 2, and its factor the product of theirs. The lower ends are rounded down. If one is
     within e of the truth, the next is within e + 5 for each power: its factor is within 4 of its truth [choose.1], both
@@ -106,7 +108,7 @@ def exp_ladder(base: Fraction, wanted: Sequence[int], bits: int) -> list[tuple[i
                 powers[power] = exp_bounds(base * power, bits)[0]
             low, off, step = low * powers[power] >> bits, off + 5, step - power
         found.append((low, low + off))
-    return found
+    return np.array(found, dtype=object).reshape(-1, 2)
 
 
 def pick(weights: Callable[[int], Bounds], source: BitSource, bits: int = 192) -> int:
@@ -172,12 +174,11 @@ class Choose:
         scores = whole_scores(self.scores)
         levels, members = np.unique(scores, return_counts=True)
         unit = exact(self.cost.epsilon) / (2 * exact(self.sensitivity))  # [choose.3]
-        heights = [int(level) - int(levels[0]) for level in levels]
+        heights = (levels - levels[0]).tolist()  # saturated: differences fit into an int64
 
         def weights(bits: int) -> Bounds:
-            pairs = exp_ladder(unit, heights, bits)
-            low = [int(count) * small for count, (small, _) in zip(members, pairs, strict=True)]
-            return low, [int(count) * large for count, (_, large) in zip(members, pairs, strict=True)]
+            low, high = (members.astype(object)[:, None] * exp_ladder(unit, heights, bits)).T.tolist()
+            return low, high
 
         level = pick(weights, source)  # [choose.3]
         candidates = np.flatnonzero(scores == levels[level])

@@ -49,13 +49,14 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.choose import Bounds, exp_bounds, exp_ladder, pick
-from discreet.noise.integers import BitSource, claimed
+from discreet.noise.distributions import BitSource, claimed
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
 from discreet.tables.entries import Stream
 
 TRIED: Final = 64  # keys that are looked at together
+TOGETHER: Final = 1 << 14  # keys weighed at once: short ones need 30 numbers for each
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
 CELLS: Final = 2**49  # units to either side of 0 [choose_float.4]
@@ -164,16 +165,19 @@ class ShortPrior(Prior):
 
     def __init__(self, weights: tuple[int, ...]) -> None:
         super().__init__(weights)
-        self._levels = [(PER_BINADE // (b * (b + 1) << (b - 1)), 1 << (53 - b)) for b in range(1, 31)]
-        full = sum(each * (PER_BINADE // step) for each, step in self._levels)
+        digits = np.arange(1, 31)
+        self._shares, self._bits = PER_BINADE // (digits * (digits + 1) << (digits - 1)), (53 - digits)[:, None]
+        full = int(self._shares @ (PER_BINADE >> self._bits[:, 0]))
         self._full = np.array([0, *accumulate(full * weight for weight in (0, *weights[1:]))], dtype=object)
         self._zero = int(self._sums[-1]) // 32
 
     def up_to(self, keys: Keys) -> Whole:
         """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        if len(keys) > TOGETHER:
+            return np.concatenate([self.up_to(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)])
         mirrored = np.where(keys < 0, 1 - keys, keys)
         binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
-        short = sum((each * -(-rest // step) for each, step in self._levels), np.zeros_like(rest))
+        short = -np.einsum("i,ij->j", self._shares, -rest >> self._bits)  # each share as often as it has begun
         part = np.where(binades > 0, short, 0).astype(object) * self._each[binades]
         extra = (mirrored > 0).astype(object) * self._zero + self._full[binades] + part
         weights: Whole = super().up_to(keys) + np.where(keys < 0, self._zero - extra, extra)
@@ -349,12 +353,10 @@ class ChooseFloat:
             levels, first, last = stairs.levels(reach)
             masses = stairs.measure.between_all(first, last)
             distinct, which = np.unique(levels, return_inverse=True)
-            ladder, held = exp_ladder(unit / stairs.grain, distinct.tolist(), bits), masses.tolist()
-            rungs = [ladder[step] for step in which.tolist()]
-            low = [mass * below for mass, (below, _) in zip(held, rungs, strict=True)]
-            apart = (mass * (above - below) for mass, (below, above) in zip(held, rungs, strict=True))
-            high = [small + more for small, more in zip(low, apart, strict=True)]  # few digits: sooner than a product
-            rest = whole - sum(held)
+            rungs = exp_ladder(unit / stairs.grain, distinct.tolist(), bits)[which]
+            least = masses * rungs[:, 0]
+            low, high = least.tolist(), (least + masses * (rungs[:, 1] - rungs[:, 0])).tolist()  # sooner than a product
+            rest = whole - int(masses.sum())
             if rest:
                 low.append(0)
                 # [choose_float.3]: the rest has a score of at least `reach`

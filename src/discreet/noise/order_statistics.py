@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.tables.entries import Numbers, Stream, pieces
 
 MANY: Final = 1 << 17  # values from which a look at some of them saves work on the others

@@ -24,7 +24,7 @@ from discreet.errors import BadInput
 from discreet.noise.additive import Blur, Mask, SampledSum
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.choose_float import ChooseFloat, Staircase
-from discreet.noise.integers import (
+from discreet.noise.distributions import (
     BitSource,
     Integers,
     bulk_gaussian,

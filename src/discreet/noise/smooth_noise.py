@@ -35,7 +35,7 @@ from typing import Final, Literal
 
 from discreet.errors import BadInput
 from discreet.noise.choose import exp_bounds
-from discreet.noise.integers import BitSource
+from discreet.noise.distributions import BitSource
 from discreet.privacy.exact import Number, exact, least_whole
 from discreet.privacy.loss import Approximate, Loss
 

@@ -59,9 +59,9 @@ from typing import Final
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.noise.additive import ROOM
 from discreet.noise.choose import Bounds, exp_bounds, pick, score_objection, whole_scores
-from discreet.noise.integers import BitSource, claimed, drawn_scale, geometric
-from discreet.noise.lattice import ROOM
+from discreet.noise.distributions import BitSource, claimed, drawn_scale, geometric
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Approximate, Laplace, Loss
 

@@ -57,7 +57,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import Below, BitSource, bernoulli_exp, claimed, plain_laplace
+from discreet.noise.distributions import Below, BitSource, bernoulli_exp, claimed, plain_laplace
 from discreet.privacy.exact import Number, exact, root_above
 from discreet.privacy.loss import Approximate, Loss
 

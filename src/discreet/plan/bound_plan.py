@@ -1,31 +1,138 @@
-"""A plan bound to its table: priced and forecast, with nothing charged, and nothing read but the table's schema."""
+"""A plan bound to its table: priced and forecast, with nothing charged, and nothing read but the table's schema.
+
+What each release may cost is found first, so that all of them together cost what the plan says.
+
+Promise
+    [bound_plan.1] The epsilon found bounds the whole plan at the plan's delta: all costs are fixed before the
+    first row is read.
+Why
+    [bound_plan.1] Every question is prepared, so that its loss is known, and the losses are composed as one list that
+    nothing changes any more ([compose.1]: privacy loss distributions where they are tightest). The plain sums of the
+    questions' epsilons and deltas bound the plan as well ([filter.1]); the smaller figure counts. What is charged is
+    (epsilon, delta) of the composition, so that plans and single questions add up by [filter.1].
+"""
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.accounting import compose
 from discreet.accounting.filter import Budget, Filter
 from discreet.asking import People, Question
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.required import required
 from discreet.ledger import Ledger
 from discreet.ledger.account import Account
-from discreet.ledger.place import is_there
-from discreet.plan.plan_file import line_of, lines_of
-from discreet.plan.plan_model import Plan, PlannedRelease, Population
-from discreet.plan.price import Priced, price
+from discreet.ledger.database import is_there
+from discreet.plan.plan_file import Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.privacy.declaration import declared
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.loss import Composed, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.session import Session, asked, session_of
+from discreet.statistics.pooled import pools
 from discreet.tables.opening import read
 from discreet.tables.table import Table
-from discreet.tables.wanted import Terms, known, wanted
+from discreet.tables.wanted import Terms, alone, known, wanted
+
+STEPS: Final = 24  # of the search for how much more than the plain sum fits
+CLOSE: Final = 0.995  # a plan that costs this part of what it may spend is not searched any further
+Tried = tuple[Fraction, float]  # a total of epsilons one by one, and what it costs together
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """The questions, what each costs by itself, and what all of them cost together."""
+
+    questions: tuple[Question, ...]
+    together: Budget
+
+    @property
+    def loss(self) -> Loss:
+        """All losses, as one list."""
+        return Composed(tuple(question.price.loss for question in self.questions))
+
+    @property
+    def apart(self) -> Fraction:
+        """The sum of the epsilons, which is what they would cost one by one."""
+        return sum((exact(question.price.guarantee.epsilon) for question in self.questions), Fraction(0))
+
+
+def price(
+    ask: Callable[[int, Number], Question], fixed: Sequence[Number | None], shares: Sequence[Number], spend: Budget
+) -> Priced:
+    """Prepare all questions: those with a fixed epsilon at that, the others at their shares of what fits."""
+    held = sum((exact(epsilon) for epsilon in fixed if epsilon is not None), Fraction(0))
+    whole = sum((exact(share) for share, epsilon in zip(shares, fixed, strict=True) if epsilon is None), Fraction(0))
+
+    ask = cache(ask)  # a fixed price is asked once, however many totals are tried
+
+    def at(total: Fraction) -> tuple[tuple[Question, ...], float]:
+        """All questions at this total, and what they cost together."""
+        asked = tuple(
+            ask(place, total * exact(shares[place]) / whole if epsilon is None else epsilon)
+            for place, epsilon in enumerate(fixed)
+        )
+        found = Priced(asked, spend)
+        epsilon = compose.epsilon(found.loss, spend.delta)  # [bound_plan.1]
+        if sum(exact(question.price.guarantee.delta) for question in asked) <= exact(spend.delta):
+            # [bound_plan.1]: slack may cost less at each epsilon alone
+            epsilon = min(epsilon, compose.as_written(found.apart))
+        return asked, epsilon
+
+    if not whole:
+        return _fitting(*at(Fraction(0)), spend)
+    if held >= exact(spend.epsilon):
+        raise BadInput(
+            f"the releases with an epsilon of their own take {show(held)}, and the plan may spend "
+            f"{show(spend.epsilon)} in all: nothing is left for those with a share"
+        )
+    best = _fitting(*at(exact(spend.epsilon) - held), spend)
+    low, high = (exact(spend.epsilon) - held, float(best.together.epsilon)), None
+    for _ in range(STEPS if spend.delta else 0):  # composed tightly, more than the plain sum may fit
+        if low[1] >= CLOSE * spend.epsilon or (high is not None and high[0] - low[0] <= low[0] / 200):
+            break
+        total = low[0] * 2 if high is None else _between(low, high, float(spend.epsilon) * (1 + CLOSE) / 2)
+        tried, epsilon = at(total)
+        if _fits(epsilon, spend):
+            best, low = _fitting(tried, epsilon, spend), (total, epsilon)
+        else:
+            high = (total, epsilon)
+    return best
+
+
+def _between(low: Tried, high: Tried, target: float) -> Fraction:
+    """The total that would cost the target if the price were a power of the total between these two."""
+    if not math.isfinite(high[1]):
+        return (low[0] + high[0]) / 2
+    place = math.log(target / low[1]) / math.log(high[1] / low[1])
+    return low[0] * exact((high[0] / low[0]) ** min(max(place, 0.05), 0.95))
+
+
+def _fits(epsilon: float, spend: Budget) -> bool:
+    return math.isfinite(epsilon) and exact(epsilon) <= exact(spend.epsilon)
+
+
+def _fitting(asked: tuple[Question, ...], epsilon: float, spend: Budget) -> Priced:
+    if not math.isfinite(epsilon):
+        raise BadInput(
+            f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
+            f"give less to {', '.join(question.title for question in asked if question.price.guarantee.delta)}"
+        )
+    if not _fits(epsilon, spend):
+        raise OverBudget(
+            f"the plan's releases cost epsilon {show(epsilon)} together, at delta {show(spend.delta)}; "
+            f"the plan may spend {show(spend.epsilon)}. Ask for less, or spend more"
+        )
+    return Priced(asked, Budget(epsilon, spend.delta))  # [bound_plan.1]
+
 
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
@@ -159,7 +266,7 @@ def _path(where: str, folder: Path) -> str:
 def _terms(plan: Plan, entry: PlannedRelease) -> Terms:
     return Terms(
         where=entry.where,
-        groupby=entry.groupby,
+        groupby=alone(entry.groupby),
         keys=entry.keys,
         missing=plan.data.missing or None,
         per_person=plan.data.per_person or None,
@@ -180,13 +287,17 @@ def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
     if entry.scale is not None:
         about["scale"] = entry.scale
     several = [names for names in entry.placed().values() if isinstance(names, list)]
+    about |= {name: True for name in ("weights", "offset") if name in entry.placed()}
     return about | ({"columns": len(several[0])} if several else {})
 
 
 def _rows(plan: Plan, entry: PlannedRelease) -> int | None:
     """About how many people a release is about: in each group, if there are several."""
-    about = entry.rows or plan.data.rows
-    return None if about is None else max(1, about // len(entry.keys)) if entry.keys and not entry.rows else about
+    about, keys = entry.rows or plan.data.rows, entry.keys
+    if about is None or not keys or entry.rows:
+        return about
+    many = math.prod(len(one) for one in keys if isinstance(one, list)) if isinstance(keys[0], list) else len(keys)
+    return max(1, about // max(1, many))
 
 
 def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
@@ -213,15 +324,16 @@ def _fixed(plan: Plan, entry: PlannedRelease) -> Number | None:
 
 
 def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[str, Any] | None:
-    """The error to expect, from public guesses; None where there are none to go by."""
-    rows = _rows(plan, entry)
-    if rows is None:
+    """The error to expect, from public guesses; None where there are none to go by, or groups are small."""
+    rows, mechanism = _rows(plan, entry), question.price.mechanism
+    epsilon = float(mechanism.guarantee.epsilon) if question.price.halved else question.arguments["epsilon"]
+    if rows is None or (question.grouping is not None and pools(mechanism, rows)):
         return None
     try:
         seen = forecast(
             entry.statistic,
             rows=rows,
-            epsilon=question.arguments["epsilon"],
+            epsilon=epsilon,
             delta=question.arguments.get("delta", 0.0),
             **_assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()},
         )

@@ -4,7 +4,7 @@ Promise
     [run_plan.1] The plan is charged once, before a row is read, at what its composition costs; nothing is shown before
           all of it is stored. The same plan again gives the stored answers, at no cost.
 Why
-    [run_plan.1] [price.1] and [store.1], [store.2]. If the run is cut short, budget is spent and nothing
+    [run_plan.1] [bound_plan.1] and [store.1], [store.2]. If the run is cut short, budget is spent and nothing
     was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. A run that fails by
     itself after a draw has failed for good ([session.3]). After the table
     changed the same plan still has the answers of then, with their date: another title asks anew.
@@ -22,8 +22,7 @@ from discreet.asking import Question
 from discreet.errors import DiscreetError
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
-from discreet.plan.bound_plan import Bound
-from discreet.plan.price import Priced
+from discreet.plan.bound_plan import Bound, Priced
 from discreet.privacy.exact import show
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate
@@ -193,7 +192,7 @@ def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str,
         "statistic": asked.statistic,
         "columns": columns or _columns_of(question),
         "where": asked.where,
-        "by": answer.by if isinstance(answer, Groups) else asked.groupby,
+        "by": " and ".join(answer.columns) if isinstance(answer, Groups) else None,
         "options": plain(asked.options),
         "forecast": bound.forecasts[place],
     }

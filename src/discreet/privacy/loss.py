@@ -15,7 +15,7 @@ What each one says about the outputs P and P' on two neighbouring tables, for ev
     Composed(parts)             all the parts, adaptively, their costs fixed before the first
 
 `slack` is the total variation distance between the noise drawn and exact Gaussian noise rounded to the grid
-([lattice.2]). It is paid on both sides, hence (1 + e^eps'), and once however many people are in a group.
+([additive.5]). It is paid on both sides, hence (1 + e^eps'), and once however many people are in a group.
 """
 
 from dataclasses import dataclass

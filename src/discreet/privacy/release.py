@@ -279,9 +279,9 @@ def error_of(value: Value, size: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Groups(Mapping[Any, Release[Any]]):
-    """The releases by group; `by` is the column that says who is in which."""
+    """The releases by group; `by` is the column that says who is in which. Of several columns a group is a tuple."""
 
-    by: str
+    by: str | tuple[str, ...]
     guarantee: Guarantee  # of all answers together [release.1]
     _: KW_ONLY
     releases: tuple[tuple[Any, Release[Any]], ...]
@@ -301,10 +301,15 @@ class Groups(Mapping[Any, Release[Any]]):
         return len(self.releases)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that say who is in which group."""
+        return (self.by,) if isinstance(self.by, str) else self.by
+
+    @property
     def refusal(self) -> str | None:
         """Why there is no answer at all, if there is none."""
         if not self.releases:
-            return f"no group by {self.by} is large enough to be shown"
+            return f"no group by {' and '.join(self.columns)} is large enough to be shown"
         refused = [release.refusal for _, release in self.releases]
         return refused[0] if all(refused) else None
 
@@ -322,7 +327,7 @@ class Groups(Mapping[Any, Release[Any]]):
         """Plain values."""
         return {
             "name": self.name,
-            "by": self.by,
+            "by": plain(self.by),
             "guarantee": plain(self.guarantee) | {"sentence": str(self.guarantee)},
             "notes": list(self.notes),
             "groups": [{"key": plain(key), "release": release.to_dict(confidence)} for key, release in self.releases],
@@ -338,8 +343,9 @@ class Groups(Mapping[Any, Release[Any]]):
 
     def to_frame(self, confidence: float = 0.95) -> Any:
         """Every number of every group with its interval and the parts of its error, as a pandas data frame."""
-        rows = [((key,), shown) for key, shown in self.shown(check_confidence(confidence))]
-        return frame(columns_of(rows, (self.by,)))
+        crossed = not isinstance(self.by, str)
+        rows = [(key if crossed else (key,), shown) for key, shown in self.shown(check_confidence(confidence))]
+        return frame(columns_of(rows, self.columns))
 
     def describe(self) -> str:
         """In plain words."""
@@ -362,7 +368,9 @@ class Groups(Mapping[Any, Release[Any]]):
         lines = [f"{self.name}:"]
         for key, release in self.releases:
             answer, *rest = str(release).splitlines()
-            shown = answer.removeprefix(f"{clean(release.name)}: ")
+            shown = answer.removeprefix(clean(release.name))  # a colon follows, or what was done to the values
+            shown = f",{shown}" if shown.startswith(" ") else shown
             bar = [line.strip() for line in rest if " interval " in line]
-            lines.append(f"  {clean(str(key))}: {shown}" + (f" ({bar[0]})" if bar else ""))
+            told = str(key) if isinstance(self.by, str) else ", ".join(map(str, key))
+            lines.append(f"  {clean(told)}{shown}" + (f" ({bar[0]})" if bar else ""))
         return printable("\n".join([*lines, f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes)]))

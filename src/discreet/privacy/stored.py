@@ -153,7 +153,7 @@ class StoredGroups(Strict):
     """What `Groups.to_dict` writes."""
 
     name: Text
-    by: Text
+    by: Text | list[Text]
     guarantee: StoredGuarantee
     notes: list[Text]
     groups: list[StoredGroup]
@@ -189,7 +189,12 @@ def recalled(record: Mapping[str, Any]) -> Release[Any]:
 def recalled_groups(record: Mapping[str, Any]) -> Groups:
     """The groups that `Groups.to_dict` wrote."""
     found = checked(StoredGroups, record, "groups that Groups.to_dict has written")
-    pairs = tuple((group.key, group.release.release) for group in found.groups)
+    by = found.by if isinstance(found.by, str) else tuple(found.by)
+    if isinstance(by, tuple) and any(not isinstance(one.key, list) or len(one.key) != len(by) for one in found.groups):
+        raise BadInput("this is not groups that Groups.to_dict has written: a group has not one key a column")
+    pairs = tuple(
+        (group.key if isinstance(by, str) else tuple(group.key), group.release.release) for group in found.groups
+    )
     promise = found.guarantee
     guarantee = Guarantee(promise.epsilon, promise.delta, Neighbours(promise.neighbours), promise.unit)
-    return Groups(found.by, guarantee, releases=pairs, name=found.name, notes=tuple(found.notes))
+    return Groups(by, guarantee, releases=pairs, name=found.name, notes=tuple(found.notes))

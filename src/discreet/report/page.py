@@ -17,9 +17,8 @@ from typing import Any, Final
 from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.values import TestResult, label
-from discreet.report.numbers import NONE, number
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
-from discreet.report.sentences import answer, half_widths, leaves, of_groups, spanned
+from discreet.report.sentences import NONE, answer, half_widths, leaves, number, of_groups, spanned
 from discreet.report.svg import MOST, box, drawn, figure, figured, number_table, picture, text
 
 SHEET: Final = files("discreet.report").joinpath("style.css").read_text("utf-8")

@@ -12,8 +12,7 @@ from typing import Any, Final
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import LEVEL, Bars, CellMarks, Chance, Line, Mark, PointMarks, marks
 from discreet.privacy.values import Coefficients, Counts, Density, Distribution
-from discreet.report.numbers import Axis, number, spelled
-from discreet.report.sentences import chance, in_brackets
+from discreet.report.sentences import Axis, chance, in_brackets, number, spelled
 
 UNFIT: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"

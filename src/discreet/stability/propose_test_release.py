@@ -33,8 +33,8 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.noise.additive import Grid
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
-from discreet.noise.lattice import Grid
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import Interval

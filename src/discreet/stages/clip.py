@@ -8,6 +8,9 @@ Promise
          by at most 1 under both: Laplace(epsilon) makes the release pure epsilon, Gaussian(mu, slack) what that costs.
     [clip.3] Under ADD_OR_REMOVE one record moves the pair (sum of w, sum of 1 - w), w = u^2, u^4 or (1 + u) / 2, by
          exactly 1 in L1: sum and number of records for the price of one.
+    [clip.4] Sums of u and of u^2 for the price of one. Under ADD_OR_REMOVE one record moves the sums of the three
+         (1 + u)^2 / 4, (1 - u^2) / 2 and (1 - u)^2 / 4, which tell the number of records too, by at most 1 + 2^(-1 -
+         bits) in L1. Under REPLACE one moves the sums of u and u^2 / 2 by at most 2 + 3 2^(-1 - bits).
     [clip.2] What is blurred is an exact integer; neither the order of the records nor blocks or machines change it.
 Why
     [clip.1] Each record becomes a whole number of steps by a fixed function of itself, the centre and the radius: u^p
@@ -15,6 +18,12 @@ Why
     [0, half] for even p: replacing a record moves the sum by at most 2 half, or half, and adding one by at most half.
     Then [additive.1] or [additive.2].
     [clip.3] A record adds k steps to one and half - k to the other, k in [0, half] (for p = 1: half + k and half - k).
+    [clip.4] The three are not negative and add up to 1 (Bernstein's basis). In steps s = u half, kept as k = rint(s),
+    q = rint(s^2 / half), they are half + 2 k + q, 2 half - 2 q and half - 2 k + q, which add up to 4 half. As
+    s^2 + half^2 >= 2 |s| half, and rounding moves q by at most 1/2 and 2 k by at most 1, none of these whole numbers is
+    below -1, and of the first and the last one at most is: in L1 they are at most 4 half + 2. Two records s, t differ
+    by 2 |s - t| + |s^2 - t^2| / half = |s - t| (2 + |s + t| / half) in (2 s, s^2 / half), and |s + t| <= 2 half - |s -
+    t|: at most 4 half; rounding adds at most 2 + 1.
     [clip.2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records; the
     sums of so many are added as Python's integers, which have no end.
 Needs
@@ -36,9 +45,8 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.errors import BadInput
-from discreet.noise.distributions import laplace_scale
-from discreet.noise.integers import LARGEST_SCALE, compiled
-from discreet.noise.lattice import COARSE, slack
+from discreet.noise.additive import COARSE, slack
+from discreet.noise.distributions import LARGEST_SCALE, compiled, laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness
@@ -157,6 +165,38 @@ def moments(
         error = (1 - least) * noise / whole * math.hypot(share, 1 - share)
         found.append(Moment(least + (1 - least) * share, error, whole))
     return found
+
+
+def joint_moments(
+    values: Numbers, cost: Laplace, *, centre: float, radius: float, size: int | None, rng: Randomness
+) -> tuple[Moment, Moment]:
+    """The means of u = clip((x - centre) / radius, +-1) and of u^2 for the price of one. [clip.4]
+
+    `size` is the public one under REPLACE, None under ADD_OR_REMOVE. Noise on several sums is taken as one Laplace
+    variable of its variance, which is a little wide.
+    """
+    bits = fitting_bits(Laplace(exact(cost.epsilon) / 4))
+    half = 2**bits
+    first, second = exact_sums(values, centre, radius, (1, 2), bits)
+    if size is not None:
+        moved = 4 * half + 3  # [clip.4]
+        blurred = rng.blur(np.array([2 * first, second], dtype=object), sensitivity=moved, cost=cost)  # [clip.4]
+        noise, mean, square = noise_size(moved, cost) / half, int(blurred[0]) / (2 * half), int(blurred[1]) / half
+        return (
+            Moment(min(max(mean / size, -1.0), 1.0), noise / (2 * size), size),
+            Moment(min(max(square / size, 0.0), 1.0), noise / size, size),
+        )
+    count, moved = len(values) * half, 4 * half + 2  # [clip.4]
+    three = [count + 2 * first + second, 2 * count - 2 * second, count - 2 * first + second]
+    blurred = rng.blur(np.array(three, dtype=object), sensitivity=moved, cost=cost)  # [clip.4]
+    up, middle, down = (int(part) / (4 * half) for part in blurred)
+    whole, noise = max(1.0, up + middle + down), noise_size(moved, cost) / (4 * half)
+    mean = min(max((up - down) / whole, -1.0), 1.0)
+    square = min(max((up + down - middle) / whole, 0.0), 1.0)
+    return (
+        Moment(mean, noise / whole * math.sqrt(2 + 3 * mean**2), whole),
+        Moment(square, noise / whole * math.sqrt(2 * (1 - square) ** 2 + (1 + square) ** 2), whole),
+    )
 
 
 def _blurred(total: int, bits: int, *, sensitivity: int, cost: Laplace | Gaussian, rng: Randomness) -> ClippedSum:

@@ -25,7 +25,7 @@ Why
     [gram.1] By [gram.4] a row is seen as exact integers w; |w|^2 is summed entry by entry in a fixed
     order; factor and `rint` are correctly rounded. So v is a fixed function of the row. |v| <= b < 2^17 and a block has
     at most 2^13 rows: every partial sum of a block's product is a whole number below 2^47, exact in any order. Blocks
-    are added by [lattice.1], and so are the sums of two sets of rows, as Python's integers: they do not
+    are added by [additive.4], and so are the sums of two sets of rows, as Python's integers: they do not
     wrap around, however many rows there are. What is blurred saturates before it is multiplied, which enlarges no
     distance.
     [gram.2] Before rounding |v| <= 2^bits (1 + (d + 9) 2^-53), as each of the d + 9 operations errs by a relative 2^-53
@@ -63,8 +63,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import LARGEST_SCALE
-from discreet.noise.lattice import ROOM, slack, summed
+from discreet.noise.additive import ROOM, slack, summed
+from discreet.noise.distributions import LARGEST_SCALE
 from discreet.privacy.exact import exact, root_above
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness

@@ -40,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.choose_float import Prior, Staircase, uniform
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.noise.order_statistics import order_statistics, ranked
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Choice

@@ -292,3 +292,32 @@ def allowing(bias: Any, errors: Any, confidence: float) -> Any:
 
     off = np.minimum(bias / np.maximum(errors, 1e-300), FAR_OFF)
     return np.asarray(np.sqrt(chndtrix(confidence, 1, off**2)) * errors + np.maximum(bias - off * errors, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class RootSpread:
+    """The error of the root of an estimate: the ends of the interval, rooted."""
+
+    inner: Spread
+    root: float
+
+    @property
+    def target(self) -> str:
+        """What was done to the values."""
+        return getattr(self.inner, "target", "")
+
+    @property
+    def sampling(self) -> float:
+        """Standard deviation from sampling, to first order."""
+        return float(self.inner.sampling / (2 * self.root)) if self.root else math.sqrt(self.inner.sampling)
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation from the privacy noise, to first order."""
+        return float(self.inner.privacy / (2 * self.root)) if self.root else math.sqrt(self.inner.privacy)
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends, rooted."""
+        inner = self.inner.interval(confidence)
+        about = inner.about.replace("variance", "standard deviation")
+        return replace(inner, low=math.sqrt(inner.low), high=math.sqrt(inner.high), about=about)

@@ -44,14 +44,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.noise.choose_float import short_numbers
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact, show, show_beside
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
@@ -220,6 +220,18 @@ class Tail:
         return min(min(8.0, 4.5 * self._depth) * self.far, self.far + further)
 
     @property
+    def limited(self) -> dict[str, Any]:
+        """What an interval for the clipped values alone is about, and the words for its first line."""
+        ends = self.centre - self.radius, self.centre + self.radius
+        low, high = (show_beside(end, *ends) for end in ends)
+        target = f"after limiting values to between {low} and {high}"
+        return {"about": f"the population's mean {target}", "target": target}
+
+    def outside(self, shift: float, deviation: float) -> bool:
+        """Whether the centre cannot be the median of records of this deviation whose mean is so far from it."""
+        return shift >= 0.75 * self.far and (self.body >= 0.8 * self.far or shift >= 1.4 * deviation)
+
+    @property
     def allowance(self) -> tuple[float, float]:
         """By how much the mean may be below and above the mean of values clipped at the radius. [reach.4]"""
         share = max(self.counted, self.doubt) if self.ended else self.beyond
@@ -241,9 +253,11 @@ def find_tail(
     centre: float | None = None,
     by: str = "mean",
     last: Mapping[str, Share] | None = None,
+    times: float = 1.0,
 ) -> Tail:
     """A centre, unless a public one is given, and the tail seen from it. `last` are what the sums shall cost instead of
-    "mean" and "square"; the radius is for the noise of the one named by `by`. [reach.1]"""
+    "mean" and "square"; the radius is for the noise of the one named by `by`, or for `times` as much, as where each of
+    several groups has such a sum. [reach.1]"""
     moved, placed = sides_moved(neighbours), centre is not None
     plan = stages(epsilon, size, neighbours, placed=placed, last=last)
     if centre is None:
@@ -269,7 +283,7 @@ def find_tail(
     bits, counts = fitting_bits(sides), beside(values, centre, edge(place))
     steps = np.array([count << bits for count in counts], dtype=object)
     up, down = (float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=sides) / 2**bits)  # [reach.1]
-    noise = (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
+    noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
     doubt = moved / float(sides.epsilon)
     return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
 

@@ -17,7 +17,7 @@ Why
     [column_means.1] One row is one record of every column. Each column's draws are those of [mean.1], and those of all
     columns compose adaptively with the count: [allocation.1].
     [column_means.2] The count is of sensitivity 1, the choices are [locate.1] and [locate.2]; a length is a fixed
-    function of one row and of what was released ([gram.4]), so their counts are [distances.1]; the sums are [gram.2],
+    function of one row and of what was released ([gram.4]), so their counts are [octaves.1]; the sums are [gram.2],
     their squares [gram.5]. Squares of mu add up adaptively, with their slacks, whatever the shares that the count gives
     them, if their sum never exceeds what was fixed before ([filter.3]): they are parts of one allocation
     ([allocation.4]).
@@ -56,11 +56,10 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
-from discreet.stages.distances import distance_cost, distance_tail
 from discreet.stages.gram import Frame, noisy_squares, noisy_sum, squares_cost, sum_cost
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
-from discreet.stages.octaves import counts_noise
+from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
 from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE

@@ -22,7 +22,10 @@ Why
 Needs
     Public bins. Under ADD_OR_REMOVE the data may be empty.
 Accuracy
-    All K counts within (2/epsilon) ln(K / b) with probability 1 - b under REPLACE, half that under ADD_OR_REMOVE.
+    All K counts, `other` among them, are within a whole t with probability (1 - 2 a^{t+1} / (1 + a))^K, a = e^{-eps/2}
+    under REPLACE and e^{-eps} under ADD_OR_REMOVE: at least 1 - b for t >= (2/eps) ln(2 K / ((1 + a) b)) - 1, or half.
+    The lecture's Theorem 1.1, t or more beyond t = (2/eps) ln(K / b) with probability b, is for continuous noise:
+    of whole numbers that have this noise, t or more beyond has up to 2 / (1 + a) times b, more than t at most b.
 Source
     Dwork, McSherry, Nissim and Smith 2006. The lecture's scale 1/epsilon holds under ADD_OR_REMOVE only.
 """
@@ -39,8 +42,8 @@ import numpy.typing as npt
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
+from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
-from discreet.noise.lattice import Grid, slack
 from discreet.privacy.exact import Number, exact, float_above, is_number, root_above
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval

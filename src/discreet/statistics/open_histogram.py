@@ -1,7 +1,8 @@
 """A private histogram on bins that nobody listed: unknown categories, or too many to list.
 
 Releases
-    Open: the categories found in the data whose noisy count reaches a threshold, with those counts.
+    Open: the categories found in the data whose noisy count reaches a threshold, with those counts; or the intervals of
+    one public width, of the whole line, likewise.
     Sparse: the same over the whole numbers of a public range, however long.
 Promise
     [open_histogram.1] Open: (epsilon, delta), with the least whole threshold for which that is true; one delta under
@@ -11,7 +12,8 @@ Promise
          band. With at least that probability, no bin that is not shown holds more than threshold - 1 + t entries.
 Why
     [open_histogram.1] [threshold.3]: one person holds one bin, so a bin empty on one of two neighbours holds at most
-    one person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE.
+    one person on the other; counts move by 2 in L1 under REPLACE and by 1 under ADD_OR_REMOVE. With a width the bin
+    is floor(x / width), a fixed function of the entry.
     [open_histogram.2] [threshold.2]; everything outside the range is one more bin.
     [open_histogram.3] Noises are independent: given the set of the S shown, that of a shown bin of m entries is one
     that lifts m to the threshold T, Z given Z >= T - m, and independent of the others. With noisy count c, m is in the
@@ -81,15 +83,18 @@ def tally(values: npt.NDArray[Any]) -> Counter[Hashable]:
 
 @dataclass(frozen=True, slots=True)
 class OpenHistogram:
-    """Counts of the categories that enough people share; nobody has to list them."""
+    """Counts of the categories, or intervals of a width, that enough people share; nobody has to list them."""
 
     epsilon: Number
     delta: Number
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
+    width: float | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta, 1)
+        if self.width is not None and not (is_number(self.width) and 1e-150 < self.width < 1e150):
+            raise BadInput(f"width is {self.width!r}; give the width of all bins, a number above 0")
         ceiling = -math.expm1(-float(self.epsilon) / 2)
         if not 0 < self.delta <= ceiling:
             raise BadInput(
@@ -131,7 +136,7 @@ class OpenHistogram:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The shared categories and their noisy counts, the largest first."""
-        values = column(rows)
+        values = column(rows) if self.width is None else self._places(numbers(rows), float(self.width))
         size = public_size(values, self.neighbours)
         threshold = self.threshold
         if (refusal := refusal_of(self, size)) is not None:
@@ -144,12 +149,24 @@ class OpenHistogram:
         return Release(
             self.guarantee,
             Provenance("OpenHistogram", parameters, rng.secure, notes=(_below(threshold),)),
-            Counts(tuple(name(one) for one in shown), _within(counts, size), threshold=threshold),
+            Counts(tuple(self._name(one) for one in shown), _within(counts, size), threshold=threshold),
             spread=OpenBand(
                 noisy=counts, distribution=distribution, size=size, bins=size or MANY, threshold=threshold, least=1
             ),
             name="histogram",
         )
+
+    @staticmethod
+    def _places(values: npt.NDArray[np.float64], width: float) -> npt.NDArray[np.float64]:
+        """The interval of each number, cut to what floats can count; NaN for what is missing. [open_histogram.1]"""
+        with np.errstate(all="ignore"):
+            return np.clip(np.floor(values / width), -EXACT, EXACT)
+
+    def _name(self, one: Hashable) -> Any:
+        """What a bin is called: the category, or (low, high) of an interval."""
+        if self.width is None or one is MISSING:
+            return name(one)
+        return int(one) * float(self.width), (int(one) + 1) * float(self.width)  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +307,9 @@ LISTED: Final = 1_000_000  # a range of categories longer than this is not liste
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
-    return number(streams=True, dates=True) if options.get("edges") is not None else category(streams=True)
+    if options.get("edges") is not None:
+        return number(streams=True, dates=True)
+    return number() if options.get("width") is not None else category(streams=True)
 
 
 def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
@@ -299,7 +318,7 @@ def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
 
 def _world(about: About) -> World:
     listed, edges = about.given.get("categories"), about.given.get("edges")
-    found = listed is None and edges is None
+    found, wide = listed is None and edges is None, about.given.get("width") or 1
     bins = about.whole("bins", 10, 1, 10**9) if found else _number_of_bins(listed, edges)
     if found:
         about.say(f"{bins} categories share the rows alike")
@@ -325,7 +344,7 @@ def _world(about: About) -> World:
         return replace(seen, floor=bins_floor(rows, float(release.guarantee.epsilon), bins), floor_note=BOUND)
 
     return World(
-        make=lambda _, n: {"x": np.zeros(n) if edges is not None else np.arange(n) % min(bins, n)},
+        make=lambda _, n: {"x": np.zeros(n) if edges is not None else np.arange(n) % min(bins, n) * wide},
         measure=f"median of the largest error of any {shown}, against the counts in the table",
         closed=expected,
     )
@@ -348,6 +367,7 @@ def histogram(
     delta: Number = 0.0,
     categories: Any = None,
     edges: Any = None,
+    width: float | None = None,
     noise: Literal["laplace", "gaussian"] = "laplace",
 ) -> Mechanism[Counts]:
     """How many entries each bin holds.
@@ -355,7 +375,8 @@ def histogram(
     With `categories` (a list) or `edges` (of numeric bins), both public, all bins are shown, with a band that holds for
     all of them at once; entries that fit in none are counted in `other`. Pure; (epsilon, delta) with noise="gaussian".
     With `categories=range(...)` of more than a million whole numbers, bins above a threshold are shown. Pure.
-    With neither, the categories are found in the data, those that enough people share: needs delta > 0.
+    With neither, the categories are found in the data, those that enough people share: needs delta > 0. So are, with
+    `width`, the bins [0, width), [width, 2 width), ... of the whole line, in both directions.
 
     >>> import discreet
     >>> r = discreet.histogram(["a", "b", "a"], epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
@@ -363,8 +384,8 @@ def histogram(
     ('a', 'b')
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
-    if categories is not None and edges is not None:
-        raise BadInput("both categories and edges are given; give one of them")
+    if sum(one is not None for one in (categories, edges, width)) > 1:
+        raise BadInput("two of categories, edges and width are given; give one of them")
     if isinstance(categories, str | bytes):
         raise BadInput(f"categories is the text {categories!r}; give a list of categories")
     long_range = isinstance(categories, range) and len(categories[: LISTED + 1]) > LISTED
@@ -376,4 +397,4 @@ def histogram(
         return Histogram(Categories.of(categories), epsilon, delta, noise=noise, **terms)
     if edges is not None:
         return Histogram(Edges.of(edges), epsilon, delta, noise=noise, **terms)
-    return OpenHistogram(epsilon, delta, **terms)
+    return OpenHistogram(epsilon, delta, **terms, width=width)

@@ -45,8 +45,7 @@ Why
     #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in distribution at
     least Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with
     #{x >= t}, for the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4]
-    covers the band.
-    [quantile.6] Nothing else is read.
+    covers the band. [quantile.6] Nothing else is read.
 Needs
     Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
     Without bounds enough records: epsilon_i min(rank, n - rank) >= 34 D for each draw, 34 = 2 (10 + ln 1000), so that
@@ -325,13 +324,14 @@ def _world(about: About, q: Any = None) -> World:
     entries, one = AssumedColumn.of(about), q is asked[0]
     return World(
         make=lambda g, n: {"x": entries.draw(g, n)},
-        truth=[entries.quantile(share) for share in asked],
+        truth=list(map(entries.quantile, asked)),
         plain=lambda x: np.quantile(x, asked),
         measure=ONE if one else MANY,
         sampling=(lambda n: math.sqrt(q * (1 - q) / n) / entries.height(q)) if one else None,
         parts=one,
         floor=entries.floor if one else None,
         floor_note=BOUND if one else "no floor is known for several at once",
+        within=about.bounds,
     )
 
 

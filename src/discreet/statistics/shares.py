@@ -47,8 +47,8 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from discreet.errors import BadInput
+from discreet.noise.additive import total
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
-from discreet.noise.lattice import total
 from discreet.privacy.exact import Number, show, solve
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.intervals import Interval, check_confidence

@@ -27,6 +27,7 @@ Source
     The Laplace mechanism of Dwork, McSherry, Nissim and Smith 2006, on integers; for the range see statistics/mean.py.
 """
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -45,7 +46,7 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
 from discreet.stages.declared import check_bounds
-from discreet.stages.reach import find_tail
+from discreet.stages.reach import Tail, find_tail
 from discreet.statistics.mean import COUNT, RankClippedMean
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import About, World
@@ -95,34 +96,48 @@ class Sum:
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The total and the error of its noise, or a refusal."""
         values, stages = long_numbers(rows), self.stages
-        size, cost = public_size(values, self.neighbours), stages.part("sum", Laplace)
-        shown = {"bounds": self.bounds, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        blank: Release[float] = Release(self.guarantee, Provenance("Sum", shown, rng.secure), name="sum")
+        size = public_size(values, self.neighbours)
         if self.bounds is not None:
-            low, high = float(self.bounds[0]), float(self.bounds[1])
-        else:
-            seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [sum.1]
-            if refusal := refusal_of(self, seen):  # [sum.2]
-                return replace(blank, refusal=refusal)
-            tail = find_tail(
-                values,
-                cost.epsilon,
-                size=seen,
-                neighbours=self.neighbours,
-                rng=rng,
-                centre=0.0,
-                last={"mean": Share()},
-            )  # [sum.1]
-            if tail.radius > LARGEST or tail.rare:  # [sum.2]
-                beyond = "the data reach beyond 1e250; rescale them, or give public bounds"
-                return replace(blank, refusal=tail.rare or beyond)
-            cost, high = tail.stages.part("mean", Laplace), max(tail.radius, 1 / LARGEST)  # [sum.1]
-            low = -high
-            notes = (tail.unseen,)
-            shown = shown | {"costs": tail.stages.shown}
-            blank = replace(blank, provenance=replace(blank.provenance, parameters=shown, notes=notes))
-        spread = noisy_total(values, (low, high), cost=cost, neighbours=self.neighbours, rng=rng)  # [sum.1]
-        return replace(blank, answer=spread.estimate, spread=spread)
+            ends, cost = (float(self.bounds[0]), float(self.bounds[1])), stages.part("sum", Laplace)
+            spread = noisy_total(values, ends, cost=cost, neighbours=self.neighbours, rng=rng)  # [sum.1]
+            return replace(self.blank(size, rng), answer=spread.estimate, spread=spread)
+        seen = noisy_size(values, stages.part("size", Laplace), rng) if size is None else size  # [sum.1]
+        return self.counted(values, size, seen, rng)
+
+    def by_group(self, parts: Sequence[Any], rng: Randomness) -> list[Release[float]]:
+        """A release for each group, small ones within one range. [pooled.1]"""
+        from discreet.statistics.pooled import pooled_sums
+
+        return [self.release(part, rng) for part in parts] if self.bounds is not None else pooled_sums(self, parts, rng)
+
+    def blank(self, size: int | None, rng: Randomness) -> Release[float]:
+        """What is known before anything is drawn."""
+        shown = {"bounds": self.bounds, "neighbours": self.neighbours, "rows": size, "costs": self.stages.shown}
+        return Release(self.guarantee, Provenance("Sum", shown, rng.secure), name="sum")
+
+    def counted(self, values: Numbers, size: int | None, seen: int, rng: Randomness) -> Release[float]:
+        """The total without bounds, of records whose number is public or was `seen` with noise. [sum.1]"""
+        blank = self.blank(size, rng)
+        if refusal := refusal_of(self, seen):  # [sum.2]
+            return replace(blank, refusal=refusal)
+        return self.within(values, self.searched(values, seen, rng), blank, rng)
+
+    def searched(self, values: Numbers, seen: int, rng: Randomness, times: float = 1.0) -> Tail:
+        """How far records are from 0; `times` is the number of totals that share it. [sum.1]"""
+        rest, last = self.stages.part("sum", Laplace).epsilon, {"mean": Share()}
+        terms: dict[str, Any] = {"size": seen, "neighbours": self.neighbours, "rng": rng, "times": times}
+        return find_tail(values, rest, centre=0.0, last=last, **terms)  # [sum.1]
+
+    def within(self, values: Numbers, tail: Tail, blank: Release[float], rng: Randomness) -> Release[float]:
+        """The total of records that reach so far. [sum.1]"""
+        if tail.radius > LARGEST or tail.rare:  # [sum.2]
+            beyond = "the data reach beyond 1e250; rescale them, or give public bounds"
+            return replace(blank, refusal=tail.rare or beyond)
+        cost, high = tail.stages.part("mean", Laplace), max(tail.radius, 1 / LARGEST)  # [sum.1]
+        spread = noisy_total(values, (-high, high), cost=cost, neighbours=self.neighbours, rng=rng)  # [sum.1]
+        shown = {**blank.provenance.parameters, "costs": tail.stages.shown}
+        provenance = replace(blank.provenance, parameters=shown, notes=(tail.unseen,))
+        return replace(blank, answer=spread.estimate, spread=spread, provenance=provenance)
 
 
 def noisy_total(

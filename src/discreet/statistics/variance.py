@@ -12,8 +12,8 @@ Promise
     [variance.3] The interval is for the population's variance (of the values winsorised at c +- R if there is neither
          model nor bounds), by the normal approximation of the released means; under the model, if that holds.
 Why
-    [variance.1] Adaptive composition: [locate.1], [distances.1], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
-    [variance.2] As [normal.3] and [distances.2]. Under the model, from a centre far outside the data all distances are
+    [variance.1] Adaptive composition: [locate.1], [octaves.1], [clip.1] and, under ADD_OR_REMOVE, [clip.3].
+    [variance.2] As [normal.3] and [octaves.2]. Under the model, from a centre far outside the data all distances are
     the median distance: the variance, in squares of the scale, is then 0.45 in place of about 1; and where the scale is
     not that of the data either, next to nothing or more than any. It is refused, as released, unless it is between 0.54
     and 9 by three scales of the noise. Without a model the mean is then as far from the centre as nearly all records
@@ -36,6 +36,7 @@ Source
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -48,7 +49,7 @@ from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show_beside
 from discreet.privacy.guarantee import check_budget
-from discreet.privacy.intervals import Interval, Spread
+from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
 from discreet.privacy.neighbours import Neighbours
@@ -56,11 +57,10 @@ from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, enough, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
-from discreet.stages.distances import distance_tail
 from discreet.stages.locate import middle
-from discreet.stages.normal_laplace import ConvolvedSpread, SquareSpread
+from discreet.stages.normal_laplace import ConvolvedSpread, RootSpread, SquareSpread
 from discreet.stages.normal_stages import clipped_square, find_place, located_square
-from discreet.stages.octaves import counts_noise
+from discreet.stages.octaves import counts_noise, distance_tail
 from discreet.statistics.normal import NOTE, NOWHERE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.tables.entries import Numbers, each, long_numbers, public_size
 from discreet.worlds.assumptions import SDS, About, World
@@ -161,43 +161,41 @@ class Variance:
         size = agree(public_size(values, self.neighbours), self.size)
         stages = self.stages(size)
         seen = noisy_size(values, stages.part("size", Laplace), rng) if "size" in stages else size  # [variance.1]
-        shown = {
-            "model": self.model,
-            "bounds": self.bounds,
-            "neighbours": self.neighbours,
-            "rows": size,
-            "costs": stages.shown,
-        }
-        found: tuple[Spread | str, str | None]
+        blank = self.blank(size, stages, rng)
         if self.model is not None:
-            found = self._by_model(values, stages, seen, rng)
-        elif self.bounds is not None:
-            found = self._by_bounds(values, stages, size, rng), None
-        else:
-            found = self._by_rank(values, stages, seen, rng)
-        spread, note = found
-        provenance = Provenance("Variance", shown, rng.secure, notes=() if note is None else (note,))
-        blank: Release[float] = Release(self.guarantee, provenance, name="variance")
-        if isinstance(spread, str):
-            return replace(blank, refusal=spread)
-        return replace(blank, answer=spread.estimate, spread=spread)
+            return told(blank, self._by_model(values, stages, seen, rng), NOTE)
+        if self.bounds is not None:
+            return told(blank, self._by_bounds(values, stages, size, rng))
+        assert seen is not None
+        return self.counted(values, blank, stages, seen, rng)
 
-    def _by_model(
-        self, values: Numbers, stages: Allocation, seen: int | None, rng: Randomness
-    ) -> tuple[SquareSpread | str, str | None]:
+    def blank(self, size: int | None, stages: Allocation, rng: Randomness) -> Release[float]:
+        """What is known before anything but a number of records is."""
+        shown = {"model": self.model, "bounds": self.bounds, "neighbours": self.neighbours, "rows": size}
+        provenance = Provenance("Variance", shown | {"costs": stages.shown}, rng.secure)
+        return Release(self.guarantee, provenance, name="variance")
+
+    def by_group(self, parts: Sequence[Any], rng: Randomness) -> list[Release[float]]:
+        """A release for each group, small ones within one range. [pooled.1]"""
+        from discreet.statistics.pooled import pooled_variances
+
+        free = self.model is None and self.bounds is None
+        return pooled_variances(self, parts, rng) if free else [self.release(part, rng) for part in parts]
+
+    def _by_model(self, values: Numbers, stages: Allocation, seen: int | None, rng: Randomness) -> SquareSpread | str:
         """Truncated squares, inverted. [variance.1]"""
         assert seen is not None
         if refusal := refusal_of(self, seen):  # [variance.2]
-            return refusal, NOTE
+            return refusal
         # [variance.1]
         at = find_place(values, stages, size=seen, neighbours=self.neighbours, rng=rng, bounds=self.bounds)
         if not SMALLEST < at.scale < LARGEST:  # [variance.2]
-            return odd_scale(at.scale), NOTE
+            return odd_scale(at.scale)
         square = located_square(values, stages.part("square", Laplace), at, rng)  # [variance.1]
         low, high = (clipped_square(v, square.radius).mean for v in USUAL)
         if not low + 3 * square.noise <= square.mean <= high - 3 * square.noise:  # [variance.2]
-            return NOWHERE, NOTE
-        return SquareSpread(square, seen, at.scale), NOTE
+            return NOWHERE
+        return SquareSpread(square, seen, at.scale)
 
     def _by_bounds(self, values: Numbers, stages: Allocation, size: int | None, rng: Randomness) -> ConvolvedSpread:
         """Moments of values between public bounds. [variance.1]"""
@@ -208,35 +206,64 @@ class Variance:
         most = (high / 2 - low / 2) ** 2
         return replace(spread, estimate=min(spread.estimate, most), high=most)
 
-    def _by_rank(
-        self, values: Numbers, stages: Allocation, seen: int | None, rng: Randomness
-    ) -> tuple[ConvolvedSpread | str, str | None]:
+    def counted(
+        self, values: Numbers, blank: Release[float], stages: Allocation, seen: int, rng: Randomness
+    ) -> Release[float]:
         """Moments of values clipped where few are. [variance.1]"""
-        assert seen is not None
         if refusal := refusal_of(self, seen):  # [variance.2]
-            return refusal, None
+            return told(blank, refusal)
+        found = self.searched(values, stages, seen, rng)
+        return told(blank, found if isinstance(found, str) else self.within(values, stages, seen, found, rng), found)
+
+    def searched(
+        self, values: Numbers, stages: Allocation, seen: int, rng: Randomness, times: float = 1.0
+    ) -> "Range | str":
+        """Two ends beyond which few are, or a refusal; `times` is the number of groups that share them. [variance.1]"""
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [variance.1]
         cost = stages.part("reach", Laplace)
-        tail = distance_tail(
-            values, centre=centre, size=seen, cost=cost, neighbours=self.neighbours, rng=rng
-        )  # [variance.1]
+        terms: dict[str, Any] = {"cost": cost, "neighbours": self.neighbours, "rng": rng}
+        tail = distance_tail(values, centre=centre, size=seen, **terms)  # [variance.1]
         few = math.ceil(SEEN * counts_noise(cost, self.neighbours))
         if tail is None:  # [variance.2]
-            return ALIKE.format(few), None
+            return ALIKE.format(few)
         if tail.last > WIDEST:  # [variance.2]
-            return "the data reach beyond 1e24; rescale them, or give public bounds", None
-        radius = tail.limit(HALF * math.sqrt(2) / float(stages.part("square", Laplace).epsilon), 2)  # [variance.2]
+            return "the data reach beyond 1e24; rescale them, or give public bounds"
+        noise = times * HALF * math.sqrt(2) / float(stages.part("square", Laplace).epsilon)
+        radius = tail.limit(noise, 2)  # [variance.2]
         if tail.many_beyond(radius):  # [variance.2]
-            return THIN, None
-        ends = centre - radius, centre + radius
-        spread = clipped_variance(
-            values, stages, seen, ends, neighbours=self.neighbours, rng=rng, most=OUTSIDE * tail.last
-        )
+            return THIN
+        return Range(centre - radius, centre + radius, OUTSIDE * tail.last, UNSEEN.format(few))
+
+    def within(
+        self, values: Numbers, stages: Allocation, seen: int, at: "Range", rng: Randomness
+    ) -> ConvolvedSpread | str:
+        """The variance of values limited to two ends. [variance.1]"""
+        ends, terms = (at.low, at.high), {"neighbours": self.neighbours, "rng": rng, "most": at.most}
+        spread = clipped_variance(values, stages, seen, ends, **terms)  # type: ignore[arg-type]
         if spread is None:  # [variance.2]
-            return NOWHERE, None
+            return NOWHERE
         low, high = (show_beside(end, *ends) for end in ends)
         limits = f"after limiting values to between {low} and {high}"  # [variance.3]
-        return replace(spread, about=f"the population's variance {limits}", target=limits), UNSEEN.format(few)
+        return replace(spread, about=f"the population's variance {limits}", target=limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Two ends, how far from their middle a mean may be, and who can leave no trace."""
+
+    low: float
+    high: float
+    most: float
+    note: str
+
+
+def told(blank: Release[float], spread: Spread | str, about: Range | str | None = None) -> Release[float]:
+    """The release, or a refusal; with what there is to say about it."""
+    note = about.note if isinstance(about, Range) else about if about == NOTE else None
+    blank = replace(blank, provenance=replace(blank.provenance, notes=() if note is None else (note,)))
+    if isinstance(spread, str):
+        return replace(blank, refusal=spread)
+    return replace(blank, answer=spread.estimate, spread=spread)  # type: ignore[attr-defined]
 
 
 def clipped_variance(
@@ -295,35 +322,6 @@ def standard_deviation(variance: Release[float]) -> Release[float]:
     """
     spread = None if variance.spread is None else RootSpread(variance.spread, math.sqrt(variance.value))
     return replace(variance.map(math.sqrt), spread=spread, name="standard deviation")
-
-
-@dataclass(frozen=True, slots=True)
-class RootSpread:
-    """The error of the root of an estimate: the ends of the interval, rooted."""
-
-    inner: Spread
-    root: float
-
-    @property
-    def target(self) -> str:
-        """What was done to the values."""
-        return getattr(self.inner, "target", "")
-
-    @property
-    def sampling(self) -> float:
-        """Standard deviation from sampling, to first order."""
-        return float(self.inner.sampling / (2 * self.root)) if self.root else math.sqrt(self.inner.sampling)
-
-    @property
-    def privacy(self) -> float:
-        """Standard deviation from the privacy noise, to first order."""
-        return float(self.inner.privacy / (2 * self.root)) if self.root else math.sqrt(self.inner.privacy)
-
-    def interval(self, confidence: float) -> Interval:
-        """Both ends, rooted."""
-        inner = self.inner.interval(confidence)
-        about = inner.about.replace("variance", "standard deviation")
-        return replace(inner, low=math.sqrt(inner.low), high=math.sqrt(inner.high), about=about)
 
 
 def _world(about: About, power: int = 2) -> World:

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.subsample.block_fits import firth, jackknifed, least_squares, newton
 from discreet.subsample.block_table import alone, is_frame, owners
 from discreet.subsample.estimators import Fit, LineFit, ModelFit, SklearnFit

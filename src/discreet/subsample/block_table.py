@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.integers import compiled
+from discreet.noise.distributions import compiled
 from discreet.tables.entries import COMPLEX, NUMBERS, column, key, number, numbers, numbers_of
 
 LARGE: Final = 100_000  # rows from which the compiled scatter is worth its import

@@ -113,7 +113,7 @@ def fit(
 ) -> Mechanism[Any]:
     """Any estimator, privately: fitted on disjoint blocks of people, the estimates combined, with an interval.
 
-    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default coef_ and intercept_), a
+    `estimator` is a scikit-learn estimator or pipeline (`attributes` to read, by default `coef_` and `intercept_`), a
     statsmodels class (with `formula` if X is a frame), a lifelines fitter, a function of the rows (and of y) that
     returns a number, an array, a dictionary or a label, or "file.py:function", which runs in a sandbox. `options` go to
     its fit. `unit` names the column that says whose row it is, or is that column: all rows of a person are protected.
@@ -121,14 +121,14 @@ def fit(
     of a frame has its numbers as float64 and its texts as objects, whatever types pandas found; `categories` declares
     the public categories of some columns, {"sex": ["F", "M"]}, which are then columns of categories.
     `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
-    vary alike), "median", "vote", or a mechanism whose rows are estimates; `bias_correction` the one within blocks,
-    "half", "jackknife", "firth" or None. `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens
-    the interval by it: by default for functions, of which nothing is known, and elsewhere where its price is small;
-    `unbiased`=True says that there is none. `confidence` is that of the interval that is shown; `interval(0.9)` of the
-    release gives any other, but for the median, whose interval is drawn at this one. `timeout` is how many seconds a
-    block may take, in a sandbox how long every block takes. Under neighbours="add_or_remove", where `blocks` are not
-    declared, a twentieth of epsilon buys a noisy number of people that chooses them. How it will be done is logged
-    before anything is spent.
+    vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
+    whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.
+    `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens the interval by it: by default for
+    functions, of which nothing is known, and elsewhere where its price is small; `unbiased`=True says that there is
+    none. `confidence` is that of the interval that is shown; `interval(0.9)` of the release gives any other, but for
+    the median, whose interval is drawn at this one. `timeout` is how many seconds a block may take, in a sandbox how
+    long every block takes. Under neighbours="add_or_remove", where `blocks` are not declared, a twentieth of epsilon
+    buys a noisy number of people that chooses them. How it will be done is logged before anything is spent.
 
     >>> import discreet
     >>> rows = [float(k % 100) for k in range(20000)]

@@ -42,12 +42,13 @@ from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.partition import units
 from discreet.subsample.remaining_bias import PART, ROUGH, SMOOTH, RemainingBias
 from discreet.subsample.returned import Shape, declared, found_shape
-from discreet.subsample.vote import OpenVote, Vote
+from discreet.subsample.vote import Method, OpenVote, Vote
 
 PRESENT: Final = 10  # people of the rarest level in a block: one in 2,000 blocks has fewer than two; fewer are skewed
 CHEAP: Final = 1.1  # times as wide: what a smooth estimator may pay for telling what is left of its bias
 DEAR: Final = 3.0  # and one that nothing is known of
-AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "vote", "friendly")
+BALLOTS: Final[Mapping[str, Method]] = {"vote": "counts", "exponential": "choice", "noisy-max": "noisy-max"}
+AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "friendly", *BALLOTS)
 
 
 def planned(
@@ -144,6 +145,7 @@ def planned(
                 bias=estimate_bias if numeric and (estimate_bias is True or trust == "own") else False,
                 scales=declared_scales(scales, shape.width) if numeric else None,
                 confidence=confidence,
+                ballot=BALLOTS.get(aggregator, "counts"),
             ).aggregator(_kind(aggregator, numeric))
         return SubsampleAggregate(
             fit,
@@ -204,12 +206,12 @@ def _rate(fit: Fit, unbiased: bool) -> Rate:
 def _kind(aggregator: object, numeric: bool) -> str:
     if aggregator not in AGGREGATORS:
         raise BadInput(f"aggregator is {aggregator!r}; give one of {', '.join(AGGREGATORS)}, or a mechanism")
-    if not numeric and aggregator not in ("auto", "vote"):
+    if not numeric and aggregator not in ("auto", *BALLOTS):
         raise BadInput(f"aggregator is {aggregator!r}, but the estimator returns labels; give 'vote'")
-    if numeric and aggregator == "vote":
-        raise BadInput("aggregator is 'vote', but the estimator returns numbers; list them with labels=")
-    if aggregator == "auto":
-        return "auto" if numeric else "vote"
+    if numeric and aggregator in BALLOTS:
+        raise BadInput(f"aggregator is {aggregator!r}, but the estimator returns numbers; list them with labels=")
+    if not numeric:
+        return "vote"
     return "mean" if aggregator == "coordinatewise" else str(aggregator)
 
 
@@ -237,6 +239,7 @@ class FitRequest:
     halves: bool
     scales: tuple[float, ...] | None
     confidence: float
+    ballot: Method = "counts"
     bias: object = False  # whether to release what is left of it: yes, no, or "auto", where its price is small
 
     def aggregator(self, kind: str) -> tuple[Mechanism[Any], int]:
@@ -317,7 +320,9 @@ class FitRequest:
         shape, epsilon, delta = self.shape, self.epsilon, self.delta
         if kind == "vote":
             if shape.kind == "label":
-                return Vote(blocks, len(shape.labels), epsilon)
+                return Vote(blocks, len(shape.labels), epsilon, self.ballot)
+            if self.ballot != "counts":
+                raise BadInput("this vote chooses from public labels; list them with labels=, or give 'vote'")
             return OpenVote(blocks, epsilon, delta)
         if kind == "median":
             return BlockMedian(blocks, shape.width, epsilon, self.confidence)

@@ -34,7 +34,7 @@ from discreet.privacy.declaration import Kind as Kind  # noqa: PLC0414  all of t
 from discreet.tables import entries as rows
 
 
-class _Later:
+class Later:
     """Arrow is loaded when it is first needed: arrays of numpy and lists are read without it."""
 
     def __init__(self, name: str) -> None:
@@ -44,8 +44,8 @@ class _Later:
         return getattr(import_module(self._name), attribute)
 
 
-pa: Any = _Later("pyarrow")
-pc: Any = _Later("pyarrow.compute")
+pa: Any = Later("pyarrow")
+pc: Any = Later("pyarrow.compute")
 
 
 def is_arrow(values: object) -> bool:

@@ -190,10 +190,10 @@ def as_dates(release: Release[Any]) -> Release[Any]:
     return replace(release, answer=shown(float(release.answer), fine), spread=spread)
 
 
-def by_quantile(release: Release[Any], of_dates: bool) -> Release[Any] | Groups:
-    """Several quantiles of dates, each as a date of its own; any other release as it is."""
+def by_quantile(release: Release[Any]) -> Release[Any] | Groups:
+    """Several quantiles of dates, each as a date of its own; any other release of dates as it is."""
     answer, spread = release.answer, release.spread
-    if not of_dates or release.refusal is not None or not isinstance(answer, Vector):
+    if release.refusal is not None or not isinstance(answer, Vector):
         return release
     parts = []
     for place, name in enumerate(answer.names):

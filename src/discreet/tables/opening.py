@@ -5,6 +5,7 @@ Only names and declared types are read when a table is opened.
 
 import glob
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
@@ -12,17 +13,18 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import KINDS, WRITTEN, kind_of, plain, rewritten
+from discreet.tables.cells import KINDS, WRITTEN, Later, kind_of, plain, rewritten
 from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
 from discreet.tables.frames import Piece, Source, from_frame, guarded, named
 from discreet.tables.table import Table
 from discreet.tables.text_files import SUFFIXES, Lines
 
+DATASETS: Final = "pyarrow.dataset"
+ds: Any = Later(DATASETS)  # it loads pandas, which takes longer than most answers
 PARQUET: Final = (".parquet", ".pq")
 ARROW: Final = (".arrow", ".feather", ".ipc")
 ROWS: Final = 2**18  # rows of a batch
@@ -187,7 +189,8 @@ def _suffixes() -> str:
 
 
 def _from_memory(source: Any) -> Source:
-    return Scanned.opened(source) if isinstance(source, ds.Dataset) else from_frame(source)
+    scanned = DATASETS in sys.modules and isinstance(source, ds.Dataset)
+    return Scanned.opened(source) if scanned else from_frame(source)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
 
 import datetime
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -14,7 +14,6 @@ from discreet.privacy.exact import is_number
 from discreet.privacy.release import Release
 from discreet.tables.dates import public_day, says_dates
 from discreet.tables.entries import key
-from discreet.tables.entries import name as name_of
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, Rules
 from discreet.tables.where import Where
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
-MOST_KEYS: Final = 10_000
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 
 
@@ -93,11 +91,11 @@ class Wanted:
     def names(self) -> str:
         """The columns in words; those without a name of their own are passed over."""
         shown = []
-        for reference in self.references.values():
-            if isinstance(reference, str):
-                shown += [] if reference.startswith(OWN) else [reference]
-            elif not any(name.startswith(OWN) for name in reference):
-                shown.append(" and ".join(reference))
+        for parameter, reference in self.references.items():
+            names = [reference] if isinstance(reference, str) else list(reference)
+            formula = next(iter(reference.values())) if isinstance(reference, dict) else None
+            part = f"{parameter} " if parameter in ("offset", "weights") else ""
+            shown += [] if any(name.startswith(OWN) for name in names) else [formula or part + " and ".join(names)]
         return ", ".join(shown)
 
     @property
@@ -117,13 +115,13 @@ class Wanted:
         """Whether people may be left out for a missing entry."""
         return "drop" in [want.missing for want in self.wants if isinstance(want.missing, str)]
 
-    def of_each(self, where: Where | None, by: str | None) -> str:
+    def of_each(self, where: Where | None, by: tuple[str, ...]) -> str:
         """What is made of each person's rows, in a few words."""
         tests = [test for want in self.wants if want.kind == "where" for test in Where.parse(want.name).tests]
         tests += where.tests if where is not None else ()
         rules = [want.rule for want in self.wants if want.kind != "where" and self.references]
         rules += [self.rules.of(test.column, test.reading) for test in tests]
-        rules += [self.rules.of(by, "category")] if by is not None else []
+        rules += [self.rules.of(name, "category") for name in by]
         cap = "" if self.rules.cap is None else f"first {self.rules.cap} "
         last = f"the last of each person's {cap}rows" if cap else "each person's last row"
         said = {"first": "each person's first row", "last": last}
@@ -314,33 +312,6 @@ def short(thing: object) -> str:
     return seen if len(seen := repr(thing)) <= 60 else f"{seen[:57]}..."
 
 
-def listed_keys(table: "Table", statistic: Statistic, terms: Terms, asked: Wanted) -> tuple[Any, ...] | None:
-    """The public groups of `groupby`; None where there is none, or the groups are to be found."""
-    by, keys = terms.groupby, terms.keys
-    if by is None:
-        if keys is not None:
-            raise BadInput("keys are the groups of groupby=; give groupby too, or leave keys out")
-        return None
-    if isinstance(by, list | tuple) and all(isinstance(name, str) for name in by):
-        raise BadInput(
-            f"groupby is {short(by)}; it takes the name of one column. Join them into one column of the table first, "
-            "as a + ', ' + b: all groups cost as much as one. Or group by one, with where= for each value of the other"
-        )
-    known(table, by)
-    if not statistic.groups:
-        raise BadInput(f"{statistic.name} cannot be asked by group; ask with where= for each group")
-    if by in asked.references.values():
-        raise BadInput(f"groupby is {by!r}, the column that the question is about; group by another")
-    if keys is None:
-        return None
-    if isinstance(keys, str) or not isinstance(keys, list | tuple | range) or not 1 <= len(keys) <= MOST_KEYS:
-        raise BadInput(f"keys is {keys!r}; list the groups, 1 to {MOST_KEYS}, for example ['Female', 'Male']")
-    if len({group_of(name) for name in keys}) != len(keys):
-        raise BadInput("a group is listed twice in keys; list each once")
-    check_levels("keys", keys, table, by)
-    return tuple(None if key(name) is None else name for name in keys)  # whatever a missing one is called
-
-
 HOLDS: Final = {"text": "texts", "category": "texts", "date": "dates", "boolean": "true and false"}
 
 
@@ -373,18 +344,6 @@ def check_levels(option: str, listed: Any, table: "Table", name: str) -> None:
             f"{option} has {short(level)}, and {name.removeprefix(OWN)!r} is declared to hold "
             f"{HOLDS.get(kind, 'numbers')}; list {HOLDS.get(kind, 'numbers')}"
         )
-
-
-def with_groups(asked: Wanted, by: str | None) -> tuple[Want, ...]:
-    """The columns of a question and the one that says who is in which group."""
-    if by is None or any(want.name == by for want in asked.wants):
-        return asked.wants
-    return (*asked.wants, Want(by, "category", rule=asked.rules.of(by, "category"), cap=asked.rules.cap))
-
-
-def group_of(entry: Any) -> Hashable:
-    """The group of an entry, by what it is called: a date is in that of its text, as plans and found groups have it."""
-    return key(name_of(key(entry)))
 
 
 def told_missing(release: Release[Any], absent: float, total: float | None, columns: int) -> Release[Any]:

@@ -183,6 +183,7 @@ class World:
     most: int = 20_000  # rows that are made up; beyond that errors are scaled
     floor: Callable[[int, Told], float] | None = None
     floor_note: str = NO_FLOOR
+    within: tuple[float, float] | None = None  # public bounds that the answer lies in
 
 
 @dataclass(frozen=True, kw_only=True)

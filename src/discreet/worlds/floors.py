@@ -14,6 +14,8 @@ Claims
           n epsilon >= ln((K - 1) (1 - b) / b).
     [floors.6] Counts of K bins beside a rest, pure: if all are within t with probability 1 - b, then
           t >= (ln(K (1 - b) / b) / epsilon - 1) / 2.
+    [floors.8] A quantity that may be anywhere in a range of length w, pure, found within a with probability 1/2
+          wherever it is: a >= w / (2 (e^{n epsilon} + 1)).
     [floors.7] One count with tails as in [floors.4]: a >= (m - 1) / 2, m the fewest people whose change may move the
           answers' distribution by 1 - 2 b.
 Why
@@ -28,6 +30,8 @@ Why
     sample.
     [floors.5] A data set for each answer, any two at most n rows apart. Under the first the others' answers have
     probability at least e^{-n epsilon} (1 - b) each, and together at most b.
+    [floors.8] K = ceil(w / 2 a) places of the range are more than 2 a apart; by [floors.5] with b = 1/2,
+    n epsilon >= ln(K - 1), and K - 1 >= w / 2 a - 1.
     [floors.6] Data sets with m people in bin j, or in the rest: m changes apart from that one. Errors below m / 2 tell
     them apart, so K e^{-m epsilon} (1 - b) <= b for every whole m > 2 t, the least of which is at most 2 t + 1.
     [floors.7] Counts c and c + m, m = ceil(2 a) people apart: as [floors.4], the distributions are at least 1 - 2 b
@@ -57,6 +61,7 @@ Told = Callable[[Floats], Floats]  # how far apart answers can be when h rows di
 Pair = Callable[[float], tuple[float, float]]  # a -> TV(P, Q), TV(P^n, Q^n) for quantities 2 a apart
 REACH: Final = 12.0  # standard deviations of H that are summed; beyond them is less than 1e-30
 BOUND: Final = "bound: holds for every private method that errs on either side alike"
+PACKED: Final = "bound by packing: holds for every pure method that is as good wherever in the bounds the answer lies"
 RATES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "mean of a table": "rate, constant unknown: error of order d / (n epsilon) beside sampling",
@@ -186,6 +191,16 @@ def packing(answers: float, miss: float = 0.05) -> float:
     if not is_number(answers) or answers < 2 or not 0 < miss < 1:
         raise BadInput(f"{answers!r} answers are told apart but for {miss!r}; give 2 or more, and a chance")
     return max(0.0, math.log((answers - 1) * (1 - miss) / miss))  # [floors.5]
+
+
+def range_floor(width: float, rows: int, epsilon: float, neighbours: Neighbours) -> float:
+    """The least median error, somewhere in a public range of this width, of n rows. Pure.
+
+    >>> round(range_floor(120.0, 10, 0.1, Neighbours.ADD_OR_REMOVE), 2)
+    7.15
+    """
+    changes = rows if neighbours.size_is_public else 2 * rows
+    return width / 2 / (math.exp(min(changes * epsilon, 700.0)) + 1)  # [floors.8]
 
 
 def histogram_floor(bins: float, epsilon: float, miss: float = 0.05) -> float:
